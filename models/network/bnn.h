@@ -98,8 +98,8 @@ struct LeftOut {
   double explained = 0;  // fraction of the target's variance
 };
 
-// Joint learning with learned noise sets rows aside that lie further than this many robust standard deviations from what
-// the others predict: at most a tenth of all, and only where that makes the log density of all rows better.
+// Joint learning with learned noise sets rows aside that lie further than this many robust standard deviations from
+// what the others predict: at most a tenth of all, and only where that makes the log density of all rows better.
 inline constexpr double kFarDeviations = 10;
 
 struct FitReport {

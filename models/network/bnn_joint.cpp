@@ -178,8 +178,8 @@ FitReport Bnn::fit_near_rows(const Eigen::MatrixXd& inputs, const Eigen::MatrixX
   return report_;
 }
 
-// By deviations in units that half of the rows decide, since far ones stretch every other: the median of these deviations
-// or, where far rows have bent the fit itself, the spread of the targets, of the targets and of what is left of them.
+// Deviations are measured in units that half of the rows decide, since far rows stretch every other. Far rows may bend
+// the fit until all others deviate: those beyond the spread of the targets, before and after the fit, are far as well.
 // Where one value fills half of a column, what is rare there is no error.
 std::vector<Index> Bnn::find_far(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) const {
   constexpr double kMost = kFarDeviations / 0.6745;  // medians, which are 0.6745 of standard Gaussian numbers
@@ -206,8 +206,8 @@ std::vector<Index> Bnn::find_far(const Eigen::MatrixXd& inputs, const Eigen::Mat
   return far;
 }
 
-// Log density of all rows, learned ones left out. A row is far with the probability of their fraction, and then Gaussian
-// about its prediction, as wide as they lie; each of these numbers costs what it takes to tell it.
+// Log density of all rows, learned ones left out. A row is far with the probability of their fraction, and then
+// Gaussian about its prediction, as wide as they lie; each of these numbers costs half the logarithm of the rows.
 double Bnn::score_with_far(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) const {
   const auto rows = static_cast<double>(targets.rows()), far = static_cast<double>(far_.size());
   double sum = 0;

@@ -27,14 +27,14 @@ constexpr Eigen::Index kTableRows = 300;
 const BnnOptions kSmallNet{.layers = {3, 8, 1}, .members = 1};
 const LearnOptions kFewEpochs{.epochs = 25};
 
-Eigen::MatrixXd bent(const Eigen::MatrixXd& x) {
+Eigen::MatrixXd bent_plane(const Eigen::MatrixXd& x) {
   return 20 + 3 * (2 * x.col(0)).array().sin() + 2 * x.col(1).array();
 }
 
 // A curve with noise, of which every so many rows are made wrong: times 50, or 100 standard deviations of y higher.
 struct WrongTable {
   Eigen::MatrixXd x = oracle::random_matrix(kTableRows, 3, 21);
-  Eigen::MatrixXd y = bent(x) + 0.5 * oracle::random_matrix(kTableRows, 1, 22);
+  Eigen::MatrixXd y = bent_plane(x) + 0.5 * oracle::random_matrix(kTableRows, 1, 22);
   std::vector<Eigen::Index> wrong, right;
   WrongTable(Eigen::Index every, bool times) {
     const double sd = std::sqrt((y.array() - y.mean()).square().mean());
@@ -60,7 +60,7 @@ Eigen::MatrixXd odd_targets(int kind, const Eigen::MatrixXd& x, std::uint64_t se
 
 TEST_CASE("far rows: those that were made wrong are set aside, and the fit is that of the others") {
   const Eigen::MatrixXd fresh = oracle::random_matrix(2000, 3, 23),
-                        targets = bent(fresh) + 0.5 * oracle::random_matrix(2000, 1, 24);
+                        targets = bent_plane(fresh) + 0.5 * oracle::random_matrix(2000, 1, 24);
   const WrongTable clean(0, true);
   Bnn known(kSmallNet);
   CHECK(known.fit(clean.x, clean.y, kFewEpochs).far.empty());
@@ -92,10 +92,11 @@ TEST_CASE("far rows: loud, heavy-tailed, skewed and rare targets are predicted a
     const std::size_t far = net.fit(x, y, kFewEpochs).far.size();
     int first_epochs = 0;
     all.fit(x, y, kFewEpochs, [&](const BnnEpoch& e) { return (first_epochs += e.record.epoch == 1) < 2; });
-    const Scores found = scores_of(net.predict(fresh), targets)[0], expected = scores_of(all.predict(fresh), targets)[0];
+    const Scores found = scores_of(net.predict(fresh), targets)[0];
+    const Scores expected = scores_of(all.predict(fresh), targets)[0];
     MESSAGE(far << " far rows: RMSE " << found.rmse << " (all rows: " << expected.rmse << "), log-likelihood "
-                << found.log_likelihood << " (" << expected.log_likelihood << "), coverage " << found.coverage_95 << " ("
-                << expected.coverage_95 << ")");
+                << found.log_likelihood << " (" << expected.log_likelihood << "), coverage " << found.coverage_95
+                << " (" << expected.coverage_95 << ")");
     CHECK(far <= 3);
     CHECK(found.rmse < 1.01 * expected.rmse);
     CHECK(found.log_likelihood > expected.log_likelihood - 0.02);

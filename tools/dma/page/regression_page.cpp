@@ -79,7 +79,7 @@ std::string learned_section(const Shown& shown) {
   const bool bias = shown.at("/options/bias").get<bool>();
   if (shown.at("/training/far_rows") != 0)
     row("far rows", shown.whole_number("/training/far_rows") +
-                        " more, beyond 10 sd of what the others predict: not learned, and in no score of left-out rows");
+                        " more, beyond 10 sd of what the others predict: not learned, not among the left-out rows");
   row("network",
       fmt::format(
           "{}{}: {} weights{}", fmt::join(layers, " – "), bias ? ", with biases" : "", shown.whole_number("/weights"),
