@@ -179,13 +179,14 @@ FitReport Bnn::fit_near_rows(const Eigen::MatrixXd& inputs, const Eigen::MatrixX
 }
 
 // Deviations are measured in units that half of the rows decide, since far rows stretch every other. Far rows may bend
-// the fit until all others deviate: those beyond the spread of the targets, before and after the fit, are far as well.
-// Where one value fills half of a column, what is rare there is no error.
+// the fit until others deviate: those beyond the spread of the targets, before and after the fit, are far in any case,
+// and the only ones where they would be too many. Where one value fills half of a column, what is rare is no error.
 std::vector<Index> Bnn::find_far(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) const {
+  using Flags = Eigen::Array<bool, Eigen::Dynamic, 1>;
   constexpr double kMost = kFarDeviations / 0.6745;  // medians, which are 0.6745 of standard Gaussian numbers
   const Prediction p = far_.empty() ? Prediction() : predict(inputs(far_, Eigen::all));
-  Eigen::Array<bool, Eigen::Dynamic, 1> is_far = Eigen::Array<bool, Eigen::Dynamic, 1>::Constant(targets.rows(), false);
   const std::vector<Index> near = others(far_, targets.rows());
+  Flags deviates = Flags::Constant(targets.rows(), false), stands_out = deviates;
   for (Index j = 0; j < targets.cols(); ++j) {
     Eigen::ArrayXd residuals(targets.rows()), deviations(targets.rows());
     residuals(near) = left_out_residuals_.col(j), deviations(near) = left_out_deviations_.col(j);
@@ -195,15 +196,19 @@ std::vector<Index> Bnn::find_far(const Eigen::MatrixXd& inputs, const Eigen::Mat
     }
     const Eigen::ArrayXd centred = targets.col(j).array() - median(targets.col(j));
     const double spread = kMost * median(centred.abs());
-    if (spread > 0)
-      is_far = is_far || deviations.abs() > kMost * median(deviations.abs()) ||
-               (centred.abs() > spread && residuals.abs() > spread);
+    if (!(spread > 0)) continue;
+    deviates = deviates || deviations.abs() > kMost * median(deviations.abs());
+    stands_out = stands_out || (centred.abs() > spread && residuals.abs() > spread);
   }
-  if (static_cast<double>(is_far.count()) > kMostFar * static_cast<double>(targets.rows())) return far_;
-  std::vector<Index> far;
-  for (Index n = 0; n < targets.rows(); ++n)
-    if (is_far(n)) far.push_back(n);
-  return far;
+  const auto most = static_cast<Index>(kMostFar * static_cast<double>(targets.rows()));
+  for (const Flags& is_far : {Flags(deviates || stands_out), stands_out}) {
+    if (is_far.count() > most) continue;
+    std::vector<Index> far;
+    for (Index n = 0; n < targets.rows(); ++n)
+      if (is_far(n)) far.push_back(n);
+    return far;
+  }
+  return far_;
 }
 
 // Log density of all rows, learned ones left out. A row is far with the probability of their fraction, and then
