@@ -132,6 +132,7 @@ Json to_json(const TrainingRecord& record) {
   if (!record.form.empty()) json["regime"] = record.form;
   for (const LeftOut& one : record.left_out)
     json["left_out"].push_back({{"explained", json_number(one.explained)}, {"scores", to_json(one.scores)}});
+  if (!record.far.empty()) json["far"] = record.far;
   return json;
 }
 TrainingRecord training_from(const Json& json) {
@@ -141,7 +142,8 @@ TrainingRecord training_from(const Json& json) {
                         {},
                         {},
                         json.value("regime", ""),
-                        {}};
+                        {},
+                        json.value("far", std::vector<Eigen::Index>())};
   for (const Json& stop : json.at("stopped_by")) {
     const auto name = std::ranges::find(kStops, stop.get<std::string>());
     if (name == kStops.end()) fail("'{}' is no reason to stop", stop.get<std::string>());

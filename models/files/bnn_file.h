@@ -26,6 +26,7 @@ struct TrainingRecord {
   std::vector<Scores> held_out = {};          // per output
   std::string form = {};                    // how all weights were learned jointly, and why so
   std::vector<LeftOut> left_out = {};         // per output
+  std::vector<Eigen::Index> far = {};         // see FitReport: places among `rows` and these together
 };
 
 struct SavedBnn {

@@ -67,6 +67,9 @@ void check_training(const SavedBnn& saved) {
          "the options of the fit are not usable");
   expect(is_plain_text(t.form), "the reason for the form holds control characters");
   expect(t.left_out.empty() || t.left_out.size() == saved.targets.size(), "the left-out scores do not fit the targets");
+  expect(std::ranges::is_sorted(t.far) && (t.far.empty() || (t.far.front() >= 0 && static_cast<std::size_t>(
+                                               t.far.back()) < t.rows + t.far.size())),
+         "the far rows are not rows of the table");
   expect(o.epochs >= 0, "the number of epochs is not usable");
   expect(t.held_out.empty() || t.held_out.size() == saved.targets.size(), "the scores do not fit the targets");
 }

@@ -63,7 +63,8 @@ BnnShape shape_of(const BnnOptions& o) {
 std::string FitReport::line() const {
   std::string text = members.empty() ? "not fitted" : members.back().line();
   if (members.size() > 1) text = fmt::format("{} members; the last {}", members.size(), text);
-  return fmt::format("{}; noise sd {:.4g}", text, fmt::join(noise, ", "));
+  text = fmt::format("{}; noise sd {:.4g}", text, fmt::join(noise, ", "));
+  return far.empty() ? text : fmt::format("{}; {} rows beyond {} sd set aside", text, far.size(), kFarDeviations);
 }
 
 BnnOptions paper_options(std::vector<std::size_t> layers) {
@@ -137,7 +138,8 @@ FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets
     fail("fit: this network has learned other rows than these {}; make a new one for them, or add them with update()",
          rows);
   learned_rows_ = given;
-  const auto team = options_.is_joint() ? local_team(1) : options.team ? options.team : local_team(options.workers);
+  if (options_.is_joint()) return fit_near_rows(inputs, targets, options, on_epoch);
+  const auto team = options.team ? options.team : local_team(options.workers);
   if (team->is_whole() && team->size() > 1) {
     const auto dealt = deal_rows(static_cast<std::size_t>(rows), team->size(), options_.seed);
     return fit_dealt(inputs(dealt, Eigen::all), targets(dealt, Eigen::all), *team, options, on_epoch);

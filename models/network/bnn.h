@@ -98,6 +98,10 @@ struct LeftOut {
   double explained = 0;  // fraction of the target's variance
 };
 
+// Joint learning with learned noise sets rows aside that lie further than this many robust standard deviations from
+// what the others predict: at most a tenth of all, and only where that makes the log density of all rows better.
+inline constexpr double kFarDeviations = 10;
+
 struct FitReport {
   std::vector<LearnReport> members;
   std::vector<double> noise;  // standard deviation per output (mean over members)
@@ -106,6 +110,7 @@ struct FitReport {
   double network_fraction = 1;            // of the mixture of networks and linear model
   std::vector<LeftOut> left_out = {};  // joint, or with a linear baseline
   std::size_t copies = 0;              // rows left aside because they repeat others (joint, distinct_rows.h)
+  std::vector<Index> far = {};         // rows that were not learned, see kFarDeviations
   std::string line() const;
 };
 
@@ -132,7 +137,8 @@ class Bnn {
 
   // Const members may be called by several threads at once.
   Prediction predict(const Eigen::MatrixXd& inputs) const;
-  // The learned rows, each as if it had not been learned. Only joint learning knows them, and only after fit().
+  // The learned rows (without far ones), each as if it had not been learned. Only joint learning knows them, and only
+  // after fit().
   std::optional<Prediction> left_out() const;
 
   // The factor graph of one example, and the beliefs of its weights: a layer's matrix row by row, then its biases.
@@ -194,6 +200,10 @@ class Bnn {
   void make_joint();
   void fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
                  const BnnCallback& on_epoch);
+  FitReport fit_near_rows(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
+                          const BnnCallback& on_epoch);
+  std::vector<Index> find_far(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) const;
+  double score_with_far(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) const;
   bool is_fitted() const;  // some of it
   bool joint_is_fitted() const;
   void describe_joint_members();
@@ -211,6 +221,8 @@ class Bnn {
   std::optional<std::uint64_t> learned_rows_;  // their checksum; none: nothing is learned, or it was restored
   std::vector<Index>
       learned_as_;  // of every row, the number of the distinct one it repeats; empty: no row repeats another
+  std::vector<Index> far_;  // rows that are not learned
+  Eigen::MatrixXd left_out_residuals_, left_out_deviations_;  // these in standard deviations
 };
 
 // Throws Error for a memory that cannot be one of a network with these options: sizes, signs, numbers that are not

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/support/error.h"
+#include "engine/support/log_gamma.h"
 #include "models/network/bnn_member.h"
 #include "models/table/distinct_rows.h"
 
@@ -14,6 +15,25 @@ namespace {
 // Epochs of joint learning, and the fraction of them with constant noise.
 constexpr int kMostEpochs = 100;
 constexpr double kPlainShare = 0.6;
+
+// Far rows: the largest fraction of a table, the fewest rows that can tell, the fits without them.
+constexpr double kMostFar = 0.1;
+constexpr Index kFewestRows = 30;
+constexpr int kMostRefits = 3;
+
+// Of so many rows those that are not among some, which are sorted.
+std::vector<Index> others(const std::vector<Index>& some, Index rows) {
+  std::vector<Index> rest;
+  for (Index n = 0; n < rows; ++n)
+    if (!std::ranges::binary_search(some, n)) rest.push_back(n);
+  return rest;
+}
+
+double median(Eigen::ArrayXd values) {
+  const auto middle = values.begin() + values.size() / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
 
 // Predictions of distinct rows as those of all rows that repeat them; no numbers: of the rows themselves.
 std::vector<PredictionComponent> of_all_rows(std::vector<PredictionComponent> distinct,
@@ -121,10 +141,103 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
   report_left_out(learned_as_.empty() ? joint_->left_out() : of_all_rows(joint_->left_out(), learned_as_), targets);
 }
 
+// Fits all rows, then once more without those that are far, as long as others come to light. Until the last of these
+// fits has ended the network stays that of all rows: it is what a checkpoint has, and the others are made again.
+FitReport Bnn::fit_near_rows(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
+                             const BnnCallback& on_epoch) {
+  const auto finished = [&, alone = local_team(1)](Bnn& net) {
+    if (net.far_.empty()) {
+      net.fit_dealt(inputs, targets, *alone, options, on_epoch);
+    } else {
+      const std::vector<Index> near = others(net.far_, inputs.rows());
+      net.fit_dealt(inputs(near, Eigen::all), targets(near, Eigen::all), *alone, options, on_epoch);
+    }
+    net.report_.far = net.far_;
+    return !net.report_.interrupted;
+  };
+  if (!finished(*this) || !options_.learn_noise || inputs.rows() < kFewestRows) return report_;
+  std::optional<Bnn> best;
+  for (int refits = 0; refits < kMostRefits; ++refits) {
+    const Bnn& known = best ? *best : *this;
+    std::vector<Index> far = known.find_far(inputs, targets);
+    if (far.empty() || far == known.far_) break;
+    Bnn next(options_);
+    next.far_ = std::move(far);
+    if (!finished(next)) {
+      report_.interrupted = true;
+      report_.members.back().stop = LearnReport::Stop::interrupted;
+      return report_;
+    }
+    if (!(next.score_with_far(inputs, targets) > known.score_with_far(inputs, targets))) break;
+    best = std::move(next);
+  }
+  if (best) {
+    best->learned_rows_ = learned_rows_;
+    *this = std::move(*best);
+  }
+  return report_;
+}
+
+// Deviations are measured in units that half of the rows decide, since far rows stretch every other. Far rows may bend
+// the fit until others deviate: those beyond the spread of the targets, before and after the fit, are far in any case,
+// and the only ones where they would be too many. Where one value fills half of a column, what is rare is no error.
+std::vector<Index> Bnn::find_far(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) const {
+  using Flags = Eigen::Array<bool, Eigen::Dynamic, 1>;
+  constexpr double kMost = kFarDeviations / 0.6745;  // medians, which are 0.6745 of standard Gaussian numbers
+  const Prediction p = far_.empty() ? Prediction() : predict(inputs(far_, Eigen::all));
+  const std::vector<Index> near = others(far_, targets.rows());
+  Flags deviates = Flags::Constant(targets.rows(), false), stands_out = deviates;
+  for (Index j = 0; j < targets.cols(); ++j) {
+    Eigen::ArrayXd residuals(targets.rows()), deviations(targets.rows());
+    residuals(near) = left_out_residuals_.col(j), deviations(near) = left_out_deviations_.col(j);
+    if (!far_.empty()) {
+      residuals(far_) = targets.col(j)(far_) - p.mean.col(j);
+      deviations(far_) = residuals(far_) / p.sd.col(j).array();
+    }
+    const Eigen::ArrayXd centred = targets.col(j).array() - median(targets.col(j));
+    const double spread = kMost * median(centred.abs());
+    if (!(spread > 0)) continue;
+    deviates = deviates || deviations.abs() > kMost * median(deviations.abs());
+    stands_out = stands_out || (centred.abs() > spread && residuals.abs() > spread);
+  }
+  const auto most = static_cast<Index>(kMostFar * static_cast<double>(targets.rows()));
+  for (const Flags& is_far : {Flags(deviates || stands_out), stands_out}) {
+    if (is_far.count() > most) continue;
+    std::vector<Index> far;
+    for (Index n = 0; n < targets.rows(); ++n)
+      if (is_far(n)) far.push_back(n);
+    return far;
+  }
+  return far_;
+}
+
+// Log density of all rows, learned ones left out. A row is far with the probability of their fraction, and then
+// Gaussian about its prediction, as wide as they lie; each of these numbers costs half the logarithm of the rows.
+double Bnn::score_with_far(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) const {
+  const auto rows = static_cast<double>(targets.rows()), far = static_cast<double>(far_.size());
+  double sum = 0;
+  for (const LeftOut& one : report_.left_out) sum += (rows - far) * one.scores.log_likelihood;
+  if (far_.empty()) return sum;
+  sum += far * std::log(far / rows) + (rows - far) * std::log1p(-far / rows) -
+         0.5 * static_cast<double>(1 + targets.cols()) * std::log(rows);
+  const Prediction p = predict(inputs(far_, Eigen::all));
+  const Eigen::MatrixXd residuals = targets(far_, Eigen::all) - p.mean;
+  for (Index j = 0; j < targets.cols(); ++j)
+    sum -= far * (kHalfLogTwoPi + 0.5 +
+                  std::log(std::hypot(residuals.col(j).stableNorm(), p.sd.col(j).stableNorm()) / std::sqrt(far)));
+  return sum;
+}
+
 void Bnn::report_left_out(const std::vector<PredictionComponent>& left_out, const Eigen::MatrixXd& targets) {
+  left_out_residuals_.resize(targets.rows(), targets.cols());
+  left_out_deviations_ = left_out_residuals_;
   const std::vector<Scores> scores = scores_of(
       [&](Index first, Index rows) {
-        return Prediction::mix(rows_of(left_out, first, rows)).in_units_before(target_standardiser_);
+        Prediction p = Prediction::mix(rows_of(left_out, first, rows)).in_units_before(target_standardiser_);
+        left_out_residuals_.middleRows(first, rows) = targets.middleRows(first, rows) - p.mean;
+        left_out_deviations_.middleRows(first, rows) =
+            left_out_residuals_.middleRows(first, rows).cwiseQuotient(p.sd);
+        return p;
       },
       targets);
   for (std::size_t j = 0; j < scores.size(); ++j)

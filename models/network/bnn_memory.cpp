@@ -77,6 +77,7 @@ void Bnn::restore(Memory memory, const LearnOptions& fit_options) {
   target_standardiser_ = std::move(memory.targets);
   noise_variance_ = std::move(memory.noise_variance);
   learned_rows_.reset();
+  far_.clear();
   if (memory.joint) {
     if (options_.is_joint()) {
       make_joint();

@@ -77,6 +77,7 @@ void learn(TrainingData& data, const FitSettings& settings, Listener& listener, 
   const FitReport report = net.fit(data.inputs, data.outputs, model.fit, [&](const BnnEpoch& e) {
     return listener.hear(e.member, e.record.epoch, e.record.log_likelihood, e.record.seconds);
   });
+  data.drop(report.far);
   outcome.model = std::make_shared<Fitted>(saved_fit(net, data, model.fit, report));
   outcome.reason = model.reason;
   outcome.line = report.line();
@@ -215,6 +216,7 @@ void bind_regressor(py::module_& module) {
       .def_property_readonly("features", [](const Fitted& self) { return self.saved().features; })
       .def_property_readonly("targets", [](const Fitted& self) { return self.saved().targets; })
       .def_property_readonly("rows", [](const Fitted& self) { return self.saved().training.rows; })
+      .def_property_readonly("far_rows", [](const Fitted& self) { return self.saved().training.far; })
       .def_property_readonly("noise", [](const Fitted& self) { return as_array(self.net().noise()); })
       .def_property_readonly("left_out", &left_out)
       .def("summary",

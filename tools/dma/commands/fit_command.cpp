@@ -163,6 +163,7 @@ void fit(FitRequest request) {
 
   const Learned learned = learn(net, data, options, request, team);
   const FitReport& report = learned.report;
+  data.drop(report.far);
   SavedBnn saved = saved_fit(net, data, options, report);
   if (!request.writes) return team.leave();
   Bnn model = make_bnn(saved);

@@ -134,6 +134,11 @@ std::string summary_text(const SavedBnn& saved) {
         fmt::format("training  {} rows, {} epochs{}: train log-likelihood {:.4f}, {} messages refused, {} replaced\n",
                     t.rows, fmt::join(epochs_of_members(saved), "/"), stops, train_log_likelihood(saved),
                     count(saved, &EpochRecord::faults), count(saved, &EpochRecord::replaced));
+  if (!t.far.empty())
+    text += fmt::format(
+        "far       {} more rows lie beyond {} sd of what the others predict: they are not learned, and intervals are "
+        "those of the others\n",
+        t.far.size(), kFarDeviations);
   if (saved.memory.joint) {
     const double fraction = saved.memory.joint->network_fraction;
     if (fraction < 1)
@@ -209,6 +214,8 @@ Json summary_json(const SavedBnn& saved) {
                       {"refused_messages", count(saved, &EpochRecord::faults)},
                       {"replaced_messages", count(saved, &EpochRecord::replaced)}};
   for (const auto stop : saved.training.stops) json["training"]["stopped_by"].push_back(name_of(stop));
+  json["training"]["far_rows"] = saved.training.far.size();
+  if (!saved.training.far.empty()) json["training"]["far"] = saved.training.far;
   if (!saved.training.form.empty()) json["training"]["regime"] = saved.training.form;
   if (saved.memory.joint) {
     json["network_share"] = json_number(saved.memory.joint->network_fraction);

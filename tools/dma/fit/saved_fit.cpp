@@ -18,6 +18,7 @@ SavedBnn saved_fit(const Bnn& net, const TrainingData& data, const LearnOptions&
   if (saved.options.is_joint() && saved.memory.joint) saved.memory.joint->members.resize(report.members.size());
   saved.training.form = report.form;
   saved.training.left_out = report.left_out;
+  saved.training.far = report.far;
   for (const LearnReport& member : report.members) saved.training.stops.push_back(member.stop);
   try {
     check_saved(saved);  // as whoever reads the file will

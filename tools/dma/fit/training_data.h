@@ -29,6 +29,7 @@ struct TrainingData {
 
   std::size_t rows() const { return static_cast<std::size_t>(inputs.rows()) + rows_elsewhere; }
   std::size_t held_out_rows() const { return static_cast<std::size_t>(held_out_inputs.rows()); }
+  void drop(const std::vector<Eigen::Index>& rows);  // of those to learn from; sorted
   bool has_classes() const { return !classes.empty(); }
   ClassLabels labels() const;
   ClassLabels held_out_labels() const;

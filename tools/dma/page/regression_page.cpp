@@ -77,6 +77,9 @@ std::string learned_section(const Shown& shown) {
   const auto layers = shown.at("/options/layers").get<std::vector<std::size_t>>();
   const auto members = shown.at("/options/members").get<std::size_t>();
   const bool bias = shown.at("/options/bias").get<bool>();
+  if (shown.at("/training/far_rows") != 0)
+    row("far rows", shown.whole_number("/training/far_rows") +
+                        " more, beyond 10 sd of what the others predict: not learned, not among the left-out rows");
   row("network",
       fmt::format(
           "{}{}: {} weights{}", fmt::join(layers, " – "), bias ? ", with biases" : "", shown.whole_number("/weights"),

@@ -34,7 +34,8 @@ class Regressor(RegressorMixin, TableEstimator):
 
     After ``fit``: ``model_`` (what was learned), ``columns_`` (those of X that say something; constant ones and copies are
     ignored, ``ignored_`` says which), ``reason_`` (for the method), ``report_`` (one line), ``left_out_`` (scores of rows
-    predicted as if left out, one dictionary per target).
+    predicted as if left out, one dictionary per target), ``far_rows_`` (places of rows of y beyond 10 sd of what the others
+    predict, which are not learned).
 
     Ctrl-C ends the epoch, keeps what was learned, and is raised again: the estimator is then fitted, if not to the end.
     """
@@ -90,6 +91,10 @@ class Regressor(RegressorMixin, TableEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @property
+    def far_rows_(self) -> list[int]:
+        return list(self.model_.far_rows)
 
     def fit(self, X: Any, y: Any) -> Regressor:
         """Learns rows of inputs and their targets: one column, or several that are predicted together."""

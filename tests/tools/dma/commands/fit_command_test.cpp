@@ -108,6 +108,37 @@ TEST_CASE("dma fit: pictures where gnuplot is, and a word about them where it is
   CHECK(folder.read("hinton.svg").find("</svg>") != std::string::npos);
 }
 
+TEST_CASE("dma fit: rows that the others do not predict are told, set aside, and no part of what is saved") {
+  const TemporaryFolder folder;
+  std::string wrong = "x,y\n", right = wrong;
+  for (int i = 0; i < 100; ++i) {
+    const double x = 0.06 * i - 3, y = 20 + 3 * x + 0.3 * std::sin(37.7 * i * i);
+    wrong += fmt::format("{},{}\n", x, i % 40 == 7 ? 50 * y : y);
+    if (i % 40 != 7) right += fmt::format("{},{}\n", x, y);
+  }
+  folder.write("wrong.csv", wrong);
+  folder.write("right.csv", right);
+  const std::string fit = " --target y --hidden 4 --members 1 --epochs 10 ";
+  const auto outcome = run_dma(folder, "fit wrong.csv" + fit + "--model wrong.json --report page.html --json");
+  const auto json = nlohmann::json::parse(outcome.output);
+  CHECK(json["training"]["rows"] == 97);
+  CHECK(json["training"]["far_rows"] == 3);
+  CHECK(json["training"]["far"] == nlohmann::json::array({7, 47, 87}));
+  CHECK(outcome.errors == "");  // no doubts about the fit
+  CHECK(folder.read("page.html").find("far rows") != std::string::npos);
+  const std::string told = run_dma(folder, "inspect wrong.json").output;
+  CHECK(told.find("far       3 more rows lie beyond 10 sd of what the others predict") != std::string::npos);
+  REQUIRE(run_dma(folder, "fit right.csv" + fit + "--model right.json --quiet").exit_code == 0);
+  const auto same = [&] {
+    return run_dma(folder, "predict wrong.json right.csv").output ==
+           run_dma(folder, "predict right.json right.csv").output;
+  };
+  CHECK(same());
+  for (const char* model : {"wrong.json", "right.json"})
+    REQUIRE(run_dma(folder, fmt::format("fit --update {} right.csv --quiet", model)).exit_code == 0);
+  CHECK(same());
+}
+
 TEST_CASE("dma inspect: layers, noise and training record") {
   const TemporaryFolder folder;
   folder.write("data.csv", two_targets());
