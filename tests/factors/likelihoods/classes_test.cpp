@@ -390,17 +390,3 @@ TEST_CASE("argmax: scores of very different widths: of three classes the integra
   for (std::size_t c = 0; c < 3; ++c)
     CHECK(out[c].tau - out[0].tau == doctest::Approx(std::log(mass[c] / mass[0])).epsilon(1e-10));
 }
-
-TEST_CASE("argmax: classes that differ by more than a double can hold have a finite evidence") {
-  // Score 1 is 100 below score 0 with a variance of 1 together: about -5000 nats.
-  const std::vector<Gaussian> scores = {Gaussian::from_moments(100, 0.25), Gaussian::from_moments(0, 0.25)};
-  const double t = -100 / std::sqrt(0.5 + 0.5), tail = normal::log_distribution(t);
-  CHECK(tail < -5000);
-  const auto evidence_of = [&](const Natural& no, const Natural& yes) {
-    const std::vector<Natural> arrivals = {scores[0], scores[1], no, yes};
-    return Argmax::log_integral(arrivals, {0.25});
-  };
-  CHECK(evidence_of({0, kInfinity}, {1, kInfinity}) == doctest::Approx(tail).epsilon(1e-12));
-  CHECK(evidence_of({-6000, 0}, {0, 0}) == doctest::Approx(tail).epsilon(1e-12));
-  CHECK(evidence_of({-4000, 0}, {0, 0}) == doctest::Approx(-4000).epsilon(1e-12));
-}

@@ -1,4 +1,5 @@
-// The likelihoods that are their log densities: logistic, poisson and other counts, weibull, student_t_noise.
+// The likelihoods that are their log densities: logistic, poisson and other counts, weibull, student_t_noise; and evidence
+// of classes that are beyond a double.
 #include <doctest/doctest.h>
 
 #include <boost/math/distributions/binomial.hpp>
@@ -10,6 +11,8 @@
 #include <boost/multiprecision/cpp_bin_float.hpp>
 
 #include "engine/kinds/evaluate.h"
+#include "factors/authoring/normal.h"
+#include "factors/likelihoods/classes.h"
 #include "factors/likelihoods/counts.h"
 #include "factors/standard_registry.h"
 #include "tests/oracles/matched.h"
@@ -204,4 +207,18 @@ TEST_CASE("student_t_noise: with many degrees of freedom it is Gaussian noise, i
   CHECK(Gaussian((*to_x)[0]).variance() == doctest::Approx(3 + 0.64).epsilon(1e-4));
   CHECK(Gaussian((*to_y)[0]).mean() == doctest::Approx(1).epsilon(1e-4));
   CHECK(Gaussian((*to_y)[0]).variance() == doctest::Approx(2 + 0.64).epsilon(1e-4));
+}
+
+TEST_CASE("argmax: classes that differ by more than a double can hold have a finite evidence") {
+  // Score 1 is 100 below score 0 with a variance of 1 together: about -5000 nats.
+  const std::vector<Gaussian> scores = {Gaussian::from_moments(100, 0.25), Gaussian::from_moments(0, 0.25)};
+  const double t = -100 / std::sqrt(0.5 + 0.5), tail = normal::log_distribution(t);
+  CHECK(tail < -5000);
+  const auto evidence_of = [&](const Natural& no, const Natural& yes) {
+    const std::vector<Natural> arrivals = {scores[0], scores[1], no, yes};
+    return Argmax::log_integral(arrivals, {0.25});
+  };
+  CHECK(evidence_of({0, kInfinity}, {1, kInfinity}) == doctest::Approx(tail).epsilon(1e-12));
+  CHECK(evidence_of({-6000, 0}, {0, 0}) == doctest::Approx(tail).epsilon(1e-12));
+  CHECK(evidence_of({-4000, 0}, {0, 0}) == doctest::Approx(-4000).epsilon(1e-12));
 }

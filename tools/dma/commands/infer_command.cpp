@@ -101,8 +101,7 @@ Solved solve(const GraphFile& file, Plan plan) {
 // once where everything is Gaussian, and repeated sweeps where neither is.
 Solved solve_best(const GraphFile& file, const WholeSolvers& whole, const Registry& registry,
                   const CompileOptions& options) {
-  std::string refusal;
-  std::string last;
+  std::string refusal, last;
   const auto compiled = [&](const auto& rule) -> std::optional<Plan> {
     try {
       return compile_with_gates(file.graph, rule, registry, options);
@@ -121,8 +120,8 @@ Solved solve_best(const GraphFile& file, const WholeSolvers& whole, const Regist
   if (const auto cliques = compiled(whole.discrete)) return solve(file, *cliques);
   const std::string why_not =
       last.find("widest clique") == std::string::npos ? "" : last.substr(0, last.find("; sweep"));
-  if (!file.graph.has_gates())  // whose cases know discrete values
-    if (const auto gaussian = compiled(whole.gaussian)) return solve(file, *gaussian);
+  if (const auto gaussian = file.graph.has_gates() ? std::nullopt : compiled(whole.gaussian))
+    return solve(file, *gaussian);
   if (const auto sweeps = compiled(flooding({.limit = 1000}))) {
     Solved solved = solve(file, *sweeps);
     solved.why_not_exact = why_not;
