@@ -174,7 +174,7 @@ TEST_CASE("softmax, multinomial: huge counts, scores that are known almost exact
                            Counted{1e9, 333333333, -21.231143028693202, 0.53287076284554221, 0.66666666711111111},
                            Counted{1e12, 333333333333, -28.138898307261248, 0.53287076288932607, 0.66666666666711111},
                            Counted{1e15, 333333333333333, -35.046653586242971, 0.53287076288936985, 2 / 3.0},
-                           Counted{1e18, 333333333333333310, -41.954408865225108, 0.53287076288936992, 2 / 3.0}}) {
+                           Counted{1e18, 333333333333333310., -41.954408865225108, 0.53287076288936992, 2 / 3.0}}) {
     CAPTURE(c.a);
     const std::vector<Gaussian> scores{Gaussian::from_moments(0, 1), Gaussian::from_moments(0.5, 2)},
         counts{Gaussian::point(c.a), Gaussian::point(c.b)};
