@@ -155,7 +155,8 @@ FitReport Bnn::fit_near_rows(const Eigen::MatrixXd& inputs, const Eigen::MatrixX
     net.report_.far = net.far_;
     return !net.report_.interrupted;
   };
-  if (!finished(*this) || !options_.learn_noise || inputs.rows() < kFewestRows) return report_;
+  const bool has_all_rows = !options.team || options.team->is_whole();  // other processes would find other rows far
+  if (!finished(*this) || !options_.learn_noise || inputs.rows() < kFewestRows || !has_all_rows) return report_;
   std::optional<Bnn> best;
   for (int refits = 0; refits < kMostRefits; ++refits) {
     const Bnn& known = best ? *best : *this;

@@ -1,5 +1,5 @@
-// The likelihoods that are their log densities: logistic, poisson and other counts, weibull, student_t_noise; and evidence
-// of classes that are beyond a double.
+// The likelihoods that are their log densities: logistic, poisson and other counts, weibull, student_t_noise. And
+// classes that differ by more than a double can hold.
 #include <doctest/doctest.h>
 
 #include <boost/math/distributions/binomial.hpp>

@@ -119,15 +119,6 @@ ClassLabels labels_of(const std::vector<std::string>& names, const Eigen::Matrix
 
 }  // namespace
 
-void TrainingData::drop(const std::vector<Eigen::Index>& rows) {
-  if (rows.empty()) return;
-  std::vector<Eigen::Index> kept;
-  for (Eigen::Index n = 0; n < inputs.rows(); ++n)
-    if (!std::ranges::binary_search(rows, n)) kept.push_back(n);
-  inputs = inputs(kept, Eigen::all).eval();
-  outputs = outputs(kept, Eigen::all).eval();
-}
-
 ClassLabels TrainingData::labels() const { return labels_of(classes, outputs); }
 ClassLabels TrainingData::held_out_labels() const { return labels_of(classes, held_out_outputs); }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -29,7 +30,14 @@ struct TrainingData {
 
   std::size_t rows() const { return static_cast<std::size_t>(inputs.rows()) + rows_elsewhere; }
   std::size_t held_out_rows() const { return static_cast<std::size_t>(held_out_inputs.rows()); }
-  void drop(const std::vector<Eigen::Index>& rows);  // of those to learn from; sorted
+  void drop(const std::vector<Eigen::Index>& far) {  // of the rows to learn from; sorted
+    if (far.empty()) return;
+    std::vector<Eigen::Index> kept;
+    for (Eigen::Index n = 0; n < inputs.rows(); ++n)
+      if (!std::ranges::binary_search(far, n)) kept.push_back(n);
+    inputs = inputs(kept, Eigen::all).eval();
+    outputs = outputs(kept, Eigen::all).eval();
+  }
   bool has_classes() const { return !classes.empty(); }
   ClassLabels labels() const;
   ClassLabels held_out_labels() const;
