@@ -852,7 +852,7 @@ class OnlineRating:
 def rate_season(
     games: Sequence[tuple[Sequence[tuple[Sequence[int], float, Sequence[float]]], Optional[float]]],
     players: int,
-    priors: Sequence[tuple[float, float, float]],
+    priors: Sequence[Sequence[float]],
     performance_sd: float,
     drift_sd: float,
     draw_probability: float,
