@@ -44,6 +44,7 @@ Plan compile(const Graph& graph, const Exact& exact, const Registry& registry, c
 struct ReweightedOptions {
   double tolerance = 1e-9;  // of what is constant at the fixed point, in logs
   int limit = 1000;         // of sweeps
+  std::uint64_t memory = std::uint64_t{2} << 30;  // bytes that tables of the factors may take
 };
 struct TreeReweighted {
   ReweightedOptions options;

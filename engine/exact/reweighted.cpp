@@ -82,7 +82,7 @@ void Reweighted::add(std::vector<std::uint32_t> nodes, std::vector<double> logs)
   }
 }
 
-// Those that few forests have stand first in the next one: shares come out as equal as loops allow.
+// Those that few forests have stand first in the next one: fractions come out as equal as loops allow.
 void Reweighted::draw_forests() {
   constexpr std::size_t kForests = 64;
   std::vector<std::uint32_t> order(regions_.size()), leader(network_.nodes.size()), met;

@@ -1,6 +1,6 @@
 // Tree-reweighted messages between discrete variables: bounds on the evidence of a graph of any width.
 //
-// The factors f_a are drawn into forests, sets of them without a loop; rho_a is the share of the forests that hold f_a.
+// The factors f_a are drawn into forests, sets of them without a loop; rho_a is the fraction of forests that hold f_a.
 // Whatever messages m_ai factors send to nodes, with u_i the weights of a node by itself,
 //
 //   b_i = u_i prod over a of m_ai^rho_a / Z_i    g_a = f_a^(1 / rho_a) / prod over i of m_ai

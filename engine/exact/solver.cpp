@@ -138,7 +138,7 @@ Report ExactSolver::run(State& state, const RunOptions&) const {
   report.why = is_exact ? "" : "approximate messages reach the discrete variables";
   report.messages = 2 * static_cast<std::uint64_t>(std::ranges::count_if(
                             memory.tree->cliques, [](const Clique& c) { return c.parent != kNone; }));
-  report.cliques = memory.tree->text();
+  report.found = memory.tree->text();
   return report;
 }
 
@@ -196,6 +196,16 @@ ReweightedSolver::ReweightedSolver(Network network, std::shared_ptr<const Hangin
     : DiscreteSolver(std::move(network), std::move(hanging)), options_(options) {
   if (!(options.tolerance >= 0)) fail("tree_reweighted: tolerance is {}; it must be 0 or more", options.tolerance);
   if (options.limit < 1) fail("tree_reweighted: the limit is {} sweeps; at least 1 is expected", options.limit);
+  double bytes = 0;
+  for (const Scope& scope : network_.scopes) {
+    double own = 2 * sizeof(double);  // the table, and what it sums to
+    for (const std::uint32_t v : network_.nodes_of(scope)) own *= network_.nodes[v].values;
+    bytes += own;
+  }
+  if (const auto limit = static_cast<double>(options.memory); bytes > limit)
+    fail("tree_reweighted: the factors as tables take {:.3g} GB, more than the limit of {:.3g} GB; sweep with a "
+         "schedule, such as flooding(), or raise tree_reweighted({{.memory = ...}})",
+         bytes / 1e9, limit / 1e9);
   if (hanging_ != nullptr && !hanging_->has_exact_messages())
     fail("tree_reweighted: approximate messages reach the discrete variables, and nothing is proved with them; sweep "
          "with a schedule, such as flooding()");
@@ -232,11 +242,14 @@ Report ReweightedSolver::run(State& state, const RunOptions& options) const {
     throw Contradiction(
         "what is observed has probability zero: the factors forbid every combination of values; change an observation, "
         "or solve by exact(), which names those that contradict");
-  memory.bounds.lower = std::min(messages.lower_bound() + memory.found.log_scale, memory.bounds.upper);  // rounding
+  memory.bounds.lower = messages.lower_bound() + memory.found.log_scale;
+  const double above = memory.bounds.lower - memory.bounds.upper;
+  const double rounding = 1e-9 * (1 + std::abs(memory.bounds.upper));
+  if (above > 0 && above < rounding) memory.bounds.lower = memory.bounds.upper;
   memory.log_beliefs = messages.log_beliefs();
   end(memory);
   memory.why = fmt::format("an upper bound, by tree-reweighted messages; it is at least {:.6g}", memory.bounds.lower);
-  report.cliques = fmt::format("beliefs approximate, log evidence between {:.6g} and {:.6g}", memory.bounds.lower,
+  report.found = fmt::format("beliefs approximate, log evidence between {:.6g} and {:.6g}", memory.bounds.lower,
                                memory.bounds.upper);
   return report;
 }

@@ -29,7 +29,7 @@ struct Alternative {
 class GateMemory : public SolverMemory {
  public:
   std::vector<State> states;    // of every alternative
-  std::vector<double> shares;   // their probabilities; empty: nothing was run
+  std::vector<double> weights;  // their probabilities; empty: nothing was run
   double log_evidence = 0;
   std::string why;              // it is not exact; empty: it is
 };
@@ -82,19 +82,19 @@ void GateSolver::prepare(const State& whole, const Alternative& alternative, Sta
 // "2 cases, the likeliest effective = yes with 0.93"
 std::string GateSolver::text(const State& state) const {
   const GateMemory& memory = memory_of(state);
-  const auto best = static_cast<std::size_t>(std::ranges::max_element(memory.shares) - memory.shares.begin());
+  const auto best = static_cast<std::size_t>(std::ranges::max_element(memory.weights) - memory.weights.begin());
   std::vector<std::string> names;
   for (const GateCase& one : alternatives_[best].cases) {
     const PlanData::Variable v = state.plan()->variable(one.variable);
     names.push_back(fmt::format("{} = {}", v.name, state.plan()->variables.value_text(v.first_element, one.value)));
   }
   return fmt::format("{} cases, the likeliest {} with {:.4g}", alternatives_.size(), fmt::join(names, ", "),
-                     memory.shares[best]);
+                     memory.weights[best]);
 }
 
 Report GateSolver::run(State& state, const RunOptions& options) const {
   GateMemory& memory = memory_of(state);
-  memory.shares.clear(), memory.why.clear();
+  memory.weights.clear(), memory.why.clear();
   std::vector<double> logs(alternatives_.size(), -kInfinity);
   Report worst;
   worst.stop = Report::Stop::exact;
@@ -122,11 +122,14 @@ Report GateSolver::run(State& state, const RunOptions& options) const {
   if (memory.log_evidence == -kInfinity)
     throw Contradiction("what is observed has probability zero in every case of the gates; change an observation");
   if (worst.stop != Report::Stop::exact && memory.why.empty()) memory.why = "a case was not solved exactly";
+  // Evidence weighs the cases: beliefs are no better than it is.
+  if (worst.stop == Report::Stop::exact && !memory.why.empty())
+    worst.stop = Report::Stop::approximate, worst.why = "approximate: so is the evidence that weighs the cases";
   to_fractions(logs);
-  memory.shares = std::move(logs);
+  memory.weights = std::move(logs);
   worst.joint.reset();
   worst.messages = messages;
-  worst.cliques = text(state);
+  worst.found = text(state);
   return worst;
 }
 
@@ -138,36 +141,36 @@ Belief GateSolver::belief(const State& state, VariableId variable) const {
   if (v.observed)
     for (std::uint32_t i = 0; i < v.size; ++i) out[i] = state.message(v.first_slot + i);
   struct Part {
-    double share;
+    double weight;
     Belief belief;
   };
   std::vector<Part> parts;
   double total = 0;
-  for (std::size_t i = 0; i < memory.shares.size(); ++i)
-    if (memory.shares[i] > 0 && alternatives_[i].exists[variable.value])
-      parts.push_back({memory.shares[i], memory.states[i].belief({variable.value})}), total += memory.shares[i];
+  for (std::size_t i = 0; i < memory.weights.size(); ++i)
+    if (memory.weights[i] > 0 && alternatives_[i].exists[variable.value])
+      parts.push_back({memory.weights[i], memory.states[i].belief({variable.value})}), total += memory.weights[i];
   for (std::uint32_t e = 0; !parts.empty() && e < v.elements(); ++e) {
     Natural* const message = out.data() + e * components;
     if (v.observed && !is_flat({message, components})) continue;
     const auto is_like_first = [&](const Part& part) {
       return std::ranges::equal(part.belief.message(e), parts[0].belief.message(e));
     };
-    std::ranges::copy(std::ranges::max_element(parts, {}, &Part::share)->belief.message(e), message);
+    std::ranges::copy(std::ranges::max_element(parts, {}, &Part::weight)->belief.message(e), message);
     if (std::ranges::all_of(parts, is_like_first)) continue;
     std::vector<double> logs(outcomes, -kInfinity), means(components), variances(components);
     bool is_known = true;
     for (const Part& part : parts) {
       for (std::uint32_t k = 0; k < outcomes; ++k) {
-        const double value = k, both[] = {logs[k], std::log(part.share) + part.belief.log_density(e, {&value, 1})};
+        const double value = k, both[] = {logs[k], std::log(part.weight) + part.belief.log_density(e, {&value, 1})};
         logs[k] = log_sum_exp(both);
       }
       is_known &= !part.belief.is_uninformed(e);
-      for (std::uint32_t k = 0; k < components; ++k) means[k] += part.share / total * part.belief.mean(e, k);
+      for (std::uint32_t k = 0; k < components; ++k) means[k] += part.weight / total * part.belief.mean(e, k);
     }
     for (const Part& part : parts)
       for (std::uint32_t k = 0; k < components; ++k) {
         const double apart = part.belief.mean(e, k) - means[k];
-        variances[k] += part.share / total * (part.belief.variance(e, k) + apart * apart);
+        variances[k] += part.weight / total * (part.belief.variance(e, k) + apart * apart);
       }
     if (outcomes > 0) v.family->from_logs(logs, message);
     else if (!is_known) std::fill_n(message, components, Natural());

@@ -52,9 +52,9 @@ std::string refused(const Report& report) {
                      report.first_fault.text(), report.first_fault_sweep);
 }
 
-std::string clique_line(const Report& report) {
-  return report.stop == Report::Stop::exact ? fmt::format("exact: {}", report.cliques)
-                                            : fmt::format("{}; {}", reason(report), report.cliques);
+std::string found_line(const Report& report) {
+  return report.stop == Report::Stop::exact ? fmt::format("exact: {}", report.found)
+                                            : fmt::format("{}; {}", reason(report), report.found);
 }
 
 std::string joint_reason(const Report& report) {
@@ -126,7 +126,7 @@ std::string Report::caveat() const {
 
 std::string Report::line() const {
   if (joint) return joint_line(*this);
-  if (!cliques.empty()) return clique_line(*this);
+  if (!found.empty()) return found_line(*this);
   std::string text = fmt::format("{}{} {}, {}", reason(*this), stop == Stop::approximate ? ";" : ":",
                                  plural(messages, "message"), refused(*this));
   if (replaced > 0) text += fmt::format(", {} replaced", plural(replaced, "message"));
@@ -136,7 +136,7 @@ std::string Report::line() const {
 
 std::string Report::text() const {
   if (joint) return joint_text(*this);
-  if (!cliques.empty()) return fmt::format("stop: {}\nmessages: {}\n", clique_line(*this), messages);
+  if (!found.empty()) return fmt::format("stop: {}\nmessages: {}\n", found_line(*this), messages);
   std::string text = fmt::format("stop: {}\nmessages: {}\nfaults: {}\n", reason(*this), messages, refused(*this));
   if (replaced > 0) text += fmt::format("replaced: {}\n", plural(replaced, "message"));
   if (change > 0) text += fmt::format("largest change in the last sweep: {:.3g}\n", change);

@@ -85,7 +85,7 @@ struct Report {
   Place signal_to_noise_at;
 
   std::optional<JointReport> joint;  // none: by sweeps
-  std::string cliques;               // what a solver of discrete variables found: "27 cliques, ..."; empty: none
+  std::string found;                 // by a solver of discrete variables: "27 cliques, ..."; empty: there was none
 
   bool converged() const { return stop == Stop::exact || stop == Stop::converged; }
   std::string caveat() const;  // why the answer is not the posterior, as far as it is known; empty: nothing is

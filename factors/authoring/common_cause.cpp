@@ -174,15 +174,15 @@ PartMoments Part::moments(double d) const {
 // x given x + noise is Gaussian, with a mean that is linear in it.
 GaussianOrFallback Part::message(const PartMoments& wanted, const Gaussian& arrived) const {
   if (variance_ == 0) return {};
-  const double share = variance_ / (variance_ + noise_), mean = std::sqrt(share) * wanted.mean,
-               variance = noise_ / (variance_ + noise_) + share * (1 - wanted.less);
+  const double fraction = variance_ / (variance_ + noise_), mean = std::sqrt(fraction) * wanted.mean,
+               variance = noise_ / (variance_ + noise_) + fraction * (1 - wanted.less);
   // At the ends of the range of a double they may not be numbers: nothing is said, which is counted.
   if (!(variance > 0) || !std::isfinite(mean / variance)) return {Gaussian::uniform(), true};
   return tilted_message({.found = true,
                          .log_mass = 0,
                          .mean = mean,
                          .tau = mean / variance,
-                         .rho = share * wanted.less / variance},
+                         .rho = fraction * wanted.less / variance},
                         arrived);
 }
 

@@ -271,6 +271,7 @@ GaussianOrFallback Interval::to_x(const Gaussian& x, ClassMessage of_class, Para
 // log (Phi(b) - Phi(a)), on the side where both are small.
 double Interval::log_density(std::span<const double> values, Parameters p) {
   const auto c = static_cast<std::size_t>(std::ranges::find(values.subspan(1), 1.0) - values.begin()) - 1;
+  if (c > p.cuts.size()) return -kInfinity;  // it is none
   const double sd = std::sqrt(p.noise), x = values[0];
   const double below = c > 0 ? p.cuts[c - 1] - x : -kInfinity, above = c < p.cuts.size() ? p.cuts[c] - x : kInfinity;
   if (sd == 0) return below < 0 && above >= 0 ? 0 : -kInfinity;

@@ -211,8 +211,11 @@ void bind_schedules(py::module_& module) {
   const ReweightedOptions bounds;
   module.def(
       "tree_reweighted",
-      [](double tolerance, int limit) { return tree_reweighted({.tolerance = tolerance, .limit = limit}); },
+      [](double tolerance, int limit, std::uint64_t memory) {
+        return tree_reweighted({.tolerance = tolerance, .limit = limit, .memory = memory});
+      },
       py::kw_only(), py::arg("tolerance") = bounds.tolerance, py::arg("limit") = bounds.limit,
+      py::arg("memory") = bounds.memory,
       "Discrete variables of any width: approximate beliefs, and bounds of the log evidence that are proved.");
   module.def(
       "hyper",

@@ -141,7 +141,7 @@ Solved solve_as_asked(const GraphFile& file, const std::string& schedule, const 
   };
   if (schedule == "joint") return by(whole.gaussian);
   if (schedule == "exact") return by(whole.discrete);
-  if (schedule == "tree_reweighted") return by(tree_reweighted());
+  if (schedule == "tree_reweighted") return by(tree_reweighted({.memory = whole.discrete.options.memory}));
   const std::pair<std::string, Scheduler> known[] = {{"forward_backward", forward_backward()},
                                                      {"flooding", flooding({.limit = 1000})},
                                                      {"sequential", sequential({.limit = 1000})},
@@ -310,9 +310,9 @@ void infer(const InferRequest& request) {
     } catch (const Error& error) {
       std::string complaint = error.what();
       // As a program says it.
-      for (const std::string_view option : {"joint({.memory = ...})", "exact({.memory = ...})"})
-        if (const auto at = complaint.find(option); at != std::string::npos)
-          complaint.replace(at, option.size(), "--memory-limit");
+      for (const std::string solver : {"joint", "exact", "tree_reweighted"})
+        if (const std::string option = solver + "({.memory = ...})"; complaint.find(option) != std::string::npos)
+          complaint.replace(complaint.find(option), option.size(), "--memory-limit");
       fail("'{}': {}", request.graph.string(), located(file, complaint));
     }
   }();
