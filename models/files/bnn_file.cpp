@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/text.h"
+#include "engine/support/whole_json.h"
+#include "models/files/checksummed_json.h"
 #include "models/files/classifier_file.h"
 #include "models/files/coding_file.h"
 #include "models/files/joint_file.h"
 #include "models/files/packed_matrices.h"
-#include "models/files/checksummed_json.h"
-#include "models/files/whole_json.h"
 
 namespace dma {
 

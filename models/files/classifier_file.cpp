@@ -4,10 +4,10 @@
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"
+#include "engine/support/whole_json.h"
+#include "models/files/checksummed_json.h"
 #include "models/files/coding_file.h"
 #include "models/files/packed_matrices.h"
-#include "models/files/checksummed_json.h"
-#include "models/files/whole_json.h"
 
 namespace dma {
 

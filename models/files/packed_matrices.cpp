@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
+#include "engine/support/whole_json.h"
 #include "models/files/packed_numbers.h"
 
 namespace dma {
@@ -38,8 +39,8 @@ Json packed_matrix(const Eigen::MatrixXd& m) {
 
 Eigen::MatrixXd packed_matrix_from(const Json& json) {
   const Eigen::VectorXd values = packed_vector_from(json.at("numbers"));
-  const auto rows = json.at("rows").get<std::int64_t>();
-  if (rows < 0 || (rows == 0 ? values.size() != 0 : values.size() % rows != 0))
+  const auto rows = whole<Eigen::Index>(json, "rows");
+  if (rows == 0 ? values.size() != 0 : values.size() % rows != 0)
     fail("a matrix has an impossible number of rows");
   return rows == 0 ? Eigen::MatrixXd() : Eigen::MatrixXd(values.reshaped(rows, values.size() / rows));
 }

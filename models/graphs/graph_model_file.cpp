@@ -2,9 +2,9 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
+#include "engine/support/whole_json.h"
 #include "models/files/bnn_file.h"
 #include "models/files/checksummed_json.h"
-#include "models/files/whole_json.h"
 #include "models/graphs/graph_model.h"
 
 namespace dma {

@@ -3,6 +3,7 @@
 
 #include "engine/learn/joint/joint_learner_impl.h"
 #include "engine/support/error.h"
+#include "engine/support/whole_json.h"
 
 namespace dma {
 
@@ -98,7 +99,7 @@ void JointLearner::load(std::string_view text) try {
     SharedState state{.mean = start.mean(free),
                       .scale = saved.at("scale").get<double>(),
                       .noise = {},
-                      .epoch = saved.at("epoch").get<int>()};
+                      .epoch = whole<int>(saved, "epoch")};
     if (!(state.scale > 0)) fail("load: a scale of {} is not positive", state.scale);
     for (const Json& own : saved.at("noise")) {
       const auto size = static_cast<Index>(own.at("beta").size());
@@ -117,7 +118,7 @@ void JointLearner::load(std::string_view text) try {
     start.effective_scalars = saved.at("effective_scalars").get<double>();
   }
   if (starts.empty()) fail("load: nothing was learned");
-  l.known = json.at("examples").get<std::size_t>();
+  l.known = whole<std::size_t>(json, "examples");
   l.is_frozen = std::move(frozen);
   l.starts = std::move(starts);
   l.data = {{}, {}, {}, l.data.likelihoods};

@@ -3,14 +3,12 @@
 
 #include <cstdint>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
-#include "models/files/readable_json.h"
 
 namespace dma {
 
-template <class Whole, class Key>
+template <class Whole, class Json, class Key>
 Whole whole(const Json& json, const Key& key) {
   const Json& value = json.at(key);
   const bool fits = value.is_number_unsigned() && value.template get<std::uint64_t>() <=
