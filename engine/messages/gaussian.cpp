@@ -52,6 +52,10 @@ double kl(const Gaussian& p, const Gaussian& q) {
   return spread_divergence(p.rho, q.rho) + 0.5 * deviation * deviation;
 }
 
+bool any_uniform(std::span<const Gaussian> messages) {
+  return std::ranges::any_of(messages, &Gaussian::is_uniform);
+}
+
 double log_overlap(const Gaussian& p, const Gaussian& q) {
   if (p.is_uniform() || q.is_uniform()) return 0;
   if (p.is_point()) return log_density(q, p.tau);

@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <limits>
+#include <span>
 #include <type_traits>
 
 namespace dma {
@@ -125,6 +126,8 @@ double log_density(const Gaussian& g, double x);
 
 // KL(p || q) in nats; 0 for p == q, +inf where p is not absolutely continuous with respect to q or p is uniform.
 double kl(const Gaussian& p, const Gaussian& q);
+
+bool any_uniform(std::span<const Gaussian> messages);
 
 // log of the integral of p(x) q(x) dx, both taken as normalised densities (a uniform one as the constant 1).
 double log_overlap(const Gaussian& p, const Gaussian& q);

@@ -130,10 +130,6 @@ class Iteration {
 // one that says nothing.
 Gaussian refused() { return {std::nan(""), std::nan("")}; }
 
-bool any_uniform(std::span<const Gaussian> x) {
-  return std::ranges::any_of(x, [](const Gaussian& g) { return g.is_uniform(); });
-}
-
 }  // namespace
 
 Gaussian fitted_to_output(const FitOfFunction& fit, std::span<const Gaussian> x) {

@@ -63,8 +63,6 @@ ClassProduct inside(const Gaussian& x, Interval::Parameters p, std::size_t c) {
   return out;
 }
 
-bool any_uniform(Scores unknowns) { return std::ranges::any_of(unknowns, &Gaussian::is_uniform); }
-
 // Their moments, `product(c)` having the weight fractions[c], as messages.
 template <class ProductOf>
 void say_moments(Scores unknowns, std::span<const double> fractions, const ProductOf& product, double noise,

@@ -63,7 +63,7 @@ const OutputLikelihood* likelihood_of(const std::vector<PredictionComponent>& co
 }
 
 // What components say of one row and output, their Gaussians being those of what a likelihood reads.
-struct Mixed {
+struct MixedTarget {
   const std::vector<PredictionComponent>& components;
   const OutputLikelihood& likelihood;
   Eigen::Index row, output;
@@ -114,7 +114,7 @@ Eigen::MatrixXd for_each_element(const Prediction& p, const Value& value, const 
   for (Eigen::Index j = 0; j < result.cols(); ++j) {
     if (const OutputLikelihood* likelihood = likelihood_of(p.components, j)) {
       for (Eigen::Index i = 0; i < result.rows(); ++i)
-        result(i, j) = other(Mixed{p.components, *likelihood, i, j}, i, j);
+        result(i, j) = other(MixedTarget{p.components, *likelihood, i, j}, i, j);
       continue;
     }
     Pieces pieces(p.components, j);
@@ -227,7 +227,7 @@ Prediction Prediction::mix(std::vector<Eigen::MatrixXd> means, const std::vector
 Eigen::MatrixXd Prediction::cumulative(const Eigen::MatrixXd& targets) const {
   return for_each_element(
       *this, [&](const auto& pieces, auto i, auto j) { return mass_below(pieces, targets(i, j)); },
-      [&](const Mixed& mixed, auto i, auto j) { return mixed.cumulative(targets(i, j)); });
+      [&](const MixedTarget& mixed, auto i, auto j) { return mixed.cumulative(targets(i, j)); });
 }
 
 Eigen::MatrixXd Prediction::log_density(const Eigen::MatrixXd& targets) const {
@@ -240,7 +240,7 @@ Eigen::MatrixXd Prediction::log_density(const Eigen::MatrixXd& targets) const {
           logs.push_back(std::log(p.probability) + log_normal_density(targets(i, j), p.mean, p.sd));
         return log_sum_exp(logs);
       },
-      [&](const Mixed& mixed, auto i, auto j) { return mixed.log_density(targets(i, j)); });
+      [&](const MixedTarget& mixed, auto i, auto j) { return mixed.log_density(targets(i, j)); });
 }
 
 Eigen::MatrixXd Prediction::quantile(double probability) const {
@@ -248,7 +248,7 @@ Eigen::MatrixXd Prediction::quantile(double probability) const {
     fail("quantile: a probability of {} is given; it must be in (0, 1)", probability);
   return for_each_element(
       *this, [&](const auto& pieces, auto, auto) { return quantile_of(pieces, probability); },
-      [&](const Mixed& mixed, auto i, auto j) { return mixed.quantile(probability, mean(i, j), sd(i, j)); });
+      [&](const MixedTarget& mixed, auto i, auto j) { return mixed.quantile(probability, mean(i, j), sd(i, j)); });
 }
 
 double score_of(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets) {

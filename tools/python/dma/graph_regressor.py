@@ -7,19 +7,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import _dma
 from .progress import listener
 from .settings import jobs, number, seed, truth, whole
+from .table_estimator import Predicting
 from .tables import checked, checked_pair
 
-Floats = npt.NDArray[np.float64]
 
-
-class GraphRegressor(RegressorMixin, BaseEstimator):
+class GraphRegressor(Predicting, BaseEstimator):
     """The shared variables of a graph, learned jointly from rows; observed variables are columns, targets are predicted.
 
     ``graph`` is a ``dma.Graph``: shared variables with Gaussian priors, functions, and a likelihood on every target
@@ -96,19 +94,7 @@ class GraphRegressor(RegressorMixin, BaseEstimator):
             )
         return self
 
-    def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
-        """Means, and with return_std standard deviations (noise included) beside them."""
-        prediction = self.predict_distribution(X)
-        mean = self._shaped(prediction.mean)
-        return (mean, self._shaped(prediction.sd)) if return_std else mean
-
-    def predict_quantiles(self, X: Any, quantiles: Sequence[float] = (0.025, 0.5, 0.975)) -> Floats:
-        """The values that the target stays below with these probabilities, along the last axis."""
-        prediction = self.predict_distribution(X)
-        return np.stack([self._shaped(prediction.quantile(float(one))) for one in quantiles], axis=-1)
-
     def predict_distribution(self, X: Any) -> _dma.Prediction:
-        """All that is known of new rows: mean, sd, epistemic_sd, noise_sd (rows x targets), quantile, log_density."""
         check_is_fitted(self, "model_")
         return self.model_.predict(checked(self, X), self._names())
 
@@ -154,14 +140,3 @@ class GraphRegressor(RegressorMixin, BaseEstimator):
         if self.inputs is not None:
             return list(self.inputs)
         return [str(name) for name in getattr(self, "feature_names_in_", [])]
-
-    def _shaped(self, values: Floats) -> Floats:
-        return np.array(values[:, 0] if values.shape[1] == 1 else values, order="C")
-
-    def _more_tags(self) -> dict[str, Any]:  # scikit-learn up to 1.5
-        return {"multioutput": True}
-
-    def __sklearn_tags__(self) -> Any:  # from 1.6
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags

@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, Literal, overload
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-from sklearn.base import RegressorMixin
 from sklearn.exceptions import DataConversionWarning
 
 from . import _dma
-from .table_estimator import TableEstimator
-from .tables import cells_of, checked_more, checked_pair, column_names, finite, target_names
-
-Floats = npt.NDArray[np.float64]
+from .table_estimator import Predicting, TableEstimator
+from .tables import cells_of, checked_more, checked_pair, column_names, target_names
 
 
-class Regressor(RegressorMixin, TableEstimator):
+class Regressor(Predicting, TableEstimator):
     """A Bayesian neural network for a table of numbers, with settings that need no tuning.
 
     Parameters have the names and the meaning of the options of ``dma fit`` (``dma fit --help`` explains each); None leaves a
@@ -138,45 +133,6 @@ class Regressor(RegressorMixin, TableEstimator):
             warnings.warn(f"{self.report_}, but the update stopped before it settled; fit all rows together", UserWarning, stacklevel=2)
         return self
 
-    @overload
-    def predict(self, X: Any, return_std: Literal[False] = ...) -> Floats: ...
-    @overload
-    def predict(self, X: Any, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
-    @overload
-    def predict(self, X: Any, return_std: bool) -> Floats | tuple[Floats, Floats]: ...
-    def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
-        """Means, and with return_std standard deviations (noise included) beside them."""
-        prediction = self.predict_distribution(X)
-        mean = self._shaped(prediction.mean)
-        return (mean, self._shaped(prediction.sd)) if return_std else mean
-
-    def predict_quantiles(self, X: Any, quantiles: Sequence[float] = (0.025, 0.5, 0.975)) -> Floats:
-        """The values that the target stays below with these probabilities, along the last axis."""
-        prediction = self.predict_distribution(X)
-        found = [self._shaped(prediction.quantile(float(one))) for one in np.atleast_1d(np.asarray(quantiles, dtype=float))]
-        if not found:
-            raise _dma.Error("quantiles: none is given; probabilities above 0 and below 1 are expected")
-        return np.stack(found, axis=-1)
-
     def predict_distribution(self, X: Any) -> _dma.Prediction:
-        """All that is known of new rows: mean, sd, epistemic_sd, noise_sd (rows x targets), quantile, log_density."""
         inputs = self._inputs(X)  # first: it says what an estimator lacks that was not fitted
         return self.model_.predict(inputs)
-
-    def log_density(self, X: Any, y: Any) -> Floats:
-        """Of observed targets, row by row: how good mean and spread are together."""
-        prediction = self.predict_distribution(X)
-        y = finite("y", y)
-        return self._shaped(prediction.log_density(y.reshape(len(y), -1)))
-
-    def _shaped(self, values: Floats) -> Floats:
-        """As y was given: one number a row, or one for each target. A copy, so that nobody holds all of the prediction."""
-        return np.array(values[:, 0] if values.shape[1] == 1 else values, order="C")
-
-    def _more_tags(self) -> dict[str, Any]:  # scikit-learn up to 1.5
-        return {"multioutput": True}
-
-    def __sklearn_tags__(self) -> Any:  # from 1.6
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _dma
 from .progress import listener
 from .settings import fit_settings, in_python
-from .tables import cells_of, checked, column_names
+from .tables import cells_of, checked, column_names, finite
 
+Floats = npt.NDArray[np.float64]
 Self = TypeVar("Self", bound="TableEstimator")
 
 
@@ -99,3 +100,49 @@ class TableEstimator(BaseEstimator):
         loaded._keep(model, np.arange(len(model.features)))
         loaded.ignored_, loaded.reason_, loaded.report_ = "", f"read from {name}", f"read from {name}"
         return loaded
+
+
+class Predicting(RegressorMixin):
+    """What estimators of numbers share, by the distribution that each of them predicts."""
+
+    def predict_distribution(self, X: Any) -> _dma.Prediction:
+        """All that is known of new rows: mean, sd, epistemic_sd, noise_sd (rows x targets), quantile, log_density."""
+        raise NotImplementedError
+
+    @overload
+    def predict(self, X: Any, return_std: Literal[False] = ...) -> Floats: ...
+    @overload
+    def predict(self, X: Any, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
+    @overload
+    def predict(self, X: Any, return_std: bool) -> Floats | tuple[Floats, Floats]: ...
+    def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+        """Means, and with return_std standard deviations (noise included) beside them."""
+        prediction = self.predict_distribution(X)
+        mean = self._shaped(prediction.mean)
+        return (mean, self._shaped(prediction.sd)) if return_std else mean
+
+    def predict_quantiles(self, X: Any, quantiles: Sequence[float] = (0.025, 0.5, 0.975)) -> Floats:
+        """The values that the target stays below with these probabilities, along the last axis."""
+        prediction = self.predict_distribution(X)
+        found = [self._shaped(prediction.quantile(float(one))) for one in np.atleast_1d(np.asarray(quantiles, dtype=float))]
+        if not found:
+            raise _dma.Error("quantiles: none is given; probabilities above 0 and below 1 are expected")
+        return np.stack(found, axis=-1)
+
+    def log_density(self, X: Any, y: Any) -> Floats:
+        """Of observed targets, row by row: how good mean and spread are together."""
+        prediction = self.predict_distribution(X)
+        y = finite("y", y)
+        return self._shaped(prediction.log_density(y.reshape(len(y), -1)))
+
+    def _shaped(self, values: Floats) -> Floats:
+        """As y was given: one number a row, or one for each target. A copy, so that nobody holds all of the prediction."""
+        return np.array(values[:, 0] if values.shape[1] == 1 else values, order="C")
+
+    def _more_tags(self) -> dict[str, Any]:  # scikit-learn up to 1.5
+        return {"multioutput": True}
+
+    def __sklearn_tags__(self) -> Any:  # from 1.6
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
