@@ -29,15 +29,15 @@ Draw draw(oracle::RandomMessages& random, const oracle::Range& range) {
 }
 
 // Terms of every kind, in a fixed number, so that a million draws stay cheap; a third of the coefficients are 0.
-struct Mixture {
+struct MixedTerms {
   std::array<Gaussian, 4> terms, out;
   std::array<double, 4> coefficients;
   Gaussian total;
 };
 
 template <typename Message>
-Mixture mixture(oracle::RandomMessages& random, const Message& message) {
-  Mixture d;
+MixedTerms mixture(oracle::RandomMessages& random, const Message& message) {
+  MixedTerms d;
   for (std::size_t k = 0; k < d.terms.size(); ++k) {
     d.terms[k] = message(random);
     d.coefficients[k] = random.chance(0.3) ? 0 : random.sign() * random.log_uniform({1e-3, 1e3});
@@ -50,13 +50,13 @@ Gaussian any(oracle::RandomMessages& random) { return random.any(); }
 Gaussian ordinary(oracle::RandomMessages& random) { return random.proper(oracle::kOrdinary); }
 
 Gaussian random_to_total(oracle::RandomMessages& random, Gaussian (*message)(oracle::RandomMessages&)) {
-  Mixture d = mixture(random, message);
+  MixedTerms d = mixture(random, message);
   d.coefficients[0] = 1;  // with no term at all the total is the point mass at 0
   return Sum::to_total(d.terms, d.coefficients);
 }
 
 Gaussian random_to_term(oracle::RandomMessages& random, Gaussian (*message)(oracle::RandomMessages&)) {
-  Mixture d = mixture(random, message);
+  MixedTerms d = mixture(random, message);
   d.coefficients[0] = 1;  // a term that takes no part is sent the uniform message
   Sum::to_terms(d.terms, d.total, d.coefficients, d.out);
   return d.out[0];
