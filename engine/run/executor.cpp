@@ -36,6 +36,7 @@ void Executor::start_fresh() {
   refresh_tables();
   MessageStore& store = store_;
   std::ranges::fill(store.memory, 0.0);
+  store.has_sites = store.has_sites && state_.frozen_.any();
   for (const SlotRange& range : plan_.resets) store.make_uniform(range);
   for (const SlotRange& range : plan_.arrival_resets) store.make_arrivals_uniform(range);
   state_.restore_frozen();
@@ -45,8 +46,8 @@ void Executor::send(const BoundSend& op, Total& total) {
   if (state_.frozen_.any()) [[unlikely]] return send_around_frozen(op, total);
   if (op.at_hubs) return send_at_hubs(op, total);
   Outcome outcome;
-  if (op.chain_kernel != nullptr) op.chain_kernel(op.call, op.segment, outcome);
-  else op.kernel(op.call, outcome);
+  if (op.chain_kernel != nullptr) compute(op, op.segment, outcome);
+  else compute(op, outcome);
   total.messages += op.messages;
   note(op, outcome, total);
   if (memory_.hubs.any()) update_hubs(op);
@@ -89,7 +90,7 @@ void Executor::finish_segment(ChainPosition& at, Total& total) {
   for (std::uint64_t left = at.left(); left > 0; left -= at_once) {
     for (const BoundSend& op : sends) {
       Outcome outcome;
-      op.chain_kernel(op.call, op.segment.part(at.step, at_once), outcome);
+      compute(op, op.segment.part(at.step, at_once), outcome);
       note(op, outcome, total);
     }
     total.messages += sends.size() * at_once;
@@ -106,7 +107,7 @@ void Executor::send(const BoundChain& first, const BoundChain& second, ChainPair
   while (!a.is_at_end() || !b.is_at_end()) {
     if (a.is_at_end()) {
       finish_segment(b, total);
-    } else if (b.is_at_end() || a.here().sends > 1 || b.here().sends > 1) {
+    } else if (b.is_at_end() || a.here().sends > 1 || b.here().sends > 1 || store_.has_sites) {
       finish_segment(a, total);
     } else {
       const auto& sends = memory_.sends.of_chains();

@@ -37,7 +37,7 @@ void Executor::send_at_hubs(const BoundSend& op, Total& total) {
   for (std::uint64_t step = 0; step < op.segment.count; ++step) {
     const ChainSegment one = op.segment.part(step, 1);
     gather_at_hubs(op, one.first);
-    op.chain_kernel(op.call, one, outcome);
+    compute(op, one, outcome);
     update_hubs(op.call.sink, one.first * op.call.out_column, op.call.out_terms);
   }
   total.messages += op.messages;

@@ -41,8 +41,10 @@ GaussianOrFallback to_difference(const Gaussian& x, const Gaussian& y, Parameter
 // known + sign u, u's message being given.
 GaussianOrFallback moved(const Gaussian& known, const GaussianOrFallback& u, double sign) {
   if (!is_valid(u) || u.is_uniform()) return u;
-  const double variance = u.variance() + (known.is_point() ? 0 : known.variance());
-  return {Gaussian::from_moments(known.mean() + sign * u.mean(), variance), u.replaced};
+  const auto moved = [&](const Gaussian& m) {
+    return Gaussian::from_moments(known.mean() + sign * m.mean(), m.variance() + (known.is_point() ? 0 : known.variance()));
+  };
+  return {moved(u), u.replaced, u.replaced ? moved(Gaussian(u.own)) : Gaussian()};
 }
 
 }  // namespace

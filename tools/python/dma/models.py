@@ -171,13 +171,13 @@ def _game_of(i: int, one: Any, number: Callable[[Player], int]) -> tuple[list[_T
             for team, rank, part in zip(game.teams, ranks, shares)], game.time  # fmt: skip
 
 
-def _prior_of(player: Player, priors: Mapping[Player, Sequence[float]], usual: tuple[float, float]) -> tuple[float, ...]:
+def _prior_of(player: Player, priors: Mapping[Player, Sequence[Any]], usual: tuple[float, float]) -> tuple[float, ...]:
     """Mean and standard deviation of a skill and, if given, that of the performances around it."""
     prior = priors.get(player, usual)
     if not isinstance(prior, (Sequence, np.ndarray)) or isinstance(prior, str) or len(prior) not in (2, 3):
         raise _dma.Error(f"priors: {prior!r} is given for {player!r}; a mean and a standard deviation are expected, and that of "
                          "performances if it is the player's own")  # fmt: skip
-    return tuple(prior)
+    return tuple(prior[:2]) if prior[-1] is None else tuple(prior)
 
 
 def rate(
