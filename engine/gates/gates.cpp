@@ -71,6 +71,14 @@ class GateSolver : public Solver {
   // The log of the product of the factors that are given.
   static double log_given(const State& whole, const Alternative& alternative, const State& state);
   std::string text(const State& state) const;
+  // Of one that no factor of the case meets: its value, or what is known elsewhere.
+  static Belief in_case(const State& state, VariableId variable) {
+    const PlanData::Variable v = state.plan()->variables[variable.value];
+    if (!v.eliminated) return state.belief({variable.value});
+    std::vector<Natural> known(v.size);
+    for (std::uint32_t k = 0; k < v.size; ++k) known[k] = state.message(v.first_slot + k);
+    return {v.name, v.family, std::move(known)};
+  }
 
   std::vector<Alternative> alternatives_;
 };
@@ -97,8 +105,8 @@ double GateSolver::log_given(const State& whole, const Alternative& alternative,
         for (std::uint32_t q = s * port.terms; q < (s + 1) * port.terms; ++q) {
           const std::uint32_t e = whole.element(port, q);
           const std::size_t v = plan.variables.index_at(e);
-          list.push_back(
-              state.message(state.plan()->variables[v].first_slot + e - plan.variables[v].first_element));
+          const State& known = plan.variables[v].observed ? whole : state;
+          list.push_back(known.message(known.plan()->variables[v].first_slot + e - plan.variables[v].first_element));
         }
         families.push_back(plan.variables.at_element(whole.element(port, s * port.terms)).family);
         for (std::uint32_t t = 0; t < port.terms; t += families.back().components())
@@ -185,7 +193,7 @@ Belief GateSolver::belief(const State& state, VariableId variable) const {
   double total = 0;
   for (std::size_t i = 0; i < memory.weights.size(); ++i)
     if (memory.weights[i] > 0 && alternatives_[i].exists[variable.value])
-      parts.push_back({memory.weights[i], memory.states[i].belief({variable.value})}), total += memory.weights[i];
+      parts.push_back({memory.weights[i], in_case(memory.states[i], variable)}), total += memory.weights[i];
   for (std::uint32_t e = 0; !parts.empty() && e < v.elements(); ++e) {
     Natural* const message = out.data() + e * components;
     if (v.observed && !is_flat({message, components})) continue;
@@ -272,7 +280,11 @@ Alternative make_alternative(const Graph& graph, const Gates& gates, const Regis
   for (std::uint32_t f = 0; f < graph.factors().size(); ++f) {
     const Graph::Factor factor = graph.factors()[f];
     if (!std::ranges::all_of(factor.when, is_so)) continue;
-    (gates.is_gaussian && std::ranges::all_of(factor.connections, is_given) ? out.given : out.factors).push_back(f);
+    if (gates.is_gaussian && std::ranges::all_of(factor.connections, is_given)) {
+      out.given.push_back(f);
+      continue;
+    }
+    out.factors.push_back(f);
     for (const Connection& c : factor.connections) out.exists[c.variable.value] = 1;
   }
   for (const GateCase& one : out.cases) out.exists[one.variable.value] = 1;

