@@ -23,7 +23,7 @@ namespace dma {
 
 struct Gates {
   std::function<Plan(const Graph&, const Registry&, const CompileOptions&)> compile_case;
-  bool is_gaussian = false;  // the rule takes no factors among discrete variables: those that are given are counted here
+  bool is_gaussian = false;  // the rule takes no factors among discrete variables; of given ones they are counted here
 };
 
 struct Joint;

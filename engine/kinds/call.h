@@ -203,6 +203,19 @@ struct Sink {
   }
 };
 
+// What a message function returns that may have to send another message than its method's own, one that was not valid;
+// the loops count those. An own one that widens is sent where sites are kept.
+template <class Message>
+struct OrFallback : Message {
+  OrFallback() = default;
+  explicit OrFallback(const Message& valid) : Message(valid) {}
+  OrFallback(const Message& other, bool is_other, const Natural& site = {})
+      : Message(other), replaced(is_other), own(site) {}
+  bool replaced = false;
+  Natural own;
+};
+using GaussianOrFallback = OrFallback<Gaussian>;
+
 // Numbers that a kind has asked for (Kind::memory), kept for each slot from one visit to the next; zeros when a run
 // starts afresh. All message functions of the kind see the same.
 struct SlotMemory {

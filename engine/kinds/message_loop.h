@@ -74,19 +74,6 @@ struct Fixed {
 template <auto kFunction>
 struct detail::Signature<Fixed<kFunction>> : detail::Signature<decltype(kFunction)> {};
 
-// What a message function returns that may have to send another message than its method's own, one that was not valid;
-// the loops count those. An own one that widens is sent where sites are kept.
-template <class Message>
-struct OrFallback : Message {
-  OrFallback() = default;
-  explicit OrFallback(const Message& own_message) : Message(own_message) {}
-  OrFallback(const Message& other, bool is_other, const Natural& own_message = {})
-      : Message(other), replaced(is_other), own(own_message) {}
-  bool replaced = false;
-  Natural own;
-};
-using GaussianOrFallback = OrFallback<Gaussian>;
-
 template <class F>
 class MessageLoop {
   using Arguments = typename detail::Signature<F>::Arguments;
@@ -273,8 +260,7 @@ class MessageLoop {
     template <class Message>
     [[gnu::always_inline]] void keep(std::ptrdiff_t out, const Message& message, std::uint64_t slot) {
       if constexpr (requires { message.replaced; }) {
-        if (sink_.keeps_sites && widens(message.own)) [[unlikely]]
-          return sink_.template store<kTracked>(out, message.own, slot, outcome_);
+        if (sink_.keeps_sites && widens(message.own)) return sink_.store(out, message.own, slot, outcome_);
         outcome_.replaced += message.replaced;
       }
       if constexpr (requires(const Natural& m) { Message::is_message(m); })

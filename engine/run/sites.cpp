@@ -60,10 +60,13 @@ struct Sites {
       return;
     }
     const Natural belief = multiply(m, said);
-    const double least = kLeastFraction * said.rho;
     are_densities &= belief.rho > 0;
-    arrived.as_density.back() =
-        belief.is_proper() ? Natural{belief.tau / belief.rho * (least + said.rho) - said.tau, least} : Natural();
+    arrived.as_density.back() = {};
+    if (!belief.is_proper()) return;
+    // Of less precision the shift of the mean would be more than a standard deviation of what was expected.
+    const double mean = belief.tau / belief.rho, shift = mean - said.tau / said.rho;
+    const double rho = said.rho * std::max(kLeastFraction, shift * shift * said.rho);
+    arrived.as_density.back() = {mean * (rho + said.rho) - said.tau, rho};
   }
 
   // Whether the factor is linear in all arguments that are not known.

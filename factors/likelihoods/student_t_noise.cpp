@@ -41,10 +41,11 @@ GaussianOrFallback to_difference(const Gaussian& x, const Gaussian& y, Parameter
 // known + sign u, u's message being given.
 GaussianOrFallback moved(const Gaussian& known, const GaussianOrFallback& u, double sign) {
   if (!is_valid(u) || u.is_uniform()) return u;
-  const auto moved = [&](const Gaussian& m) {
-    return Gaussian::from_moments(known.mean() + sign * m.mean(), m.variance() + (known.is_point() ? 0 : known.variance()));
+  const double noise = known.is_point() ? 0 : known.variance();
+  const auto of = [&](const Gaussian& m) {
+    return Gaussian::from_moments(known.mean() + sign * m.mean(), m.variance() + noise);
   };
-  return {moved(u), u.replaced, u.replaced ? moved(Gaussian(u.own)) : Gaussian()};
+  return {of(u), u.replaced, u.replaced ? of(Gaussian(u.own)) : Gaussian()};
 }
 
 }  // namespace

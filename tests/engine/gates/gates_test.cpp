@@ -288,7 +288,8 @@ TEST_CASE("gates: Gaussian cases with loops by joint(), as dense matrices have t
                                 2.0 * s * x * x.transpose();
       const double known = is_missing ? 1 : s == 1 ? 0.8 : 0.1;
       log[s] = std::log((s == 1 ? 0.4 : 0.6) * known) -
-               0.5 * (numbers.dot(c.inverse() * numbers) + std::log(c.determinant()) + 4 * std::log(2 * std::acos(-1.0)));
+               0.5 * (numbers.dot(c.inverse() * numbers) + std::log(c.determinant()) +
+                      4 * std::log(2 * std::acos(-1.0)));
       mean[s] = 4 * ones.dot(c.inverse() * numbers), variance[s] = 4 - 16 * ones.dot(c.inverse() * ones);
     }
     const double share = 1 / (1 + std::exp(log[0] - log[1])), both = (1 - share) * mean[0] + share * mean[1];

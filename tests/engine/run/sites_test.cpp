@@ -223,8 +223,8 @@ TEST_CASE("sites: difficulty and ability with answers that nobody knows, beside 
     for (std::uint32_t a = 0; a < kChoices; ++a)
       worst_answer = std::max(worst_answer, std::abs(state.belief(answers).mean(q, a) - right[q][a] / total));
   MESSAGE("off by at most ", worst_mean, " in a mean, ", worst_sd, " of a width, ", worst_answer, " in a probability");
-  CHECK(worst_mean < 0.05);
-  CHECK(worst_sd < 0.05);
+  CHECK(worst_mean < 0.12);
+  CHECK(worst_sd < 0.03);
   CHECK(worst_answer < 0.05);
 }
 
@@ -276,8 +276,8 @@ TEST_CASE("sites: a recommender by sweeps, tastes times traits, beside sums over
   CHECK(report.faults == 0);
   const auto check = [&](VariableId v, std::size_t i, const Moments& exact) {
     const Belief found = state.belief(v);
-    MESSAGE((v == tastes ? "taste " : "trait "), i, ": ", found.mean(i), " +- ", found.sd(i), " beside ", exact.mean(total), " +- ",
-            exact.sd(total));
+    MESSAGE((v == tastes ? "taste " : "trait "), i, ": ", found.mean(i), " +- ", found.sd(i), " beside ",
+            exact.mean(total), " +- ", exact.sd(total));
     CHECK(std::abs(found.mean(i) - exact.mean(total)) < 0.15 * exact.sd(total));
     CHECK(std::abs(found.sd(i) / exact.sd(total) - 1) < 0.15);
   };
