@@ -28,7 +28,7 @@ namespace {
 // Of the precision that was sent: what a site counts with where a density is needed.
 constexpr double kLeastFraction = 1e-6;
 
-struct Sites {
+struct ArrivedSites {
   const PlanData& plan;
   const State& state;
   const BoundSend& op;
@@ -55,14 +55,10 @@ struct Sites {
     arrived.raw.push_back(m), arrived.as_density.push_back(m);
     if (!is_site) return;
     ++count;
-    if (is_own_output) {
-      arrived.as_density.back() = {};
-      return;
-    }
-    const Natural belief = multiply(m, said);
-    are_densities &= belief.rho > 0;
     arrived.as_density.back() = {};
-    if (!belief.is_proper()) return;
+    const Natural belief = multiply(m, said);
+    are_densities &= is_own_output || belief.rho > 0;
+    if (is_own_output || !belief.is_proper()) return;
     // Of less precision the shift of the mean would be more than a standard deviation of what was expected.
     const double mean = belief.tau / belief.rho, shift = mean - said.tau / said.rho;
     const double rho = said.rho * std::max(kLeastFraction, shift * shift * said.rho);
@@ -77,7 +73,7 @@ struct Sites {
     arrived.free.clear();
     for (std::size_t p = 0; p < group.ports.size(); ++p)
       for (std::uint32_t t = 0; !kind.ports()[p].output && t < group.ports[p].terms; ++t)
-        arrived.free.push_back(p == target || !at(p)[t].is_point());
+        arrived.free.push_back(p == target || at(p).empty() || !at(p)[t].is_point());
     return kind.linear_in()(arrived.free);
   }
 
@@ -159,7 +155,7 @@ void Executor::compute(const BoundSend& op, const ChainSegment& segment, Outcome
 void Executor::compute_among_sites(const BoundSend& op, const Slot& at, Outcome& outcome) {
   auto& arrived = memory_.arrived;
   arrived.raw.clear(), arrived.as_density.clear(), arrived.parameters.clear();
-  Sites sites{plan_, state_, op, arrived};
+  ArrivedSites sites{plan_, state_, op, arrived};
   const Group& group = sites.group;
   for (std::size_t i = 0; i < sites.reads.size(); ++i) {
     const Group::Port& port = group.ports[sites.reads[i]];

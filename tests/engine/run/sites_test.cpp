@@ -120,6 +120,59 @@ TEST_CASE("sites: many at one variable, some of which widen, beside quadrature")
   CHECK(std::abs(log_evidence(plan, state) - std::log(exact.mass)) < 0.03);
 }
 
+TEST_CASE("sites: weights of a line and labels that may be wrong, fused and not, beside sums over the weights") {
+  const std::vector<std::vector<double>> inputs{{1, 0.3, -1.2}, {1, -0.8, 0.4},  {1, 1.5, 0.9}, {1, -1.1, -0.6},
+                                                {1, 0.2, 1.7},  {1, 0.9, -0.5}, {1, -2, 0.1},  {1, 0.6, 0.6}};
+  const std::vector<double> label{1, 0, 1, 1, 0, 1, 0, 0};
+  const NormalGrid grid(0.4, 5.2);
+  double total = 0;
+  Moments exact[3];
+  for (std::size_t a = 0; a < grid.at.size(); ++a)
+    for (std::size_t b = 0; b < grid.at.size(); ++b)
+      for (std::size_t c = 0; c < grid.at.size(); ++c) {
+        double weight = grid.weight[a] * grid.weight[b] * grid.weight[c];
+        const double w[] = {grid.at[a], grid.at[b], grid.at[c]};
+        for (std::size_t i = 0; i < label.size(); ++i) {
+          double z = 0;
+          for (std::size_t k = 0; k < 3; ++k) z += w[k] * inputs[i][k];
+          const double p = normal_below(z / std::sqrt(0.5));
+          weight *= label[i] == 1 ? 0.75 * p + 0.25 * (1 - p) : 0.25 * p + 0.75 * (1 - p);
+        }
+        total += weight;
+        for (std::size_t k = 0; k < 3; ++k) exact[k].add(weight, w[k]);
+      }
+  Graph g;
+  const auto w = g.variable("w", 3), step = g.variable("step", 8, "categorical(2)"), p = g.variable("p", 24),
+             z = g.variable("z", 8), x = g.observed("x", 24), told = g.observed("told", 8, "categorical(2)");
+  std::vector<double> flat;
+  for (const auto& one : inputs) flat.insert(flat.end(), one.begin(), one.end());
+  g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("product", {column(w), x, p});
+  g.factor("sum", {p, z});
+  g.factor("interval", {z, step}, {{"noise", 0.5}, {"cuts", 0.0}});
+  g.factor("table", {step, told}, {{"probability", {0.75, 0.25, 0.25, 0.75}}});
+  std::vector<double> means;
+  for (const bool fuse : {true, false}) {
+    const Plan plan =
+        compile(g, sequential({.tolerance = 1e-12, .limit = 500}), standard_registry(), {.method = "ep", .fuse = fuse});
+    State state(plan);
+    state.observe(x, flat), state.observe(told, label);
+    const Report report = run(plan, state);
+    CAPTURE(report.line());
+    CHECK(report.converged());
+    CHECK(report.faults == 0);
+    CHECK(report.replaced == 0);
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Belief found = state.belief(w);
+      MESSAGE(found.mean(k), " +- ", found.sd(k), " beside ", exact[k].mean(total), " +- ", exact[k].sd(total));
+      CHECK(std::abs(found.mean(k) - exact[k].mean(total)) < 0.05 * exact[k].sd(total));
+      CHECK(std::abs(found.sd(k) / exact[k].sd(total) - 1) < 0.05);
+      if (fuse) means.push_back(found.mean(k));
+      else CHECK(std::abs(found.mean(k) - means[k]) < 1e-9);
+    }
+  }
+}
+
 TEST_CASE("sites: a belief that is not proper is a fault, and nothing is called converged") {
   Registry registry = standard_registry();
   registry.add(kind("too_wide").input("x").message(

@@ -126,7 +126,7 @@ TEST_CASE("from_log_density: two inputs share what their sum says") {
   CHECK(alone.mean() == doctest::Approx(one.mean).epsilon(1e-9));
 }
 
-TEST_CASE("from_log_density: an outlier's message is a site in sweeps; joint() replaces it by a proper one and counts it") {
+TEST_CASE("from_log_density: an outlier's message is a site in sweeps, and in joint() replaced and counted") {
   Graph g;
   const VariableId x = g.variable("x"), y = g.observed("y", 3);
   g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 4.0}});
