@@ -183,7 +183,7 @@ def _prior_of(player: Player, priors: Mapping[Player, Sequence[Any]], usual: tup
 def rate(
     games: Iterable[Union[Game, Sequence[Any]]], *, mean: float = 25, sd: float = 25 / 3, performance_sd: float = 25 / 6,
     drift_sd: float = 25 / 300, draw_probability: float = 0.1,
-    priors: Mapping[Player, Sequence[float]] = {}, by_sweeps: bool = False,
+    priors: Mapping[Player, Sequence[Optional[float]]] = {}, by_sweeps: bool = False,
 ) -> Season:  # fmt: skip
     """Skills from games: ``("Ann", "Ben")`` is a game that Ann won, ``(["Ann", "Ben"], "Cy")`` one of teams.
 
@@ -206,7 +206,7 @@ class Rating(_Skills):
 
     def __init__(
         self, *, mean: float = 25, sd: float = 25 / 3, performance_sd: float = 25 / 6, drift_sd: float = 25 / 300,
-        draw_probability: float = 0.1, priors: Mapping[Player, Sequence[float]] = {},
+        draw_probability: float = 0.1, priors: Mapping[Player, Sequence[Optional[float]]] = {},
     ) -> None:  # fmt: skip
         self._rated: _dma.OnlineRating = _dma.OnlineRating(performance_sd, drift_sd, draw_probability)
         self._numbers: dict[Player, int] = {}
