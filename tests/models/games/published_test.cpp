@@ -3,6 +3,11 @@
 
 #include <cmath>
 
+#include "engine/compile/compile.h"
+#include "engine/run/evidence.h"
+#include "engine/run/run.h"
+#include "factors/standard_registry.h"
+#include "models/games/rating_graph.h"
 #include "tests/models/games/exact_games.h"
 
 using namespace dma;
@@ -356,6 +361,20 @@ TEST_CASE("rating: games through time as in the public suite, one after the othe
       CHECK(std::abs(season.skills[0].mean - season.skills[1].mean) < 1e-4);
       CHECK(std::abs(season.skills[0].sd - season.skills[1].sd) < 1e-4);
     }
+  }
+}
+
+// The public suite has 0.16588 for three and 1.218e-8 for twelve; truth is 1 / n!.
+TEST_CASE("rating: an order of players whose skills are known and equal has nearly the evidence 1 / n!") {
+  for (const std::uint32_t players : {3u, 12u}) {
+    Game game;
+    for (std::uint32_t i = 0; i < players; ++i) game.teams.push_back({{i}, static_cast<double>(i)});
+    const RatingOptions equals{.mean = 0, .sd = 1e-6, .performance_sd = 1, .drift_sd = 0, .draw_probability = 0};
+    const RatingGraph one(std::span(&game, 1), players, equals);
+    const Plan plan = compile(one.graph, season_sweeps({.limit = 500}), standard_registry(), {.method = "ep"});
+    State state(plan);
+    CHECK(run(plan, state).converged());
+    CHECK(std::abs(log_evidence(plan, state) + std::lgamma(players + 1.0)) < 0.003);
   }
 }
 
