@@ -62,12 +62,12 @@ class VariableTable {
   auto end() const { return items().end(); }
   // The variable that an element of all of them side by side belongs to.
   Variable at_element(std::uint32_t element) const;
+  std::size_t index_at(std::uint32_t element) const;
   // A value of a discrete one there, as people call it: "LOW", or "2".
   std::string value_text(std::uint32_t element, std::uint32_t value) const;
 
  private:
   friend class VariableTableBuilder;
-  std::size_t index_at(std::uint32_t element) const;
   OnDemand<VariableTable, Variable, &VariableTable::operator[]> items() const { return {*this, size()}; }
 
   struct Record {

@@ -21,7 +21,8 @@ namespace {
 
 struct Alternative {
   std::vector<GateCase> cases;         // of every chooser
-  std::vector<std::uint32_t> factors;  // of the whole graph that count here
+  std::vector<std::uint32_t> factors;  // of the whole graph that count here, in the order of the plan's
+  std::vector<std::uint32_t> given;    // ... and are no part of the plan: all their variables are
   std::vector<std::uint8_t> exists;    // by variable: one of them meets it
   Plan plan;
 };
@@ -67,7 +68,17 @@ class GateSolver : public Solver {
   }
   // Gives the state of an alternative all it needs.
   void prepare(const State& whole, const Alternative& alternative, State& state) const;
+  // The log of the product of the factors that are given.
+  static double log_given(const State& whole, const Alternative& alternative, const State& state);
   std::string text(const State& state) const;
+  // Of one that no factor of the case meets: its value, or what is known elsewhere.
+  static Belief in_case(const State& state, VariableId variable) {
+    const PlanData::Variable v = state.plan()->variables[variable.value];
+    if (!v.eliminated) return state.belief({variable.value});
+    std::vector<Natural> known(v.size);
+    for (std::uint32_t k = 0; k < v.size; ++k) known[k] = state.message(v.first_slot + k);
+    return {v.name, v.family, std::move(known)};
+  }
 
   std::vector<Alternative> alternatives_;
 };
@@ -77,6 +88,40 @@ void GateSolver::prepare(const State& whole, const Alternative& alternative, Sta
   for (const GateCase& one : alternative.cases) state.observe({one.variable.value}, one.value);
   for (std::uint32_t v = 0; v < alternative.exists.size(); ++v)
     if (!alternative.exists[v]) state.observe({v}, std::vector<double>(state.plan()->variables[v].size));
+}
+
+double GateSolver::log_given(const State& whole, const Alternative& alternative, const State& state) {
+  const PlanData& plan = *whole.plan();
+  double sum = 0;
+  for (const std::uint32_t f : alternative.given) {
+    const auto [g, member] = plan.membership({f});
+    const Group& group = plan.groups[g];
+    const std::uint32_t first = group.first_slot[member];
+    for (std::uint32_t s = first; s < first + group.slots_of(member); ++s) {
+      Arrivals arrivals;
+      std::vector<Family> families;
+      for (const Group::Port& port : group.ports) {
+        auto& list = arrivals.emplace_back();
+        for (std::uint32_t q = s * port.terms; q < (s + 1) * port.terms; ++q) {
+          const std::uint32_t e = whole.element(port, q);
+          const std::size_t v = plan.variables.index_at(e);
+          const State& known = plan.variables[v].observed ? whole : state;
+          list.push_back(known.message(known.plan()->variables[v].first_slot + e - plan.variables[v].first_element));
+        }
+        families.push_back(plan.variables.at_element(whole.element(port, s * port.terms)).family);
+        for (std::uint32_t t = 0; t < port.terms; t += families.back().components())
+          if (const Components one = Components(list).subspan(t, families.back().components()); is_flat(one))
+            sum += log_normaliser_or_flat(families.back(), one);  // it is missing
+      }
+      std::vector<double> parameters;
+      for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+        const ParameterView view = whole.parameter(g, i);
+        parameters.insert(parameters.end(), view.at(0, s), view.at(0, s) + view.terms);
+      }
+      sum += log_mass(*group.kind, plan.factors[group.members[member]].method, arrivals, parameters, families);
+    }
+  }
+  return sum;
 }
 
 // "2 cases, the likeliest effective = yes with 0.93"
@@ -115,7 +160,7 @@ Report GateSolver::run(State& state, const RunOptions& options) const {
       continue;
     }
     const Evidence found = evidence(a.plan, memory.states[i]);
-    logs[i] = log_cases + found.log_value;
+    logs[i] = log_cases + log_given(state, a, memory.states[i]) + found.log_value;
     if (!found.is_exact && memory.why.empty()) memory.why = "of one case, " + found.why;
   }
   memory.log_evidence = log_sum_exp(logs);
@@ -148,7 +193,7 @@ Belief GateSolver::belief(const State& state, VariableId variable) const {
   double total = 0;
   for (std::size_t i = 0; i < memory.weights.size(); ++i)
     if (memory.weights[i] > 0 && alternatives_[i].exists[variable.value])
-      parts.push_back({memory.weights[i], memory.states[i].belief({variable.value})}), total += memory.weights[i];
+      parts.push_back({memory.weights[i], in_case(memory.states[i], variable)}), total += memory.weights[i];
   for (std::uint32_t e = 0; !parts.empty() && e < v.elements(); ++e) {
     Natural* const message = out.data() + e * components;
     if (v.observed && !is_flat({message, components})) continue;
@@ -188,6 +233,7 @@ Belief GateSolver::belief(const State& state, VariableId variable) const {
 std::vector<GateCase> choosers_of(const Graph& graph, const Registry& registry) {
   constexpr double kMostCases = 1024;
   std::vector<GateCase> choosers;
+  std::vector<std::uint8_t> met(graph.variables().size());
   double cases = 1;
   for (const Graph::Factor& factor : graph.factors())
     for (const GateCase& one : factor.when) {
@@ -206,13 +252,26 @@ std::vector<GateCase> choosers_of(const Graph& graph, const Registry& registry) 
         fail("gates: {} variables, '{}' the last, have more than {} cases together; let fewer choose", choosers.size(),
              v.name, kMostCases);
     }
+  for (const Graph::Factor& factor : graph.factors())
+    for (const Connection& c : factor.connections) met[c.variable.value] = 1;
+  for (const GateCase& one : choosers) met[one.variable.value] = 1;
+  if (const auto alone = std::ranges::find(met, 0); alone != met.end())
+    fail("variable '{}' is connected to nothing; connect a factor to it or remove it",
+         graph.variables()[static_cast<std::size_t>(alone - met.begin())].name);
   if (choosers.empty()) fail("gates: every factor counts always; give some {{.when = {{{{variable, value}}}}}}");
   return choosers;
 }
 
 Alternative make_alternative(const Graph& graph, const Gates& gates, const Registry& registry,
                              const CompileOptions& options, std::vector<GateCase> cases) {
-  Alternative out{std::move(cases), {}, std::vector<std::uint8_t>(graph.variables().size()), {}};
+  Alternative out{std::move(cases), {}, {}, std::vector<std::uint8_t>(graph.variables().size()), {}};
+  const auto is_chosen = [&](VariableId v) {
+    return std::ranges::find(out.cases, v, &GateCase::variable) != out.cases.end();
+  };
+  const auto is_given = [&](const Connection& c) {
+    const Graph::Variable v = graph[c.variable];
+    return is_chosen(c.variable) || (v.observed && !v.family.empty() && registry.family(v.family).outcomes() > 0);
+  };
   const auto is_so = [&](const GateCase& wanted) {
     return std::ranges::any_of(out.cases, [&](const GateCase& one) {
       return one.variable == wanted.variable && one.value == wanted.value;
@@ -221,6 +280,10 @@ Alternative make_alternative(const Graph& graph, const Gates& gates, const Regis
   for (std::uint32_t f = 0; f < graph.factors().size(); ++f) {
     const Graph::Factor factor = graph.factors()[f];
     if (!std::ranges::all_of(factor.when, is_so)) continue;
+    if (gates.is_gaussian && std::ranges::all_of(factor.connections, is_given)) {
+      out.given.push_back(f);
+      continue;
+    }
     out.factors.push_back(f);
     for (const Connection& c : factor.connections) out.exists[c.variable.value] = 1;
   }
@@ -228,11 +291,11 @@ Alternative make_alternative(const Graph& graph, const Gates& gates, const Regis
   Graph part;
   for (std::uint32_t i = 0; i < graph.variables().size(); ++i) {
     const Graph::Variable v = graph.variables()[i];
-    const bool is_chosen = std::ranges::find(out.cases, VariableId{i}, &GateCase::variable) != out.cases.end();
-    (void)(!out.exists[i]            ? part.observed(v.name, v.size)  // of a value that nobody asks for
-           : v.observed || is_chosen ? part.observed(v.name, v.size, v.family)
-           : v.shared                ? part.shared(v.name, v.size, v.family)
-                                     : part.variable(v.name, v.size, v.family));
+    out.exists[i] |= v.shared;
+    (void)(!out.exists[i]                           ? part.observed(v.name, v.size)  // of a value that nobody asks for
+           : v.observed || is_chosen(VariableId{i}) ? part.observed(v.name, v.size, v.family)
+           : v.shared                               ? part.shared(v.name, v.size, v.family)
+                                                    : part.variable(v.name, v.size, v.family));
   }
   for (const std::uint32_t f : out.factors) {
     const Graph::Factor factor = graph.factors()[f];
@@ -243,7 +306,7 @@ Alternative make_alternative(const Graph& graph, const Gates& gates, const Regis
   CompileOptions own = options;
   own.fuse = false, own.is_part = true;  // parameters and beliefs are those of the factors as they were given
   std::erase_if(own.unobserved, [&](VariableId v) {
-    return !out.exists[v.value] || std::ranges::find(out.cases, v, &GateCase::variable) != out.cases.end();
+    return !out.exists[v.value] || is_chosen(v);
   });
   for (auto* const list : {&own.unobserved, &own.predicted, &own.may_be_missing})
     for (VariableId& v : *list) v = VariableId{v.value};
@@ -266,6 +329,7 @@ Plan compile(const Graph& graph, const Gates& gates, const Registry& registry, c
   }
   auto kept_registry = std::make_shared<const Registry>(registry);
   CompileOptions methods = options;
+  methods.is_part = true;  // one that chooses may do nothing else
   methods.kind_methods.merge(methods_of_kinds(graph, *kept_registry, options.method));
   Draft draft(resolve(graph.without_gates(), *kept_registry, methods));
   refuse_given_tables(draft.graph, "gates");

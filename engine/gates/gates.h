@@ -10,10 +10,11 @@
 // Every combination of values of such variables is a case: the graph with those values observed and the factors that
 // count there, solved by the rule that gates() is given. Beliefs are those of the cases, mixed by their evidence; in a
 // family that has no mixtures, by mean and variance. What no factor of a case meets does not exist in it, and is
-// believed given the others. The answer is exact where each case has an exact one.
+// believed given the others; a shared variable exists always. The answer is exact where each case has an exact one.
 #pragma once
 
 #include <functional>
+#include <type_traits>
 #include <utility>
 
 #include "engine/compile/compile.h"
@@ -22,14 +23,18 @@ namespace dma {
 
 struct Gates {
   std::function<Plan(const Graph&, const Registry&, const CompileOptions&)> compile_case;
+  bool is_gaussian = false;  // the rule takes no factors among discrete variables; of given ones they are counted here
 };
 
-// By a schedule, or by exact().
+struct Joint;
+
+// By a schedule, by exact() or by joint(), to which a case is Gaussian.
 template <class Rule>
 Gates gates(Rule rule) {
   return {[rule = std::move(rule)](const Graph& graph, const Registry& registry, const CompileOptions& options) {
-    return compile(graph, rule, registry, options);
-  }};
+            return compile(graph, rule, registry, options);
+          },
+          std::is_same_v<Rule, Joint>};
 }
 
 // An Error names what has too many cases together.

@@ -64,6 +64,7 @@ struct Outcome {
   std::uint64_t replaced = 0;  // messages that a method computed another way, see OrFallback
   double change = 0;
   bool overflowed = false;  // a message that had grown out of all proportion left the range of a double
+  bool has_sites = false;   // one of negative precision was stored
 
   void fault(std::uint64_t slot) {
     ++faults;
@@ -100,7 +101,8 @@ struct Outcome {
 inline Natural damped(const Natural& before, const Natural& after, double damping) {
   if (before.is_point() || after.is_point()) return after;
   const Natural mixed{after.tau + damping * (before.tau - after.tau), after.rho + damping * (before.rho - after.rho)};
-  return is_valid(mixed) ? mixed : after;  // a difference overflowed, or the last digit of a precision got lost
+  // Otherwise a difference overflowed, or the last digit of a precision got lost.
+  return is_valid(mixed) || (widens(mixed) && (widens(before) || widens(after))) ? mixed : after;
 }
 
 // Where the results go. A message that is not valid is refused and the fault counted: a tracked one stays as it was,
@@ -110,15 +112,19 @@ struct Sink {
   double* rho = nullptr;
   double damping = 0;
   bool is_tracked = false;  // the old message is there: the new one is damped, and its change is noted
+  bool keeps_sites = false;  // messages of negative precision are stored: their method reads what they are divided by
 
   // Inlined whatever the compiler thinks of its size: it is called for every message there is. By one who knows whether
   // it is tracked.
   template <bool kTracked>
   [[gnu::always_inline]] void store(std::ptrdiff_t i, Natural message, std::uint64_t slot, Outcome& outcome) const {
     if (!is_valid(message)) [[unlikely]] {
-      outcome.fault(slot);
-      if constexpr (!kTracked) tau[i] = rho[i] = 0;
-      return;
+      if (!(keeps_sites && widens(message))) {
+        outcome.fault(slot);
+        if constexpr (!kTracked) tau[i] = rho[i] = 0;
+        return;
+      }
+      outcome.has_sites = true;
     }
     if constexpr (kTracked) {
       const Natural before{tau[i], rho[i]};
@@ -196,6 +202,19 @@ struct Sink {
     return others == 0;
   }
 };
+
+// What a message function returns that may have to send another message than its method's own, one that was not valid;
+// the loops count those. An own one that widens is sent where sites are kept.
+template <class Message>
+struct OrFallback : Message {
+  OrFallback() = default;
+  explicit OrFallback(const Message& valid) : Message(valid) {}
+  OrFallback(const Message& other, bool is_other, const Natural& site = {})
+      : Message(other), replaced(is_other), own(site) {}
+  bool replaced = false;
+  Natural own;
+};
+using GaussianOrFallback = OrFallback<Gaussian>;
 
 // Numbers that a kind has asked for (Kind::memory), kept for each slot from one visit to the next; zeros when a run
 // starts afresh. All message functions of the kind see the same.

@@ -74,17 +74,6 @@ struct Fixed {
 template <auto kFunction>
 struct detail::Signature<Fixed<kFunction>> : detail::Signature<decltype(kFunction)> {};
 
-// What a message function returns that may have to send another message than its method's own, one that was not valid;
-// the loops count those.
-template <class Message>
-struct OrFallback : Message {
-  OrFallback() = default;
-  explicit OrFallback(const Message& own) : Message(own) {}
-  OrFallback(const Message& other, bool is_other) : Message(other), replaced(is_other) {}
-  bool replaced = false;
-};
-using GaussianOrFallback = OrFallback<Gaussian>;
-
 template <class F>
 class MessageLoop {
   using Arguments = typename detail::Signature<F>::Arguments;
@@ -170,7 +159,7 @@ class MessageLoop {
     typename MessageOf<A>::type* take(std::size_t terms) {
       if constexpr (detail::IsSpan<A>::value) {
         using Message = typename MessageOf<A>::type;
-        static_assert(sizeof(Message) % sizeof(double) == 0 && sizeof(Message) <= 3 * sizeof(double));
+        static_assert(sizeof(Message) % sizeof(double) == 0 && sizeof(Message) <= 5 * sizeof(double));
         auto* const begin =
             reinterpret_cast<Message*>(std::exchange(free_, free_ + sizeof(Message) / sizeof(double) * terms));
         for (std::size_t t = 0; t < terms; ++t) ::new (begin + t) Message;
@@ -257,14 +246,11 @@ class MessageLoop {
     Natural store(std::ptrdiff_t out, std::uint64_t slot, const A&... arguments) {
       if constexpr (kVariadicResult) {
         function_(arguments..., results_);
-        for (std::size_t t = 0; t < results_.size(); ++t) {
-          if constexpr (requires { results_[t].replaced; }) outcome_.replaced += results_[t].replaced;
+        for (std::size_t t = 0; t < results_.size(); ++t)
           keep(out + static_cast<std::ptrdiff_t>(t), results_[t], slot);
-        }
         return kTracked || results_.empty() ? Natural() : Natural(results_[0]);
       } else {
         const auto message = function_(arguments...);
-        if constexpr (requires { message.replaced; }) outcome_.replaced += message.replaced;
         keep(out, message, slot);
         // What was refused is stored as uniform. A choice, and the next message of a chain would wait for it.
         if (!is_valid(message)) [[unlikely]] return {};
@@ -273,6 +259,10 @@ class MessageLoop {
     }
     template <class Message>
     [[gnu::always_inline]] void keep(std::ptrdiff_t out, const Message& message, std::uint64_t slot) {
+      if constexpr (requires { message.replaced; }) {
+        if (sink_.keeps_sites && widens(message.own)) return sink_.store(out, message.own, slot, outcome_);
+        outcome_.replaced += message.replaced;
+      }
       if constexpr (requires(const Natural& m) { Message::is_message(m); })
         sink_.template store_by_rules<kTracked>(out, message, slot, outcome_);
       else

@@ -12,7 +12,7 @@ namespace dma {
 // in standard deviations).
 inline double change_between(const Natural& before, const Natural& after) {
   if (before == after) return 0;
-  const double rho = std::max(before.rho, after.rho);
+  const double rho = std::max(std::abs(before.rho), std::abs(after.rho));
   if (rho == kInfinity) return kInfinity;
   const double tau = std::max(std::abs(before.tau), std::abs(after.tau));
   return std::max(std::abs(after.rho - before.rho) / rho, std::abs(after.tau - before.tau) / (std::sqrt(rho) + tau));

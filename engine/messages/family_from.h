@@ -104,12 +104,8 @@ struct OneComponent {
   static std::string text(Components message) {
     const T m(message[0]);
     if (message[0].tau == 0 && message[0].rho == 0) return "uniform";
-    if constexpr (T::kIsLikeGaussian) {
-      return m.text();
-    } else {
-      if (m.is_point()) return fmt::format("= {:.4g}", m.tau);
-      return m.is_proper() ? m.text() : fmt::format("{}({:.4g}, {:.4g})?", T::kName, m.tau, m.rho);
-    }
+    if (!T::kIsLikeGaussian && m.is_point()) return fmt::format("= {:.4g}", m.tau);
+    return m.is_proper() || m.is_point() ? m.text() : fmt::format("{}({:.4g}, {:.4g})?", T::kName, m.tau, m.rho);
   }
 
  private:

@@ -56,6 +56,10 @@ bool any_uniform(std::span<const Gaussian> messages) {
   return std::ranges::any_of(messages, &Gaussian::is_uniform);
 }
 
+double log_normaliser(const Gaussian& g) {
+  return widens(g) ? 0.5 * (g.tau / g.rho * g.tau + kLogTwoPi - std::log(-g.rho)) : -log_density(g, 0);
+}
+
 double log_overlap(const Gaussian& p, const Gaussian& q) {
   if (p.is_uniform() || q.is_uniform()) return 0;
   if (p.is_point()) return log_density(q, p.tau);
@@ -63,6 +67,11 @@ double log_overlap(const Gaussian& p, const Gaussian& q) {
   // The difference of the two has variance 1/p.rho + 1/q.rho; its inverse, without forming either.
   const double wide = std::min(p.rho, q.rho), narrow = std::max(p.rho, q.rho);
   const double rho = wide / (1 + wide / narrow);
+  if (wide < 0) {
+    if (!(wide + narrow > 0)) return std::nan("");
+    const double apart = p.mean() - q.mean();
+    return 0.5 * (std::log(-rho) - kLogTwoPi - apart * rho * apart);
+  }
   return log_density_at(distance(p.mean(), q.mean()) * std::sqrt(rho), rho);
 }
 

@@ -5,7 +5,8 @@
 //   rho = +inf, tau = location                         point mass: natural parameters have no such limit, so the
 //                                                      location itself is kept in tau
 //
-// Every function here is total on that set: no NaN comes out unless one goes in.
+// Every function here is total on that set: no NaN comes out unless one goes in. One more kind of message may be stored
+// but is no density: a site that widens the belief, -inf < rho < 0 (see run.h).
 #pragma once
 
 #include <cmath>
@@ -32,6 +33,9 @@ struct Natural {
 inline bool is_valid(const Natural& m) {
   return std::abs(m.tau) < kInfinity && (m.rho > 0 || (m.rho == 0 && m.tau == 0));
 }
+
+// A site of negative precision: the belief it is a part of may be proper all the same.
+inline bool widens(const Natural& m) { return m.rho < 0 && m.rho > -kInfinity && std::abs(m.tau) < kInfinity; }
 
 // Whether sums of natural parameters are what they seem: proper or uniform, no point mass among the terms, nothing
 // overflowed on the way. One addition and one comparison; false at worst a factor 2 too early.
@@ -95,11 +99,13 @@ struct Gaussian : Natural {
 //   rho underflows, or the mean leaves the range  uniform: the density is flat over every representable number
 //   rho or tau overflows                          point mass: |tau| = inf means |mean| / sd > 1e154, a location known
 //                                                 to far more digits than a double holds
-// A NaN made by overflowed intermediates (inf/inf, 0 * inf) says nothing about x: uniform as well. The mean is a
-// number, or a function that finds it: often by a division, for which a message within range need not wait.
+// A NaN made by overflowed intermediates (inf/inf, 0 * inf) says nothing about x: uniform as well. A site that widens
+// stays one. The mean is a number, or a function that finds it: often by a division, for which a message within range
+// need not wait.
 template <class Mean>
 Gaussian closed(double tau, double rho, const Mean& mean) {
   if (rho > 0 && rho < kInfinity && std::abs(tau) < kInfinity) return {tau, rho};
+  if (widens({tau, rho})) return {tau, rho};
   double location;
   if constexpr (std::is_invocable_v<Mean>) location = mean();
   else location = mean;
@@ -124,12 +130,17 @@ inline Gaussian operator/(const Gaussian& a, const Gaussian& b) { return Gaussia
 // log N(x; mean, variance). Uniform: 0 (the constant function 1). Point mass: +inf at its location, -inf elsewhere.
 double log_density(const Gaussian& g, double x);
 
+// The log of the integral of exp(tau x - rho x^2 / 2), rho > 0; of one that widens, the same formula with |rho| in its
+// logarithm, which cancels wherever evidence adds it.
+double log_normaliser(const Gaussian& g);
+
 // KL(p || q) in nats; 0 for p == q, +inf where p is not absolutely continuous with respect to q or p is uniform.
 double kl(const Gaussian& p, const Gaussian& q);
 
 bool any_uniform(std::span<const Gaussian> messages);
 
-// log of the integral of p(x) q(x) dx, both taken as normalised densities (a uniform one as the constant 1).
+// log of the integral of p(x) q(x) dx, both taken as normalised densities (a uniform one as the constant 1, one that
+// widens with log_normaliser's constant); NaN where it has none.
 double log_overlap(const Gaussian& p, const Gaussian& q);
 
 }  // namespace dma

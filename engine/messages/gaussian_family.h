@@ -16,8 +16,9 @@ struct LikeGaussian : Gaussian {
   explicit LikeGaussian(const Natural& n) : Gaussian(n) {}
   static bool is_message(const Natural& m) { return is_valid(m); }
   static double change(const Natural& before, const Natural& after) { return change_between(before, after); }
-  static Natural closed(const Natural& m) { return with_finite_moments(m); }
-  double log_normaliser() const { return -dma::log_density(static_cast<const Gaussian&>(*this), 0.0); }
+  // A belief that widens without end says nothing.
+  static Natural closed(const Natural& m) { return m.rho < 0 ? Natural() : with_finite_moments(m); }
+  double log_normaliser() const { return dma::log_normaliser(static_cast<const Gaussian&>(*this)); }
 };
 
 struct GaussianFamily : LikeGaussian {

@@ -129,11 +129,14 @@ class BetheEnergy {
     const bool is_missing =
         plan_.variables[v].observed && is_flat(message);  // unknown in this run, as the latent ones are
     if ((plan_.variables[v].observed && !is_missing) || message[0].is_point()) return;
-    add_normaliser(v, message, 1, "what reaches a factor");
+    add_normaliser(v, message, 1, "what reaches a factor",
+                   log_normaliser_of_arrival(plan_.variables[v].family, message));
   }
   void add_normaliser(std::uint32_t v, Components message, double times, std::string_view what) {
+    add_normaliser(v, message, times, what, log_normaliser_or_flat(plan_.variables[v].family, message));
+  }
+  void add_normaliser(std::uint32_t v, Components message, double times, std::string_view what, double a) {
     const auto& variable = plan_.variables[v];
-    const double a = log_normaliser_or_flat(variable.family, message);
     if (std::isnan(a))
       fail("no evidence: {} from '{}' is {} and cannot be normalised; give it a proper prior", what, variable.name,
            variable.family->text(message));

@@ -36,6 +36,7 @@ void Executor::start_fresh() {
   refresh_tables();
   MessageStore& store = store_;
   std::ranges::fill(store.memory, 0.0);
+  store.has_sites = store.has_sites && state_.frozen_.any();
   for (const SlotRange& range : plan_.resets) store.make_uniform(range);
   for (const SlotRange& range : plan_.arrival_resets) store.make_arrivals_uniform(range);
   state_.restore_frozen();
@@ -45,8 +46,8 @@ void Executor::send(const BoundSend& op, Total& total) {
   if (state_.frozen_.any()) [[unlikely]] return send_around_frozen(op, total);
   if (op.at_hubs) return send_at_hubs(op, total);
   Outcome outcome;
-  if (op.chain_kernel != nullptr) op.chain_kernel(op.call, op.segment, outcome);
-  else op.kernel(op.call, outcome);
+  if (op.chain_kernel != nullptr) compute(op, op.segment, outcome);
+  else compute(op, outcome);
   total.messages += op.messages;
   note(op, outcome, total);
   if (memory_.hubs.any()) update_hubs(op);
@@ -89,7 +90,7 @@ void Executor::finish_segment(ChainPosition& at, Total& total) {
   for (std::uint64_t left = at.left(); left > 0; left -= at_once) {
     for (const BoundSend& op : sends) {
       Outcome outcome;
-      op.chain_kernel(op.call, op.segment.part(at.step, at_once), outcome);
+      compute(op, op.segment.part(at.step, at_once), outcome);
       note(op, outcome, total);
     }
     total.messages += sends.size() * at_once;
@@ -106,7 +107,7 @@ void Executor::send(const BoundChain& first, const BoundChain& second, ChainPair
   while (!a.is_at_end() || !b.is_at_end()) {
     if (a.is_at_end()) {
       finish_segment(b, total);
-    } else if (b.is_at_end() || a.here().sends > 1 || b.here().sends > 1) {
+    } else if (b.is_at_end() || a.here().sends > 1 || b.here().sends > 1 || store_.has_sites) {
       finish_segment(a, total);
     } else {
       const auto& sends = memory_.sends.of_chains();
@@ -256,6 +257,49 @@ void Executor::multiply_by_model(VariableId shared_variable, std::span<Natural> 
       for_each_message(plan_, state_.incidence(), v, end, [&](std::uint32_t i, std::uint32_t slot) {
         elements[i] = multiply(elements[i], state_.message(slot));
       });
+}
+
+// Elements where very many messages meet: see hubs.h.
+
+// After all its messages have been sent.
+void Executor::update_hubs(const BoundSend& op) {
+  std::int64_t first = 0;
+  if (const ChainSegment& s = op.segment; op.chain_kernel != nullptr)
+    first = s.step > 0 ? s.first : s.first - (static_cast<std::int64_t>(s.count) - 1);
+  const std::size_t count = op.messages / (op.call.second_sink.tau == nullptr ? 1 : 2);
+  for (const Sink* const sink : {&op.call.sink, &op.call.second_sink})
+    if (sink->tau != nullptr) update_hubs(*sink, first * op.call.out_column, count);
+}
+
+// What arrives at one slot, put where its kernel reads it.
+void Executor::gather_at_hubs(const BoundSend& op, std::int64_t slot) {
+  const auto& reads = plan_.groups[op.group].ports[op.port].message->reads;
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    const TableRead& read = op.segment.table_reads[i];
+    const auto first = static_cast<std::uint32_t>(slot) * read.terms;
+    for (std::uint32_t q = first; op.refresh.has(reads[i]) && q < first + read.terms; ++q)
+      store_.arrivals().set(read.first_arrival + q,
+                               memory_.hubs.all_but(state_.incidence(), store_.messages(), read.first_slot + q));
+  }
+}
+
+void Executor::update_hubs(const Sink& sink, std::ptrdiff_t first, std::size_t count) {
+  const auto begin = static_cast<std::uint32_t>(sink.tau - store_.tau.data() + first);
+  for (std::uint32_t slot = begin; slot < begin + count; ++slot)
+    memory_.hubs.update(state_.incidence(), store_.messages(), slot);
+}
+
+// Slot by slot, as each may read what the one before it wrote.
+void Executor::send_at_hubs(const BoundSend& op, Total& total) {
+  Outcome outcome;
+  for (std::uint64_t step = 0; step < op.segment.count; ++step) {
+    const ChainSegment one = op.segment.part(step, 1);
+    gather_at_hubs(op, one.first);
+    compute(op, one, outcome);
+    update_hubs(op.call.sink, one.first * op.call.out_column, op.call.out_terms);
+  }
+  total.messages += op.messages;
+  note(op, outcome, total);
 }
 
 }  // namespace dma

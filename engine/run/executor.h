@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "engine/run/divergence.h"
 #include "engine/run/report.h"
@@ -41,6 +42,8 @@ class Executor {
   std::uint64_t sweep_by_priority(double tolerance, std::uint64_t limit, Total& total, Divergence& divergence,
                                   const Watch& watch, Report& report, std::uint64_t& refused_before);
   Divergence watch_divergence();  // of the messages of a run that begins
+  // Where a message of negative precision has made a belief improper; nothing if none has.
+  std::optional<Place> improper_belief() const;
 
   // The product of all messages of factors at every element, without a value observed or a cavity learned elsewhere.
   // Fills as much of the span as there are of them, and returns that.
@@ -67,6 +70,12 @@ class Executor {
   bool execute(std::size_t first, std::size_t last, std::size_t first_send, bool again, Total& total,
                const Watch* watch = nullptr);
   void send(const BoundSend& op, Total& total);
+  // The kernel of a plate, or of a segment of a chain.
+  void compute(const BoundSend& op, Outcome& outcome);
+  void compute(const BoundSend& op, const ChainSegment& segment, Outcome& outcome);
+  // The same where messages of negative precision may arrive (sites.cpp): slot by slot.
+  struct Slot;
+  void compute_among_sites(const BoundSend& op, const Slot& at, Outcome& outcome);
   void send(const BoundSend& op, HeldCavities::Use& held, Total& total);
   // The same where some variables are frozen (frozen.cpp): slower, and apart from the usual case.
   template <class Compute>

@@ -15,6 +15,7 @@ double log_density_at(const Family& family, Components density, Components point
 
 // A density of one variable, known by the message it always sends.
 double log_mass_of_prior(const Family& family, Components density, Components arrival) {
+  if (family->is_like_gaussian && widens(arrival[0])) return log_overlap(Gaussian(density[0]), Gaussian(arrival[0]));
   if (arrival[0].is_point()) return log_density_at(family, density, arrival);
   if (density[0].is_point())
     return is_flat(arrival) ? -log_normaliser_or_flat(family, arrival) : log_density_at(family, arrival, density);
@@ -52,6 +53,11 @@ double log_normaliser_or_flat(const Family& family, Components message) {
   const double a = family->log_normaliser(message);
   if (a < kInfinity) return a;
   return is_flat(message) ? 0.0 : std::nan("");
+}
+
+double log_normaliser_of_arrival(const Family& family, Components message) {
+  return family->is_like_gaussian && widens(message[0]) ? log_normaliser(Gaussian(message[0]))
+                                                        : log_normaliser_or_flat(family, message);
 }
 
 double log_mass(const Kind& kind, std::string_view method, const Arrivals& arrivals, std::span<const double> parameters,

@@ -30,5 +30,7 @@ std::vector<double> observed_value(const Family& family, Components point);
 
 // A(message), 0 for one that is uniform and has no integral. NaN: it is neither.
 double log_normaliser_or_flat(const Family& family, Components message);
+// The same of what arrives at a factor, which may widen: the factor's part has the same constant.
+double log_normaliser_of_arrival(const Family& family, Components message);
 
 }  // namespace dma

@@ -129,7 +129,7 @@ std::size_t Executor::port_at(const Group& group, std::size_t slot) {
 void Executor::send_around_frozen(const BoundSend& op, Total& total) {
   if (op.chain_kernel == nullptr) {
     const std::size_t count = op.messages / (op.call.second_sink.tau == nullptr ? 1 : 2);
-    send_around_frozen(op, 0, count, [&](Outcome& outcome) { op.kernel(op.call, outcome); }, total);
+    send_around_frozen(op, 0, count, [&](Outcome& outcome) { compute(op, outcome); }, total);
     if (memory_.hubs.any()) update_hubs(op);
     return;
   }
@@ -148,8 +148,7 @@ void Executor::send_slot_around_frozen(const BoundSend& op, std::uint64_t step, 
   const ChainSegment one = op.segment.part(step, 1);
   const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(one.first) * op.call.out_column;
   if (op.at_hubs) gather_at_hubs(op, one.first);
-  send_around_frozen(op, first, op.call.out_terms,
-                     [&](Outcome& outcome) { op.chain_kernel(op.call, one, outcome); }, total);
+  send_around_frozen(op, first, op.call.out_terms, [&](Outcome& outcome) { compute(op, one, outcome); }, total);
   if (memory_.hubs.any()) update_hubs(op.call.sink, first, op.call.out_terms);
 }
 

@@ -18,6 +18,7 @@ struct MessageStore {
   std::vector<double> arrival_tau, arrival_rho;  // kept arrivals
   std::vector<double> scratch;                   // of one kernel call
   std::vector<double> memory;                    // of kinds, by slot
+  bool has_sites = false;                        // some message may be of negative precision
 
   MessageArrays messages() { return {tau.data(), rho.data()}; }
   MessageArrays arrivals() { return {arrival_tau.data(), arrival_rho.data()}; }
@@ -38,6 +39,7 @@ struct MessageStore {
     std::ranges::copy(other.arrival_tau, arrival_tau.begin());
     std::ranges::copy(other.arrival_rho, arrival_rho.begin());
     std::ranges::copy(other.memory, memory.begin());
+    has_sites = other.has_sites;
   }
 };
 

@@ -118,6 +118,10 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
     report.first_fault = {handle.data(), total.fault_group, total.fault_port, total.fault_slot};
     report.first_fault_sweep = std::max(1, report.first_fault_sweep);
   }
+  if (const auto improper = executor.improper_belief()) {
+    if (report.faults++ == 0) report.first_fault = *improper, report.first_fault_sweep = report.sweeps;
+    report.stop = Stop::diverged;
+  }
   note_loops(handle, state, report);
   if (options.diagnose) {
     Diagnosis diagnosis(state);

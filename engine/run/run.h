@@ -24,6 +24,13 @@ struct RunOptions {
   std::optional<std::chrono::nanoseconds> time = {};
 };
 
+// A message of negative precision is a site that widens what the others say. It is stored where its method divides by
+// the message that arrives on the same edge, and the belief stays proper. A linear factor passes it on if the integral
+// exists. To any other factor it counts as a message of little precision that keeps the mean of the belief, and what is
+// sent is counted as replaced. Of one that arrives on the edge it sends to, a function or a conditional density says
+// to its output what it would say to one that is unknown; to an input nothing new is sent: a fault. So is a belief that
+// is not proper when the run ends. Models with shared variables refuse such messages.
+//
 // Throws Error if an observed variable has no value, Contradiction if two different point masses met on a variable, or
 // exact() finds that what is observed cannot be.
 Report run(const Plan& plan, State& state, const RunOptions& options = {});

@@ -41,6 +41,14 @@ struct SweepMemory {
   std::uint32_t stamp = 0;
   HeldCavities held;
   Hubs hubs;
+  // What arrives at one slot, where messages of negative precision are among it.
+  struct Arrived {
+    std::vector<Natural> raw, as_density;  // port after port of those it reads
+    std::vector<double> tau, rho, sent_tau, sent_rho;
+    std::vector<PortView> views;
+    std::vector<ParameterView> parameters;
+    std::vector<std::uint8_t> free;
+  } arrived;
   std::vector<DivergenceRecord> divergence;  // of all messages, for schedules that iterate
   std::optional<PriorityQueue> priority;     // for residual order
 

@@ -152,12 +152,16 @@ Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolera
 GaussianOrFallback tilted_message(const Tilted& tilted, const Gaussian& arrived) {
   constexpr double kRounding = 1e-13;
   if (!tilted.found) return GaussianOrFallback(Gaussian(std::nan(""), std::nan("")));
-  double tau_t = tilted.tau, rho_t = tilted.rho;
-  if (std::abs(rho_t) <= kRounding && std::abs(tau_t) <= kRounding) return GaussianOrFallback(Gaussian::uniform());
-  const bool widens = rho_t < -kRounding;
-  if (!(rho_t > 0)) rho_t = kLeastFraction, tau_t = tilted.mean * (1 + kLeastFraction);
-  const double rho = rho_t * arrived.rho, tau = tau_t * std::sqrt(arrived.rho) + arrived.mean() * rho;
-  return {closed(tau, rho, [&] { return tau / rho; }), widens};
+  if (std::abs(tilted.rho) <= kRounding && std::abs(tilted.tau) <= kRounding)
+    return GaussianOrFallback(Gaussian::uniform());
+  const auto message = [&](double tau_t, double rho_t) {
+    const double rho = rho_t * arrived.rho, tau = tau_t * std::sqrt(arrived.rho) + arrived.mean() * rho;
+    return closed(tau, rho, [&] { return tau / rho; });
+  };
+  if (tilted.rho > 0) return GaussianOrFallback(message(tilted.tau, tilted.rho));
+  const bool is_site = tilted.rho < -kRounding;
+  return {message(tilted.mean * (1 + kLeastFraction), kLeastFraction), is_site,
+          is_site ? message(tilted.tau, tilted.rho) : Gaussian()};
 }
 
 }  // namespace dma

@@ -26,9 +26,9 @@ struct Tilted {
 // `hints`: where else f may have a peak. `tolerance`: of the mass and of the second moment, relative.
 Tilted tilt(const LogFactor& log_f, std::span<const double> hints = {}, double tolerance = 1e-12);
 
-// The message of a factor to a proper arrival. Where f widens there is no proper one with both moments: the mean is
-// kept, with as little precision as numbers allow, and counted as replaced. A mass that was not found is no valid
-// message.
+// The message of a factor to a proper arrival. Where f widens there is no proper one with both moments: it is a site of
+// negative precision, and where none is kept (run.h) a message that keeps the mean, with as little precision as numbers
+// allow, which is counted as replaced. A mass that was not found is no valid message.
 GaussianOrFallback tilted_message(const Tilted& tilted, const Gaussian& arrived);
 
 }  // namespace dma

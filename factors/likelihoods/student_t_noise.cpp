@@ -41,8 +41,11 @@ GaussianOrFallback to_difference(const Gaussian& x, const Gaussian& y, Parameter
 // known + sign u, u's message being given.
 GaussianOrFallback moved(const Gaussian& known, const GaussianOrFallback& u, double sign) {
   if (!is_valid(u) || u.is_uniform()) return u;
-  const double variance = u.variance() + (known.is_point() ? 0 : known.variance());
-  return {Gaussian::from_moments(known.mean() + sign * u.mean(), variance), u.replaced};
+  const double noise = known.is_point() ? 0 : known.variance();
+  const auto of = [&](const Gaussian& m) {
+    return Gaussian::from_moments(known.mean() + sign * m.mean(), m.variance() + noise);
+  };
+  return {of(u), u.replaced, u.replaced ? of(Gaussian(u.own)) : Gaussian()};
 }
 
 }  // namespace

@@ -105,7 +105,14 @@ void bind_domains(py::module_& module) {
   py::class_<Domain>(module, "Domain", "The numbers that a parameter may take.")
       .def("__contains__", &Domain::contains)
       .def("__and__", &Domain::operator&)
-      .def("__repr__", [](const Domain& d) { return fmt::format("<dma.Domain {}>", describe(d)); });
+      .def("__repr__", [](const Domain& d) { return fmt::format("<dma.Domain {}>", describe(d)); })
+      .def(py::pickle(
+          [](const Domain& d) {
+            return std::tuple(d.low, d.high, d.low_open, d.high_open, d.whole, d.only, d.advice);
+          },
+          [](const std::tuple<double, double, bool, bool, bool, std::vector<double>, std::string>& d) {
+            return std::make_from_tuple<Domain>(d);
+          }));
   module.def("above", &above, py::arg("bound"));
   module.def("at_least", &at_least, py::arg("bound"));
   module.def("below", &below, py::arg("bound"));

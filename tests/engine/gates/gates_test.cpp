@@ -3,9 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <Eigen/LU>
 #include <cmath>
 
 #include "engine/exact/exact.h"
+#include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
@@ -216,6 +218,23 @@ TEST_CASE("gates: what is missing, predicted or learned elsewhere weighs no case
   run(plan, state);
   CHECK(std::abs(log_evidence(plan, state) - std::log(0.5 * 0.9 + 0.5 * 0.8 * 0.1)) < kGateRounding);
   CHECK(std::abs(state.belief(c).mean(0, 1) - 0.04 / 0.49) < kGateRounding);
+
+  // A shared number that only one case meets keeps what is known elsewhere in the other.
+  Graph absent;
+  const auto d = absent.variable("d", 1, "categorical(2)");
+  const auto w = absent.shared("w"), r = absent.observed("r");
+  absent.factor("categorical_prior", {d}, {{"probability", {0.5, 0.5}}});
+  absent.factor("gaussian_noise", {w, r}, {{"variance", 1.0}}, {.when = {{d, 1}}});
+  for (const Plan& one : {compile(absent, gates(forward_backward()), standard_registry()),
+                          compile(absent, gates(exact()), standard_registry())}) {
+    State of(one);
+    of.cavity(w).tau[0] = 0.5, of.cavity(w).rho[0] = 0.5;  // N(1, 2)
+    of.observe(r, 4.0);
+    run(one, of);
+    const double density = std::exp(-9 / 6.0) / std::sqrt(6 * std::acos(-1.0)), share = density / (1 + density);
+    CHECK(std::abs(of.belief(d).mean(0, 1) - share) < kGateRounding);
+    CHECK(std::abs(of.belief(w).mean() - ((1 - share) * 1 + share * 3)) < kGateRounding);
+  }
 }
 
 TEST_CASE("gates: factors that a schedule would fuse, with the beliefs between them") {
@@ -235,6 +254,51 @@ TEST_CASE("gates: factors that a schedule would fuse, with the beliefs between t
   CHECK(std::abs(state.belief(s).mean() - share) < kGateRounding);
   CHECK(std::abs(state.belief(z).mean() - share * 2.5) < kGateRounding);
   CHECK_THROWS_WITH_AS(state.freeze(w), doctest::Contains("'w' cannot be frozen: gates solves for all"), Error);
+}
+
+TEST_CASE("gates: Gaussian cases with loops by joint(), as dense matrices have them") {
+  // A line with a slope or without; who says which is seen through a table of errors, or not at all.
+  Graph g;
+  const auto sloped = g.variable("sloped", 1, "categorical(2)"), told = g.observed("told", 1, "categorical(2)");
+  const auto level = g.variable("level"), slope = g.variable("slope"), line = g.variable("line", 4);
+  const auto y = g.observed("y", 4);
+  const std::vector<double> at{-1, 0, 1, 2}, seen{0.2, 0.9, 2.1, 2.4};
+  g.factor("categorical_prior", {sloped}, {{"probability", {0.6, 0.4}}});
+  g.factor("table", {sloped, told}, {{"probability", {0.9, 0.1, 0.2, 0.8}}});
+  g.factor("gaussian_prior", {level}, {{"mean", 0.0}, {"variance", 4.0}});
+  g.factor("gaussian_prior", {slope}, {{"mean", 0.0}, {"variance", 2.0}}, {.when = {{sloped, 1}}});
+  std::vector<double> row;
+  for (const double x : at) row.insert(row.end(), {1, x});
+  g.factor("linear", {{"x", gather(level, {0, 0, 0, 0})}, {"x", gather(slope, {0, 0, 0, 0})}, {"y", line}},
+           {{"A", row}}, {.when = {{sloped, 1}}});
+  g.factor("affine", {gather(level, {0, 0, 0, 0}), line}, {{"a", 1.0}}, {.when = {{sloped, 0}}});
+  g.factor("gaussian_noise", {line, y}, {{"variance", 0.5}});
+  const auto x = Eigen::Map<const Eigen::Vector4d>(at.data()), numbers = Eigen::Map<const Eigen::Vector4d>(seen.data());
+  const Plan plan = compile(g, gates(joint()), standard_registry());
+  for (const bool is_missing : {false, true}) {
+    State state(plan);
+    state.observe(y, seen);
+    if (is_missing) state.observe(told, std::nullopt);
+    else state.observe(told, 1);
+    CHECK(run(plan, state).stop == Report::Stop::exact);
+    double log[2], mean[2], variance[2];
+    for (int s = 0; s < 2; ++s) {
+      const Eigen::Vector4d ones = Eigen::Vector4d::Ones();
+      const Eigen::Matrix4d c = 0.5 * Eigen::Matrix4d::Identity() + 4 * ones * ones.transpose() +
+                                2.0 * s * x * x.transpose();
+      const double known = is_missing ? 1 : s == 1 ? 0.8 : 0.1;
+      log[s] = std::log((s == 1 ? 0.4 : 0.6) * known) -
+               0.5 * (numbers.dot(c.inverse() * numbers) + std::log(c.determinant()) +
+                      4 * std::log(2 * std::acos(-1.0)));
+      mean[s] = 4 * ones.dot(c.inverse() * numbers), variance[s] = 4 - 16 * ones.dot(c.inverse() * ones);
+    }
+    const double share = 1 / (1 + std::exp(log[0] - log[1])), both = (1 - share) * mean[0] + share * mean[1];
+    CHECK(std::abs(state.belief(sloped).mean(0, 1) - share) < 1e-11);
+    CHECK(std::abs(log_evidence(plan, state) - log[0] - std::log1p(std::exp(log[1] - log[0]))) < 1e-10);
+    CHECK(std::abs(state.belief(level).mean() - both) < 1e-11);
+    CHECK(std::abs(state.belief(level).variance() - ((1 - share) * (variance[0] + mean[0] * mean[0]) +
+                                                     share * (variance[1] + mean[1] * mean[1]) - both * both)) < 1e-11);
+  }
 }
 
 TEST_CASE("gates: what cannot be is refused in one line, with the repair") {

@@ -3,12 +3,17 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/uniform_01.hpp>
 #include <cmath>
 #include <vector>
 
 #include "engine/exact/exact.h"
+#include "engine/gates/gates.h"
 #include "engine/run/evidence.h"
 #include "factors/standard_registry.h"
+#include "schedules/forward_backward.h"
 #include "schedules/sequential.h"
 
 namespace {
@@ -76,6 +81,47 @@ struct HiddenModel {
       for (auto& one : *list)
         for (double& x : one) x /= total;
     out.log_evidence = std::log(total);
+    return out;
+  }
+
+  // The same by collapsed Gibbs: each hidden one drawn given all others, by the counts of its rows.
+  Answer drawn(std::uint64_t seed, int sweeps) const {
+    boost::random::mt19937_64 random(seed);
+    boost::random::uniform_01<double> unit;
+    std::vector<Rows> counts = rows;
+    std::vector<std::size_t> at(hidden.size());
+    const auto cell = [&](const Draw& d) -> double& {
+      return counts[d.rows].prior[d.parent < 0 ? 0 : at[static_cast<std::size_t>(d.parent)]]
+                                 [d.child < 0 ? d.seen : at[static_cast<std::size_t>(d.child)]];
+    };
+    for (std::size_t v = 0; v < at.size(); ++v) at[v] = static_cast<std::size_t>(unit(random) * double(hidden[v]));
+    for (const Draw& d : draws) cell(d) += 1;
+    std::vector<std::vector<Draw>> of(hidden.size());
+    for (const Draw& d : draws)
+      for (const int v : {d.parent, d.child})
+        if (v >= 0) of[static_cast<std::size_t>(v)].push_back(d);
+    Answer out;
+    for (const std::size_t k : hidden) out.hidden.emplace_back(k);
+    for (int sweep = 0; sweep < sweeps; ++sweep)
+      for (std::size_t v = 0; v < at.size(); ++v) {
+        for (const Draw& d : of[v]) cell(d) -= 1;
+        std::vector<double> weight(hidden[v], 1.0);
+        double total = 0;
+        for (at[v] = 0; at[v] < hidden[v]; ++at[v]) {
+          for (const Draw& d : of[v]) {
+            double sum = 0;
+            const auto& one = counts[d.rows].prior[d.parent < 0 ? 0 : at[static_cast<std::size_t>(d.parent)]];
+            for (const double x : one) sum += x;
+            weight[at[v]] *= cell(d) / sum;
+          }
+          total += weight[at[v]];
+        }
+        double left = unit(random) * total;
+        for (at[v] = 0; at[v] + 1 < hidden[v] && (left -= weight[at[v]]) > 0;) ++at[v];
+        for (const Draw& d : of[v]) cell(d) += 1;
+        for (std::size_t k = 0; 10 * sweep >= sweeps && k < hidden[v]; ++k)  // the first tenth is left out
+          out.hidden[v][k] += weight[k] / total / (sweeps - std::ceil(sweeps / 10.0));
+      }
     return out;
   }
 
@@ -200,6 +246,31 @@ TEST_CASE("discrete models: coins, crowds, topics and chains with unknown probab
   }
 }
 
+// Ten texts of twelve words each over six, three topics: two words are a little more of each.
+TEST_CASE("discrete models: topics of a small corpus, near collapsed Gibbs") {
+  HiddenModel m{std::vector<HiddenModel::Rows>(10, {{{1, 1, 1}}}), std::vector<std::size_t>(120, 3), {}};
+  m.rows.push_back({{{3, 3, 1, 1, 1, 1}, {1, 1, 3, 3, 1, 1}, {1, 1, 1, 1, 3, 3}}});
+  constexpr const char* kTexts[] = {"001100100110", "232332322323", "454554455445", "010123230101", "223344554323",
+                                    "450145014501", "001150110010", "233223320332", "544545554154", "112233001122"};
+  for (int word = 0; word < 120; ++word) {
+    m.draws.push_back({static_cast<std::size_t>(word / 12), kNone, word});
+    m.draws.push_back({10, word, kNone, static_cast<std::size_t>(kTexts[word / 12][word % 12] - '0')});
+  }
+  const HiddenModel::Answer expected = m.drawn(1, 20000), again = m.drawn(2, 20000);
+  Report report;
+  const HiddenModel::Answer found = m.swept(report);
+  CHECK(report.stop == Report::Stop::converged);
+  double apart = 0, noise = 0;
+  for (std::size_t v = 0; v < expected.hidden.size(); ++v)
+    for (std::size_t k = 0; k < 3; ++k) {
+      apart = std::max(apart, std::abs(found.hidden[v][k] - expected.hidden[v][k]));
+      noise = std::max(noise, std::abs(again.hidden[v][k] - expected.hidden[v][k]));
+    }
+  MESSAGE("largest difference of a probability: ", apart, ", between two runs of Gibbs ", noise);
+  CHECK(noise < 0.02);
+  CHECK(apart < 0.1);
+}
+
 TEST_CASE("discrete models: eight students, whose skills are all needed for a question, as counting has them") {
   // Three skills; a question is answered by those who have all its skills but for 1 in 10, by others 1 in 5 times.
   constexpr std::size_t kStudents = 8, kSkills = 3;
@@ -250,4 +321,80 @@ TEST_CASE("discrete models: eight students, whose skills are all needed for a qu
     for (std::size_t s = 0; s < kSkills; ++s)
       CHECK(std::abs(state.belief(skill).mean(i * kSkills + s, 1) - has[s] / total) < 1e-12);
   }
+}
+
+TEST_CASE("discrete models: too many zeros, and a year in which accidents became rarer, by gates") {
+  // Gamma(a, b) rates: n counts with this sum.
+  const auto log_counts = [](double n, double sum, double logs, double a = 2, double b = 1) {
+    return a * std::log(b) - std::lgamma(a) + std::lgamma(a + sum) - (a + sum) * std::log(b + n) - logs;
+  };
+  const auto log_factorials = [](std::span<const double> counts) {
+    double sum = 0;
+    for (const double c : counts) sum += std::lgamma(c + 1);
+    return sum;
+  };
+  // A count is 0 for a reason of its own, or a Poisson draw.
+  const std::vector<double> zeros{0, 3, 0, 2, 0, 4, 0};
+  Graph g;
+  const VariableId rate = g.variable("rate", 1, "gamma");
+  g.factor("gamma_prior", {rate}, {{"shape", 2.0}, {"rate", 1.0}});
+  std::vector<VariableId> counts, is_drawn;
+  for (std::size_t i = 0; i < zeros.size(); ++i) {
+    counts.push_back(g.observed("")), is_drawn.push_back(g.variable("", 1, "bernoulli"));
+    g.factor("bernoulli_prior", {is_drawn[i]}, {{"probability", 0.7}});
+    g.factor("poisson_draw", {rate, counts[i]}, {}, {.when = {{is_drawn[i], 1}}});
+    g.factor("within", {counts[i]}, {{"margin", 0.5}}, {.when = {{is_drawn[i], 0}}});
+  }
+  const Plan plan = compile(g, gates(forward_backward()), standard_registry());
+  State state(plan);
+  for (std::size_t i = 0; i < zeros.size(); ++i) state.observe(counts[i], zeros[i]);
+  CHECK(run(plan, state).stop == Report::Stop::exact);
+  double total = 0, mean = 0;
+  std::vector<double> drawn(zeros.size());
+  for (unsigned of = 0; of < 1u << zeros.size(); ++of) {
+    double n = 0, sum = 0, weight = 1;
+    for (std::size_t i = 0; i < zeros.size(); ++i) {
+      const bool is = (of >> i & 1) == 1;
+      weight *= is ? 0.7 : zeros[i] == 0 ? 0.3 : 0;
+      if (is) ++n, sum += zeros[i];
+    }
+    if (weight == 0) continue;
+    weight *= std::exp(log_counts(n, sum, log_factorials(zeros)));
+    total += weight, mean += weight * (2 + sum) / (1 + n);
+    for (std::size_t i = 0; i < zeros.size(); ++i) drawn[i] += (of >> i & 1) * weight;
+  }
+  CHECK(std::abs(log_evidence(plan, state) - std::log(total)) < 1e-10);
+  CHECK(std::abs(state.belief(rate).mean() - mean / total) < 1e-11);
+  for (std::size_t i = 0; i < zeros.size(); ++i)
+    CHECK(std::abs(state.belief(is_drawn[i]).mean() - drawn[i] / total) < 1e-11);
+
+  // Disasters in British coal mines, 1851 to 1961: the first year of the lower rate, which nothing but its gates knows.
+  const std::vector<double> disasters{
+      4, 5, 4, 0, 1, 4, 3, 4, 0, 6, 3, 3, 4, 0, 2, 6, 3, 3, 5, 4, 5, 3, 1, 4, 4, 1, 5, 5, 3, 4, 2, 5, 2, 2, 3, 4, 2,
+      1, 3, 2, 2, 1, 1, 1, 1, 3, 0, 0, 1, 0, 1, 1, 0, 0, 3, 1, 0, 3, 2, 2, 0, 1, 1, 1, 0, 1, 0, 1, 0, 0, 0, 2, 1, 0,
+      0, 0, 1, 1, 0, 2, 3, 3, 1, 1, 2, 1, 1, 1, 1, 2, 4, 2, 0, 0, 1, 4, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 1};
+  const auto years = static_cast<std::uint32_t>(disasters.size());
+  Graph coal;
+  const VariableId change = coal.variable("change", 1, fmt::format("categorical({})", years - 1)),
+                   rates = coal.variable("rates", 2, "gamma"), seen = coal.observed("disasters", years);
+  coal.factor("gamma_prior", {rates}, {{"shape", 2.0}, {"rate", 1.0}});
+  std::vector<double> logs;
+  for (std::uint32_t year = 1; year < years; ++year) {
+    std::vector<std::uint32_t> which(years, 1);
+    std::fill_n(which.begin(), year, 0);
+    coal.factor("poisson_draw", {gather(rates, which), seen}, {}, {.when = {{change, year - 1}}});
+    double early = 0, late = 0;
+    for (std::uint32_t t = 0; t < years; ++t) (t < year ? early : late) += disasters[t];
+    logs.push_back(log_counts(year, early, log_factorials(disasters)) + log_counts(years - year, late, 0));
+  }
+  const Plan coal_plan = compile(coal, gates(forward_backward()), standard_registry());
+  State found(coal_plan);
+  found.observe(seen, disasters);
+  CHECK(run(coal_plan, found).stop == Report::Stop::exact);
+  double all = 0;
+  for (const double log : logs) all += std::exp(log - logs[40]);
+  const std::vector<double> posterior = found.belief(change).means();
+  for (std::uint32_t i = 0; i + 1 < years; ++i)
+    CHECK(std::abs(posterior[i] - std::exp(logs[i] - logs[40]) / all) < 1e-10);
+  CHECK(std::ranges::max_element(logs) - logs.begin() == 40);  // the first 41 years, until 1891
 }

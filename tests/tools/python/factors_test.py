@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import math
 import os
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,13 @@ def softplus(x: float) -> float:
 def bell(x: float, y: float, *, scale: float = 1.0) -> float:
     """Gaussian noise, as a log density."""
     return -0.5 * ((y - x) / scale) ** 2 - math.log(scale * math.sqrt(2 * math.pi))
+
+
+def test_domains_pickle() -> None:
+    for domain in (dma.above(0) & dma.at_most(2), dma.finite(), dma.one_of([1, 2])):
+        copy = pickle.loads(pickle.dumps(domain))
+        assert repr(copy) == repr(domain)
+        assert [x in copy for x in (-1, 0, 1, 1.5, 2, 3)] == [x in domain for x in (-1, 0, 1, 1.5, 2, 3)]
 
 
 def test_a_function_has_the_moments_of_its_values() -> None:

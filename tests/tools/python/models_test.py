@@ -61,6 +61,7 @@ def test_games_have_names_and_chances() -> None:
     assert 0 < season.match_quality("Ann", "Ben") < 1 and season.covariance("Ann", "Ben") != 0
     assert len(season.history) == 9 and season._repr_html_().index("Ann") < season._repr_html_().index("Ben")
     assert dma.rate(games, priors={"Ben": (40, 1)})["Ben"][0] > 35
+    assert dma.rate(games, priors={"Ben": (40, 1, None)})["Ben"] == dma.rate(games, priors={"Ben": (40, 1)})["Ben"]
 
 
 def test_clusters_gaps_and_a_line_find_the_truth() -> None:

@@ -120,8 +120,7 @@ Solved solve_best(const GraphFile& file, const WholeSolvers& whole, const Regist
   if (const auto cliques = compiled(whole.discrete)) return solve(file, *cliques);
   const std::string why_not =
       last.find("widest clique") == std::string::npos ? "" : last.substr(0, last.find("; sweep"));
-  if (const auto gaussian = file.graph.has_gates() ? std::nullopt : compiled(whole.gaussian))
-    return solve(file, *gaussian);
+  if (const auto gaussian = compiled(whole.gaussian)) return solve(file, *gaussian);
   if (const auto sweeps = compiled(flooding({.limit = 1000}))) {
     Solved solved = solve(file, *sweeps);
     solved.why_not_exact = why_not;

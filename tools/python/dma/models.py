@@ -171,19 +171,19 @@ def _game_of(i: int, one: Any, number: Callable[[Player], int]) -> tuple[list[_T
             for team, rank, part in zip(game.teams, ranks, shares)], game.time  # fmt: skip
 
 
-def _prior_of(player: Player, priors: Mapping[Player, Sequence[float]], usual: tuple[float, float]) -> tuple[float, ...]:
+def _prior_of(player: Player, priors: Mapping[Player, Sequence[Any]], usual: tuple[float, float]) -> tuple[float, ...]:
     """Mean and standard deviation of a skill and, if given, that of the performances around it."""
     prior = priors.get(player, usual)
     if not isinstance(prior, (Sequence, np.ndarray)) or isinstance(prior, str) or len(prior) not in (2, 3):
         raise _dma.Error(f"priors: {prior!r} is given for {player!r}; a mean and a standard deviation are expected, and that of "
                          "performances if it is the player's own")  # fmt: skip
-    return tuple(prior)
+    return tuple(prior[:2]) if prior[-1] is None else tuple(prior)
 
 
 def rate(
     games: Iterable[Union[Game, Sequence[Any]]], *, mean: float = 25, sd: float = 25 / 3, performance_sd: float = 25 / 6,
     drift_sd: float = 25 / 300, draw_probability: float = 0.1,
-    priors: Mapping[Player, Sequence[float]] = {}, by_sweeps: bool = False,
+    priors: Mapping[Player, Sequence[Optional[float]]] = {}, by_sweeps: bool = False,
 ) -> Season:  # fmt: skip
     """Skills from games: ``("Ann", "Ben")`` is a game that Ann won, ``(["Ann", "Ben"], "Cy")`` one of teams.
 
@@ -206,7 +206,7 @@ class Rating(_Skills):
 
     def __init__(
         self, *, mean: float = 25, sd: float = 25 / 3, performance_sd: float = 25 / 6, drift_sd: float = 25 / 300,
-        draw_probability: float = 0.1, priors: Mapping[Player, Sequence[float]] = {},
+        draw_probability: float = 0.1, priors: Mapping[Player, Sequence[Optional[float]]] = {},
     ) -> None:  # fmt: skip
         self._rated: _dma.OnlineRating = _dma.OnlineRating(performance_sd, drift_sd, draw_probability)
         self._numbers: dict[Player, int] = {}
