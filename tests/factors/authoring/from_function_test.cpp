@@ -261,6 +261,41 @@ TEST_CASE("from_function: twelve inputs, three outputs and an array of data, sol
   for (std::size_t i = 0; i < linear.size(); ++i) CHECK(vector[i] == doctest::Approx(linear[i]).epsilon(1e-9));
 }
 
+TEST_CASE("from_function: fifteen named inputs and a function alone, solved jointly") {
+  // y = (sum of i x_i)^3 at x_i ~ N(1, 1): the gradient at the solution vanishes along 1, 2, ..., 15.
+  Kind cube = kind("cube_of_sum", "y = (x1 + 2 x2 + ...)^3");
+  constexpr std::size_t kInputs = 15;
+  for (std::size_t i = 0; i < kInputs; ++i) cube.input("x" + std::to_string(i + 1));
+  cube.output("y").function([](auto x, auto) {
+    double sum = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) sum += static_cast<double>(i + 1) * x[i];
+    return sum * sum * sum;
+  });
+  Registry registry = standard_registry();
+  registry.add(cube);
+  CHECK_THROWS_WITH_AS(cube.input("more"), "kind 'cube_of_sum' has more than 16 ports", Error);
+  Graph g;
+  std::vector<Connection> ends;
+  const VariableId x = g.variable("x", kInputs), y = g.variable("y"), seen = g.observed("seen");
+  for (std::uint32_t i = 0; i < kInputs; ++i) ends.emplace_back(gather(x, {i}));
+  ends.emplace_back(y);
+  g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 1.0}});
+  g.factor("cube_of_sum", std::move(ends));
+  g.factor("gaussian_noise", {y, seen}, {{"variance", 1.0}});
+  const Plan plan = compile(g, joint(), registry);
+  State state(plan);
+  state.observe(seen, 1e6);
+  CHECK(run(plan, state).converged());
+  // Along t: x_i = 1 + i t, a sum of 120 + 1240 t; the prior costs 1240 t^2 / 2 and the reading next to everything.
+  double t = -20.0 / 1240;
+  for (int i = 0; i < 50; ++i) {
+    const double sum = 120 + 1240 * t, off = sum * sum * sum - 1e6, slope = 3 * sum * sum;
+    t -= (t + slope * off) / (1 + slope * slope * 1240);
+  }
+  for (std::size_t i = 0; i < kInputs; ++i)
+    CHECK(state.belief(x).mean(i) == doctest::Approx(1 + static_cast<double>(i + 1) * t).epsilon(1e-8));
+}
+
 TEST_CASE("from_function: what is wrong with several outputs is said with the name") {
   Registry registry = standard_registry();
   registry.add(factor_from_vector_function("short", 2, 3, [](auto x, auto) { return std::array{x[0], x[1]}; }));
