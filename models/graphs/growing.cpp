@@ -2,8 +2,10 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <map>
 #include <numeric>
 
+#include "engine/compile/match_ports.h"
 #include "engine/joint/solver.h"
 #include "engine/support/error.h"
 #include "models/graphs/vectors.h"
@@ -177,6 +179,7 @@ Report GrowingGraph::update() {
              graph_.factors()[f].name(), graph_[c.variable].name, options_.lag);
     all.push_back(static_cast<std::uint32_t>(f));
   }
+  came_.resize(graph_.factors().size(), steps_);
   Solved found = solve(window_, all);
   factors_ = std::move(all);
   met_ = graph_.factors().size();
@@ -192,10 +195,46 @@ Report GrowingGraph::update() {
   return found.report;
 }
 
-void GrowingGraph::let_go() {
-  const auto is_old = [&](std::uint32_t v) {
-    return !graph_.without_name(VariableId{v}).observed && known_[v].step + options_.lag <= steps_ - 1;
+// What a function of something old computes goes along, such as a residual, if nothing came later that asks for it.
+std::vector<std::uint32_t> GrowingGraph::leaving() const {
+  std::vector<std::uint32_t> out;
+  const auto is_out = [&](std::uint32_t v) { return std::ranges::find(out, v) != out.end(); };
+  const auto add = [&](std::uint32_t v, bool is_old) {
+    if (is_old && !is_out(v) && !graph_.without_name(VariableId{v}).observed) out.push_back(v);
   };
+  Graph::Factor factor;
+  PortEnds ends;
+  std::map<std::uint32_t, std::size_t> last;  // use of a variable
+  for (const std::uint32_t f : factors_) {
+    graph_.read(f, factor);
+    for (const Connection& c : factor.connections) {
+      add(c.variable.value, known_[c.variable.value].step + options_.lag < steps_);
+      last[c.variable.value] = std::max(last[c.variable.value], came_[f]);
+    }
+  }
+  for (const std::uint32_t v : boundary_.variables) add(v, known_[v].step + options_.lag < steps_);
+  for (std::size_t before = kNowhere; before != out.size();) {
+    before = out.size();
+    for (const std::uint32_t f : factors_) {
+      graph_.read(f, factor);
+      const Kind& kind = registry_.kind(factor.kind);
+      if (!kind.linear_view() ||
+          std::ranges::none_of(factor.connections, [&](const Connection& c) { return is_out(c.variable.value); }))
+        continue;
+      assign_ports(factor, kind, ends);
+      for (std::size_t p = 0; p < ends.size(); ++p)
+        for (const Connection* const c : ends[p])
+          if (const Known& known = known_[c->variable.value]; kind.ports()[p].output)
+            add(c->variable.value, known.step + 1 < steps_ && last[c->variable.value] == known.step);
+    }
+  }
+  return out;
+}
+
+void GrowingGraph::let_go() {
+  const std::vector<std::uint32_t> old = leaving();
+  if (old.empty()) return;
+  const auto is_old = [&](std::uint32_t v) { return std::ranges::find(old, v) != old.end(); };
   std::vector<std::uint32_t> going, staying;
   Graph::Factor factor;
   for (const std::uint32_t f : factors_) {
@@ -204,7 +243,6 @@ void GrowingGraph::let_go() {
         std::ranges::any_of(factor.connections, [&](const Connection& c) { return is_old(c.variable.value); });
     (goes ? going : staying).push_back(f);
   }
-  if (going.empty() && std::ranges::none_of(boundary_.variables, is_old)) return;
   const Solved found = solve(leaving_, going);
   if (!found.report.converged()) return;  // not determined by these alone
   Boundary next;

@@ -75,6 +75,7 @@ class GrowingGraph {
 
   Solved solve(Part& part, std::span<const std::uint32_t> factors);
   void add_boundary(Graph& to, std::span<const VariableId> local) const;
+  std::vector<std::uint32_t> leaving() const;
   void let_go();
 
   Registry registry_;
@@ -83,6 +84,7 @@ class GrowingGraph {
   std::vector<Known> known_;            // by variable
   std::vector<std::uint32_t> local_;    // by variable: its number in the part at hand; kNowhere between uses
   std::vector<std::uint32_t> factors_;  // of the window
+  std::vector<std::size_t> came_;       // by factor: the update it came with
   std::size_t steps_ = 0, met_ = 0, compiled_ = 0;
   Boundary boundary_;
   Part window_, leaving_;

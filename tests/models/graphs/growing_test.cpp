@@ -101,8 +101,8 @@ TEST_CASE("growing: what nothing determines stays, and what has left cannot be a
   CHECK(g.belief(a).variance() == doctest::Approx(2));
   const VariableId c = g.graph().variable("c");
   g.graph().factor("gaussian_noise", {a, c}, {{"variance", 1.0}}, {.name = "late"});
-  CHECK_THROWS_WITH_AS(g.update(), "growing graph: factor 'late' connects 'a', which left the window; raise the lag of 1",
-                       Error);
+  CHECK_THROWS_WITH_AS(g.update(),
+                       "growing graph: factor 'late' connects 'a', which left the window; raise the lag of 1", Error);
   CHECK_THROWS_WITH_AS(g.observe(c, {1.0}), "variable 'c' is not observed; declare it with observed(...)", Error);
   CHECK_THROWS_WITH_AS(GrowingGraph(standard_registry(), {.lag = 0}),
                        "growing graph: the lag is 0; at least 1 is expected", Error);
