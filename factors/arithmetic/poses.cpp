@@ -26,16 +26,15 @@ void write(const LinearCall& call, std::size_t slot, const Values& values, const
 }
 
 // With the rotation of the residual E = Z' A' B: steps w of a and b make it E exp(-B'A w_a) and E exp(w_b).
-template <int n, bool kMoves, bool kIsBetween>
-void difference(const LinearCall& call) {
+template <int n, bool kMoves>
+void between(const LinearCall& call) {
   using T = Turn<n>;
   using Point = Points<n, kMoves>;
   constexpr int kSize = Point::kSize, kPlaces = Point::kPlaces, kAngles = Point::kAngles;
   using Vector = Eigen::Matrix<double, kSize, 1>;
   for (std::size_t s = 0; s < call.slots; ++s) {
     const Eigen::Map<const Vector> z(call.parameter_row(s).terms(0).data());
-    const Vector a = kIsBetween ? read<Point>(call, 0, s) : Vector(Vector::Zero());
-    const Vector b = read<Point>(call, kIsBetween ? kSize : 0, s);
+    const Vector a = read<Point>(call, 0, s), b = read<Point>(call, kSize, s);
     const typename T::Matrix turn_a = T::exp(a.template tail<kAngles>()), turn_b = T::exp(b.template tail<kAngles>()),
                              back = T::exp(z.template tail<kAngles>()).transpose() * turn_a.transpose();
     Vector r;
@@ -54,10 +53,25 @@ void difference(const LinearCall& call) {
       gains.template block<n, n>(0, kSize) = back;
       gains.template block<n, kAngles>(0, n) = back * turn_a * T::arm(turn_a.transpose() * apart);
     }
-    if constexpr (kIsBetween)
-      write(call, s, r, gains);
-    else
-      write(call, s, r, gains.template rightCols<kSize>());
+    write(call, s, r, gains);
+  }
+}
+
+template <int n, bool kMoves>
+void offset(const LinearCall& call) {
+  using T = Turn<n>;
+  using Point = Points<n, kMoves>;
+  constexpr int kSize = Point::kSize, kAngles = Point::kAngles;
+  using Vector = Eigen::Matrix<double, kSize, 1>;
+  for (std::size_t s = 0; s < call.slots; ++s) {
+    const Eigen::Map<const Vector> z(call.parameter_row(s).terms(0).data());
+    const Vector x = read<Point>(call, 0, s);
+    Vector r = x - z;
+    r.template tail<kAngles>() =
+        T::log(T::exp(z.template tail<kAngles>()).transpose() * T::exp(x.template tail<kAngles>()));
+    Eigen::Matrix<double, kSize, kSize> gains = Eigen::Matrix<double, kSize, kSize>::Identity();
+    gains.template bottomRightCorner<kAngles, kAngles>() = T::slopes(r.template tail<kAngles>());
+    write(call, s, r, gains);
   }
 }
 
@@ -71,12 +85,12 @@ void add_differences(std::vector<Kind>& kinds) {
                       .input("b", name)
                       .variadic_output("r")
                       .vector_parameter("measured", kSize, 0.0)
-                      .vector_function({}, {2 * kSize, kSize, true}, &difference<n, kMoves, true>));
-  kinds.push_back(kind(name + "_offset", "r = log(measured^-1 x)")
+                      .vector_function({}, {2 * kSize, kSize, true}, &between<n, kMoves>));
+  kinds.push_back(kind(name + "_offset", "r = the step from measured to x")
                       .input("x", name)
                       .variadic_output("r")
                       .vector_parameter("measured", kSize, 0.0)
-                      .vector_function({}, {kSize, kSize, true}, &difference<n, kMoves, false>));
+                      .vector_function({}, {kSize, kSize, true}, &offset<n, kMoves>));
 }
 
 // A point p as a pose sees it: q = R' (p - t).

@@ -2,7 +2,7 @@
 // prior of mean 0 weighs; models/graphs/poses.h adds both.
 //
 //   NAME_between   r = log(measured^-1 a^-1 b)             NAME: angle, rotation, pose2, pose3
-//   NAME_offset    r = log(measured^-1 x)                  a prior
+//   NAME_offset    r = the step from measured to x         a prior
 //   poseN_range    r = |position of x - p| - measured      p: N numbers
 //   poseN_bearing  r = the direction to p, seen from x, less that measured: an angle; in space azimuth and elevation
 //

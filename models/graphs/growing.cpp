@@ -64,6 +64,12 @@ void GrowingGraph::observe(VariableId variable, std::span<const double> values) 
   known_[variable.value].value.assign(values.begin(), values.end());
 }
 
+void GrowingGraph::start(VariableId variable, std::span<const double> values) {
+  (void)graph_[variable];
+  known_.resize(graph_.variables().size(), {.step = steps_});
+  known_[variable.value].start.assign(values.begin(), values.end());
+}
+
 Belief GrowingGraph::belief(VariableId variable) const {
   const Graph::Variable v = graph_[variable];
   const Family family = registry_.family(v.family);
@@ -151,16 +157,16 @@ GrowingGraph::Solved GrowingGraph::solve(Part& part, std::span<const std::uint32
       state.set_parameter(FactorId{f}, name, numbers);
     });
     const auto& is_computed = joint_system::solver_of(state).system().is_computed;
-    std::vector<double> start;
+    std::vector<double> first;
     for (std::uint32_t v = 0; v < variables.size(); ++v) {
       const Known& known = known_[variables[v]];
       const auto& planned = state.plan()->variable(VariableId{v});
-      start.clear();
-      for (const Natural& m : known.belief) start.push_back(Gaussian(m).mean());
+      first = known.belief.empty() ? known.start : std::vector<double>();
+      for (const Natural& m : known.belief) first.push_back(Gaussian(m).mean());
       if (planned.observed && !known.value.empty())
         state.observe(VariableId{v}, known.value);
-      else if (!planned.observed && !start.empty() && !is_computed[planned.first_element])
-        set_start(state, VariableId{v}, start);
+      else if (!planned.observed && !first.empty() && !is_computed[planned.first_element])
+        set_start(state, VariableId{v}, first);
     }
     Report report = run(part.plan, state);
     // What goes wrong is said with the names of now.

@@ -42,6 +42,8 @@ class GrowingGraph {
   void observe(VariableId variable, std::initializer_list<double> values) {
     observe(variable, std::span(values.begin(), values.size()));
   }
+  // Where the solver looks for a new variable first, as set_start of joint.h; 0 if nobody says.
+  void start(VariableId variable, std::span<const double> values);
   // Solves the window with everything added since the last time, and lets go of what is older than the lag. What
   // nothing determines yet stays.
   Report update();
@@ -54,6 +56,7 @@ class GrowingGraph {
     std::size_t step = 0;
     bool has_left = false;
     std::vector<double> value = {};    // of an observed one
+    std::vector<double> start = {};
     std::vector<Natural> belief = {};  // of all its components
   };
   // What is left of variables that are gone: a Gaussian over these, or over steps from where they were.

@@ -22,6 +22,7 @@ namespace dma {
 // b as seen from a: log(measured^-1 a^-1 b) is noise.
 VariableId between(Graph& g, const Connection& a, const Connection& b, const std::vector<double>& measured,
                    const SpreadMatrix& matrix, const Loss& loss = {});
+// The step from `at` to x is noise, in the directions that beliefs have.
 VariableId point_prior(Graph& g, const Connection& x, const std::vector<double>& at, const SpreadMatrix& matrix,
                        const Loss& loss = {});
 // The distance from pose x to the point p, a Gaussian block of 2 or 3; its direction as an angle, or as azimuth and

@@ -98,10 +98,13 @@ Blocks blocks_of(const std::string& who, const SpreadMatrix& matrix, std::size_t
   return blocks;
 }
 
-// Whether row k reads element j of its block; the covariances of a block may all change, zeros of a precision stay.
-bool reads(const Blocks& blocks, bool is_precision, std::size_t k, std::size_t j) {
-  if (!is_precision) return j < k;
-  return j > k && std::ranges::any_of(blocks, [&](const BlockRows& rows) { return rows.weight(k, j) != 0; });
+// The elements of its block that row k reads; the covariances of a block may all change, zeros of a precision stay.
+std::vector<std::size_t> read_by(const Blocks& blocks, bool is_precision, std::size_t k) {
+  std::vector<std::size_t> out;
+  for (std::size_t j = is_precision ? k + 1 : 0; j < (is_precision ? blocks[0].size : k); ++j)
+    if (!is_precision || std::ranges::any_of(blocks, [&](const BlockRows& rows) { return rows.weight(k, j) != 0; }))
+      out.push_back(j);
+  return out;
 }
 
 // sum_j weight(k, j) gains(j, i): what the row takes from element i of x.
@@ -118,14 +121,13 @@ struct RowNumbers {
 // y_k = b + a (x, the others of its block) + noise, of every block.
 RowNumbers numbers_of(const Blocks& blocks, const VectorFactor& factor, std::size_t k) {
   RowNumbers out;
+  const std::vector<std::size_t> read = read_by(blocks, factor.is_precision, k);
   for (const BlockRows& rows : blocks) {
     const std::size_t columns = factor.gains.size() / rows.size;
     for (std::size_t i = 0; i < columns; ++i) out.a.push_back(gain_of(rows, factor.gains, columns, k, i));
+    for (const std::size_t j : read) out.a.push_back(-rows.weight(k, j));
     double b = 0;
-    for (std::size_t j = 0; j < rows.size; ++j) {
-      if (reads(blocks, factor.is_precision, k, j)) out.a.push_back(-rows.weight(k, j));
-      if (!factor.mean.empty()) b += rows.weight(k, j) * factor.mean[j];
-    }
+    for (std::size_t j = 0; j < rows.size && !factor.mean.empty(); ++j) b += rows.weight(k, j) * factor.mean[j];
     out.b.push_back(b);
     out.variances.push_back(rows.variances[k]);
   }
@@ -147,11 +149,11 @@ VectorFactor add_rows(const std::string& who, Graph& g, const Connection* x, con
   }
   for (std::size_t k = 0; k < n; ++k) {
     const RowNumbers numbers = numbers_of(rows, factor, k);
+    const std::vector<std::size_t> read = read_by(rows, factor.is_precision, k);
     std::vector<std::uint32_t> own, others;
     for (std::size_t b = 0; b < blocks; ++b) {
       own.push_back(ys[b * n + k]);
-      for (std::size_t j = 0; j < n; ++j)
-        if (reads(rows, factor.is_precision, k, j)) others.push_back(ys[b * n + j]);
+      for (const std::size_t j : read) others.push_back(ys[b * n + j]);
     }
     if (numbers.a.empty()) {
       factor.rows.push_back(g.factor("gaussian_prior", {gather(y.variable, own)},
@@ -216,17 +218,16 @@ void weigh_residuals(Graph& g, const Connection& r, std::size_t size, const Spre
   const VariableId white = g.variable("", all.size()), scaled = g.variable("", all.size());
   std::vector<Connection> ends, outputs;
   for (std::size_t k = 0; k < size; ++k) {
-    const auto is_read = [&](std::size_t j) { return j == k || reads(rows, matrix.is_precision, k, j); };
+    std::vector<std::size_t> read = read_by(rows, matrix.is_precision, k);
+    read.push_back(k);
     std::vector<std::uint32_t> from, own;
     std::vector<double> a;
     for (std::uint32_t b = 0; b < blocks; ++b) {
       own.push_back(static_cast<std::uint32_t>(b * size + k));
-      for (std::size_t j = 0; j < size; ++j)
-        if (is_read(j)) from.push_back(all[b * size + j]);
+      for (const std::size_t j : read) from.push_back(all[b * size + j]);
     }
     for (const BlockRows& block : rows)
-      for (std::size_t j = 0; j < size; ++j)
-        if (is_read(j)) a.push_back(block.weight(k, j) / std::sqrt(block.variances[k]));
+      for (const std::size_t j : read) a.push_back(block.weight(k, j) / std::sqrt(block.variances[k]));
     g.factor("linear", {{"x", gather(r.variable, from)}, {"y", gather(white, own)}}, {{"A", a}});
     ends.emplace_back("r", gather(white, own));
     outputs.emplace_back("y", gather(scaled, own));

@@ -2,7 +2,9 @@
 // is older than five steps has left the window and is kept as one Gaussian.
 //
 // Prints:
-//   at the end
+//   at the end v19998 ~ N(-0.3013, 0.3084^2)
+//   five steps before v19988 ~ N(-0.3148, 0.258^2)
+//   compiled 9 times
 #include <dma.h>
 #include <fmt/core.h>
 
@@ -20,7 +22,7 @@ int main() {
     else
       g.factor("gaussian_noise", {before, x}, {{"variance", 0.01}});
     g.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
-    level.observe(y, {std::sin(0.001 * t) + std::sin(1e4 * std::sin(t))});
+    level.observe(y, {std::sin(0.001 * t) + std::sin(7.0 * t * t)});
     level.update();
     if (t == 9'994) five_ago = x;
     before = x;

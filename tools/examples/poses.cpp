@@ -2,7 +2,9 @@
 // both readings and bends the walk; Cauchy's loss lets the wrong one go.
 //
 // Prints:
-//   half squares: the walk ends at (0.00, 0.00), off by 0.00
+//   half squares: converged, the walk ends at (-0.124, 0.365) +- 0.083
+//   huber: converged, the walk ends at (-0.016, 0.023) +- 0.090
+//   cauchy: converged, the walk ends at (-0.001, 0.001) +- 0.092
 #include <dma.h>
 #include <fmt/core.h>
 
@@ -26,7 +28,7 @@ int main() {
     set_start(state, x, std::vector<double>{0, 0, 0, 1, 0, kPi / 2, 1, 1, kPi, 0, 1, -kPi / 2, 0, 0, 0});
     const Report report = run(plan, state);
     const Belief b = state.belief(x);
-    fmt::print("{}: {}, the walk ends at ({:.2f}, {:.2f}) +- {:.2f}\n", loss.kind.empty() ? "half squares" : loss.kind,
+    fmt::print("{}: {}, the walk ends at ({:.3f}, {:.3f}) +- {:.3f}\n", loss.kind.empty() ? "half squares" : loss.kind,
                report.converged() ? "converged" : "stopped", b.mean(4, 0), b.mean(4, 1), b.sd(4, 0));
   }
 }

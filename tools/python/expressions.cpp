@@ -116,6 +116,13 @@ void bind_growing(py::module_& module) {
           },
           py::arg("variable"), py::arg("values"))
       .def(
+          "start",
+          [](Growing& g, const py::object& variable, const Array& values) {
+            const Alone alone(g);
+            g.whole.start(id_of(g.whole.graph(), variable), span_of(values));
+          },
+          py::arg("variable"), py::arg("values"), "Where a new variable is looked for first.")
+      .def(
           "update",
           [](Growing& g) {
             const Alone alone(g);

@@ -59,7 +59,6 @@ TEST_CASE("growing: a walk of poses that meets earlier ones ends near the whole 
   Graph whole;
   const SpreadMatrix noise = SpreadMatrix::covariance({0.01, 0, 0, 0, 0.01, 0, 0, 0, 0.0025});
   std::vector<VariableId> x, of_whole;
-  std::vector<double> start;
   for (std::uint32_t t = 0; t < kSteps; ++t) {
     const std::vector<double> step = {1 + 0.05 * std::sin(3.0 * t), 0.05 * std::cos(5.0 * t),
                                       std::numbers::pi / 4 + 0.02 * std::sin(7.0 * t)};
@@ -70,8 +69,15 @@ TEST_CASE("growing: a walk of poses that meets earlier ones ends near the whole 
       if (t > 0) between(*g, all[t - 1], all[t], step, noise);
       if (t >= 8) between(*g, all[t - 8], all[t], {0, 0, 0}, noise);
     }
+    if (t > 0) {
+      const std::vector<double> at = walk.belief(x[t - 1]).means();
+      const double c = std::cos(at[2]), s = std::sin(at[2]);
+      walk.start(x[t], std::vector<double>{at[0] + c * step[0] - s * step[1], at[1] + s * step[0] + c * step[1],
+                                           at[2] + step[2]});
+    }
     const Report report = walk.update();
     CAPTURE(report.line());
+    CHECK(report.joint->objective < 5);
     CHECK(report.converged());
   }
   const Plan plan = compile(whole, joint(), standard_registry());
