@@ -9,12 +9,14 @@
 #include "factors/arithmetic/linear.h"
 #include "factors/arithmetic/log_copy.h"
 #include "factors/arithmetic/max.h"
+#include "factors/arithmetic/poses.h"
 #include "factors/arithmetic/product.h"
 #include "factors/arithmetic/square.h"
 #include "factors/arithmetic/sum.h"
 #include "factors/families/bernoulli.h"
 #include "factors/families/beta.h"
 #include "factors/families/categorical.h"
+#include "factors/families/charts.h"
 #include "factors/families/dirichlet.h"
 #include "factors/families/gamma.h"
 #include "factors/families/log_normal.h"
@@ -45,7 +47,11 @@ Registry standard_registry() {
       .add_family<Beta>()
       .add_family<Bernoulli>()
       .add_family<Categorical>()
-      .add_family<Dirichlet>();
+      .add_family<Dirichlet>()
+      .add_family<AnglePoint>()
+      .add_family<RotationPoint>()
+      .add_family<Pose2Point>()
+      .add_family<Pose3Point>();
   registry.add(add_kind())
       .add(affine_kind())
       .add(copy_kind())
@@ -91,6 +97,7 @@ Registry standard_registry() {
       .add(table_kind())
       .add(weibull_kind())
       .add(within_kind());
+  for (Kind& each : pose_kinds()) registry.add(std::move(each));
   return registry;
 }
 

@@ -224,6 +224,7 @@ void check_families(const Variables& variables, const Graph::Factor& factor, con
       const auto& variable = variables[c->variable.value];
       const auto& spec = kind.ports()[p];
       if (spec.is_gaussian && variable.family == Family()) continue;
+      if (spec.is_gaussian && !spec.output && kind.vector_size() && variable.family->chart != nullptr) continue;
       if (spec.family && *spec.family != variable.family.name())
         fail("{}: port '{}' wants a {} variable but '{}' is {}", where(factor), spec.name, *spec.family, variable.name,
              variable.family.text());

@@ -48,7 +48,7 @@ void resolve_parameters(const Graph::Factor& factor, const Kind& kind, std::uint
     if (given == factor.parameters.end() && !spec.fallback)
       fail("{} needs the parameter '{}', a number in {}", where(factor), spec.name, describe(spec.domain));
     Resolved::Parameter& parameter = resolved.emplace_back();
-    parameter.terms = spec.per_term ? terms : 1;
+    parameter.terms = spec.per_term ? terms : spec.count;
     if (given == factor.parameters.end()) parameter.values.push_back(*spec.fallback);
     else parameter.values = given->second.numbers;
     for (const double value : parameter.values)
@@ -62,11 +62,13 @@ void resolve_parameters(const Graph::Factor& factor, const Kind& kind, std::uint
       continue;
     }
     const std::size_t size = parameter.values.size();
-    if (spec.per_term && size == 1) parameter.values = ShortList<double>(terms, parameter.values[0]);
+    if (size == 1) parameter.values = ShortList<double>(parameter.terms, parameter.values[0]);
     parameter.per_slot = parameter.values.size() == std::size_t{slots} * parameter.terms && slots > 1;
     if (!parameter.per_slot && parameter.values.size() != parameter.terms)
       fail("{}: parameter '{}' has {} values; expected 1{}{}", where(factor), spec.name, size,
-           parameter.terms > 1 ? fmt::format(" or {} (one per term)", parameter.terms) : "",
+           parameter.terms == 1 ? ""
+           : spec.per_term      ? fmt::format(" or {} (one per term)", parameter.terms)
+                                : fmt::format(" or {}", parameter.terms),
            slots > 1 ? fmt::format(" or {} (one per slot)", std::size_t{slots} * parameter.terms) : "");
   }
 }

@@ -26,6 +26,7 @@ class GraphDensity {
  public:
   GraphDensity(const State& state, const Memory& memory) : state_(state), numbers(*memory.system) {
     (void)numbers.read(state);
+    numbers.points = memory.numbers.points;
   }
 
   // Site rows have no weight here, and as pull the slope of their factor's log density.
@@ -216,6 +217,7 @@ JointChains draw_chains(const State& state, const ChainOptions& options) {
   boost::random::mt19937_64 noise(options.seed);  // of what is missing
   Numbers work(*memory.system);
   (void)work.read(state);
+  work.points = memory.numbers.points;
   double* next = out.draws_.values_.data();
   std::vector<std::vector<double>> roots(unknowns);
   for (int c = 0; c < options.chains; ++c) {

@@ -171,7 +171,7 @@ void System::form_batches(const PlanData& plan, bool may_solve) {
     batch.outputs = list_arguments(group, is_output, batch.slot, batch.results);
     if (const auto& size = group.kind->vector_size()) {
       batch.views = batch.outputs;
-      if (size->inputs != batch.inputs || size->outputs != batch.outputs)
+      if (size->inputs != 0 && (size->inputs != batch.inputs || size->outputs != batch.outputs))
         fail("joint: factor '{}' connects {} inputs and {} outputs, but the function of kind '{}' has {} and {}",
              plan.slot_name(head.group, head.slot), batch.inputs, batch.outputs, group.kind->name(), size->inputs,
              size->outputs);

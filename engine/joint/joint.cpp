@@ -57,12 +57,16 @@ Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, c
   if (graph.factors().empty()) fail("the graph has no factors; add some before compiling it");
   const auto kept_registry = std::make_shared<const Registry>(registry);
   Draft draft(resolve(graph, *kept_registry, with_site_methods(graph, *kept_registry, options)));
-  for (const auto& v : draft.graph.variables)
-    if (!v.family->is_like_gaussian && !v.observed)
+  for (const auto& v : draft.graph.variables) {
+    if (v.family->chart != nullptr && v.shared)
+      fail("joint: variable '{}' is {} and shared; what examples learn of a point does not add up", v.name,
+           v.family.text());
+    if (!v.family->is_like_gaussian && v.family->chart == nullptr && !v.observed)
       fail(
           "joint: variable '{}' is {}; one Gaussian over all variables has gaussian and observed ones alone: sweep "
           "with a schedule, such as flooding()",
           v.name, v.family.text());
+  }
   refuse_given_tables(draft.graph, "joint");
   std::vector<double> starts = joint_system::check_hypers(graph, *kept_registry, own);
   PlanData& plan = draft.plan;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "engine/kinds/kind.h"
 #include "engine/support/error.h"
@@ -29,6 +30,7 @@ Numbers::Numbers(const System& s)
       gradient(x.size()),
       step(x.size()),
       room(x.size()),
+      points(s.points.empty() ? 0 : x.size()),
       site_tau(s.site_messages),
       site_rho(s.site_messages),
       missing(s.role.size()),
@@ -54,6 +56,8 @@ Numbers::Numbers(const System& s)
 
 void Numbers::place(std::span<const double> at, bool with_gains) {
   for (std::uint32_t u = 0; u < at.size(); ++u) values[system->element_of[u]] = at[u];
+  for (const System::Point& p : system->points)
+    p.chart->retract(points.data() + p.unknown, at.data() + p.unknown, values.data() + p.element);
   for (std::size_t i = 0; i < system->batches.size(); ++i) {
     const Batch& batch = system->batches[i];
     const Group& group = plan_->groups[batch.group];
@@ -69,10 +73,34 @@ void Numbers::place(std::span<const double> at, bool with_gains) {
                                .value = results_.data(),
                                .gains = with_gains || is_solved ? gains_.data() + batch.gains : nullptr});
     if (is_solved) solve_batch(batch);
+    if (with_gains) turn_gains(batch);
     const std::size_t found = std::size_t{batch.slots} * batch.views;
     for (std::size_t q = 0; q < batch.results.size(); ++q) values[batch.results[q]] = results_[q % found];
   }
   gains_evaluated_ |= with_gains;
+}
+
+void Numbers::recentre() {
+  for (const System::Point& p : system->points) {
+    std::copy_n(values.data() + p.element, p.chart->size, points.data() + p.unknown);
+    std::fill_n(x.data() + p.unknown, p.chart->size, 0.0);
+  }
+}
+
+// df / dstep_j = sum over i of df / dvalue_i times dvalue_i / dstep_j.
+void Numbers::turn_gains(const Batch& batch) {
+  std::vector<double> slopes, before;
+  for (const Batch::Point& p : batch.points) {
+    const std::size_t size = p.chart->size;
+    slopes.resize(size * size), before.resize(size);
+    p.chart->slopes(values.data() + p.element, slopes.data());
+    for (std::size_t o = 0; o < batch.views; ++o) {
+      double* const gains = gains_.data() + batch.gains + (o * batch.inputs + p.input) * batch.slots + p.slot;
+      for (std::size_t i = 0; i < size; ++i) before[i] = std::exchange(gains[i * batch.slots], 0.0);
+      for (std::size_t i = 0; i < size; ++i)
+        for (std::size_t j = 0; j < size; ++j) gains[j * batch.slots] += before[i] * slopes[i * size + j];
+    }
+  }
 }
 
 // y = f(x, e) is linear: e = (y - f(x, 0)) / g, and the gains by y and x are 1 / g and -f' / g.

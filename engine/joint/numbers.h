@@ -26,8 +26,10 @@ class Numbers {
   double log_gains_of_noise() const;
   // The values of missing elements that rows predict, at the values of the others.
   void predict();
-  // All elements with the roots at x.
+  // All elements with the roots at x. Gains by unknown points are those along steps from where they are placed.
   void place(std::span<const double> x, bool with_gains);
+  // Points are counted from where they were placed last, with the roots at x.
+  void recentre();
   // All elements and residuals with the roots at x; returns the objective.
   double evaluate(std::span<const double> x, bool with_gains);
   // Minus the log density of rows and cavities with the roots at x, without their normalisers; sites have no part in
@@ -92,6 +94,7 @@ class Numbers {
   std::vector<double> sums;        // by row: s
   std::vector<double> row_values;  // parallel to the pattern's columns
   std::vector<double> x, trial, gradient, step, room;  // by unknown
+  std::vector<double> points;                          // by unknown: what those of charts are steps from
   std::vector<double> site_tau, site_rho;              // by site message
   std::vector<std::uint8_t> missing;                   // by element
   Fronts fronts;
@@ -102,6 +105,7 @@ class Numbers {
   void read_plate(std::size_t plate);
   void place_missing();
   void solve_batch(const Batch& batch);
+  void turn_gains(const Batch& batch);
   template <class Visit>
   void for_others(const Prediction& of, const Visit& visit) const;  // element, number in the prediction
   // Whether the numbers behind `count` views are those of last time; they are kept.

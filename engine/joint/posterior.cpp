@@ -173,6 +173,7 @@ JointSamples JointPosterior::sample(std::size_t draws, std::uint64_t seed) const
     const Numbers& n = memory.numbers;
     Numbers work(*n.system);
     (void)work.read(state);
+    work.points = n.points;
     for (const std::size_t place : places) {
       for (double& z : work.x) z = normal(random);
       n.fronts.solve_upper(work.x, work.room);

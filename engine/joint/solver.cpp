@@ -62,6 +62,7 @@ void JointSolver::begin(Memory& memory, std::uint64_t seed) const {
   std::ranges::fill(n.site_rho, 0.0);
   memory.sites.apply(n);
   std::ranges::fill(n.x, 0.0);
+  std::ranges::fill(n.points, 0.0);
   const System& system = *memory.system;
   if (!system.has_constant_gains) {
     // Rows of one root alone; gradient and step are free to hold sums.
@@ -137,6 +138,7 @@ JointSolver::Step JointSolver::step(Memory& memory, JointReport& report, double&
     }
     if (accepted) {
       std::swap(n.x, n.trial);
+      n.recentre();
       report.objective = objective;
       const double gain = fall / promised;
       if (!is_rounding && gain > kGoodGain)
@@ -161,6 +163,7 @@ JointSolver::End JointSolver::step_to_the_end(Memory& memory, JointReport& repor
   Numbers& n = memory.numbers;
   double damping = options_.damping;
   report.objective = n.evaluate(n.x, true);
+  n.recentre();
   for (int solves = 0;;) {
     (void)n.trace();
     n.find_gradient();

@@ -25,6 +25,7 @@ System::System(const PlanData& plan, const EliminationLimits& limits, std::vecto
       unknown_of[e] = static_cast<std::uint32_t>(element_of.size());
       element_of.push_back(e);
     }
+  find_points(plan);
   form_rows(plan);
   trace_rows();
   elimination = eliminate(pattern, limits);
@@ -73,6 +74,28 @@ void System::assign_roles(const PlanData& plan) {
         is_computed[e] = 1;
       }
     }
+  }
+}
+
+void System::find_points(const PlanData& plan) {
+  std::vector<std::uint32_t> bends(plan.elements, kNone);  // by element: the point that begins there, if it has slopes
+  for (const auto& v : plan.variables) {
+    const Chart* const chart = v.family->chart;
+    for (std::uint32_t e = v.first_element; chart != nullptr && e < v.first_element + v.size; e += chart->size) {
+      if (role[e] == Role::derived)
+        fail("joint: variable '{}' is {} and the output of a function; points of charts are inputs alone", v.name,
+             v.family.text());
+      if (role[e] != Role::root) continue;
+      if (chart->slopes != nullptr) bends[e] = static_cast<std::uint32_t>(points.size());
+      points.push_back({e, unknown_of[e], chart});
+    }
+  }
+  for (Batch& batch : batches) {
+    const auto& size = plan.groups[batch.group].kind->vector_size();
+    if (points.empty() || !size || size->is_along_steps) continue;
+    for (std::uint32_t q = 0; q < batch.arguments.size(); ++q)
+      if (const std::uint32_t p = bends[batch.arguments[q]]; p != kNone)
+        batch.points.push_back({q / batch.slots, q % batch.slots, points[p].element, points[p].chart});
   }
 }
 

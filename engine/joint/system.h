@@ -34,6 +34,12 @@ struct Batch {
   std::vector<std::uint32_t> arguments;  // elements, by input and slot
   std::vector<std::uint32_t> results;    // elements, by output and slot
   std::uint64_t gains = 0;               // of its first input
+  // Inputs from which on a slot reads an unknown point of a chart, whose gains are to be turned along its steps.
+  struct Point {
+    std::uint32_t input, slot, element;
+    const Chart* chart;
+  };
+  std::vector<Point> points;
   // Solved for this input: it and the output have changed places in the two lists, and gains are those of the solution.
   std::uint32_t solved_for = kNone;
 };
@@ -86,6 +92,12 @@ struct System {
   std::vector<std::uint32_t> unknown_of;  // by element; kNone if it is no root
   std::vector<std::uint32_t> element_of;  // by unknown
   std::vector<Batch> batches;             // in the order of evaluation
+  // Unknown points of charts: their unknowns are steps from where Numbers has them.
+  struct Point {
+    std::uint32_t element, unknown;
+    const Chart* chart;
+  };
+  std::vector<Point> points;
   std::vector<RowPlate> plates;
   std::vector<SitePlate> sites;
   std::vector<std::uint32_t> site_elements;  // by row - first_site_row
@@ -116,6 +128,7 @@ struct System {
  private:
   void assign_roles(const PlanData& plan);
   void form_batches(const PlanData& plan, bool may_solve);
+  void find_points(const PlanData& plan);
   void form_rows(const PlanData& plan);
   void trace_rows();
 

@@ -37,7 +37,7 @@ std::vector<ParameterView> views(const Kind& kind, const Arrivals& arrivals, std
   for (const ParameterSpec& spec : kind.parameters()) {
     const std::size_t count = spec.prepare    ? parameters.size() - first
                               : spec.per_term ? terms
-                                              : 1;  // a table comes last
+                                              : spec.count;  // a table comes last
     out.push_back({parameters.data() + first, 0, 0, static_cast<std::uint32_t>(count)});
     first += count;
   }

@@ -69,6 +69,7 @@ struct ParameterSpec {
   std::optional<double> fallback = {};  // none: must be given
   bool per_term = false;                // one value for each term of the variadic port
   Prepare prepare = {};                 // a list of any length, the same for all slots, turned into what kernels read
+  std::uint32_t count = 1;              // so many values for a slot
 };
 
 struct MessageFunction {
@@ -139,6 +140,11 @@ class Kind {
     return add({std::move(name), (Domain{} & ... & domains), fallback, true});
   }
 
+  // So many numbers for each slot, by default that one again and again.
+  Kind& vector_parameter(std::string name, std::uint32_t count, double fallback, const Domain& domain = finite()) {
+    return add({std::move(name), domain, fallback, false, {}, count});
+  }
+
   // A table of numbers whose length depends on the variables: checked and rearranged by `prepare` when a graph is
   // compiled.
   Kind& table_parameter(std::string name, Prepare prepare, const Domain& domain = {}) {
@@ -146,10 +152,11 @@ class Kind {
   }
 
   Kind& function(Function g);
-  // A function whose outputs differ, for the joint solver: as many inputs and outputs as it is connected to, or these.
+  // A function whose outputs differ, for the joint solver: of so many inputs and outputs, 0: as it is connected to.
   // Its view has gains in closed form; without one they come from differences.
   struct VectorSize {
     std::size_t inputs = 0, outputs = 0;
+    bool is_along_steps = false;  // gains by inputs on charts are those along their steps, not by their numbers
   };
   Kind& vector_function(VectorFunction g, VectorSize size, LinearView view = {});
   Kind& log_density(LogDensity f);

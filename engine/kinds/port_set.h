@@ -1,4 +1,4 @@
-// Some of the ports of a kind, as a set that fits into a byte.
+// Some of the ports of a kind, as a set that fits into two bytes.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@
 
 namespace dma {
 
-inline constexpr std::size_t kMaxPorts = 8;
+inline constexpr std::size_t kMaxPorts = 16;
 
 class PortSet {
  public:
@@ -21,7 +21,7 @@ class PortSet {
   constexpr bool empty() const { return bits_ == 0; }
   constexpr std::size_t size() const { return static_cast<std::size_t>(std::popcount(bits_)); }
   constexpr std::uint32_t first() const { return static_cast<std::uint32_t>(std::countr_zero(bits_)); }  // of some
-  constexpr void add(std::size_t port) { bits_ = static_cast<std::uint8_t>(bits_ | 1u << port); }
+  constexpr void add(std::size_t port) { bits_ = static_cast<std::uint16_t>(bits_ | 1u << port); }
 
   constexpr PortSet& operator|=(PortSet other) { return *this = *this | other; }
   friend constexpr PortSet operator|(PortSet a, PortSet b) { return PortSet(a.bits_ | b.bits_); }
@@ -32,21 +32,21 @@ class PortSet {
   // The ports one after the other, the first of them first: for (const std::uint32_t port : set).
   class Iterator {
    public:
-    constexpr explicit Iterator(std::uint8_t bits) : left_(bits) {}
+    constexpr explicit Iterator(std::uint16_t bits) : left_(bits) {}
     constexpr std::uint32_t operator*() const { return static_cast<std::uint32_t>(std::countr_zero(left_)); }
-    constexpr Iterator& operator++() { return left_ = static_cast<std::uint8_t>(left_ & (left_ - 1)), *this; }
+    constexpr Iterator& operator++() { return left_ = static_cast<std::uint16_t>(left_ & (left_ - 1)), *this; }
     friend constexpr bool operator==(Iterator, Iterator) = default;
 
    private:
-    std::uint8_t left_;
+    std::uint16_t left_;
   };
   constexpr Iterator begin() const { return Iterator(bits_); }
   constexpr Iterator end() const { return Iterator(0); }
 
  private:
-  constexpr explicit PortSet(unsigned bits) : bits_(static_cast<std::uint8_t>(bits)) {}
-  static_assert(kMaxPorts <= 8);
-  std::uint8_t bits_ = 0;
+  constexpr explicit PortSet(unsigned bits) : bits_(static_cast<std::uint16_t>(bits)) {}
+  static_assert(kMaxPorts <= 16);
+  std::uint16_t bits_ = 0;
 };
 
 }  // namespace dma

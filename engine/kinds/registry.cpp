@@ -71,7 +71,7 @@ Family Registry::family(std::string_view text) const {
   if (!family.has_dimension && wanted.dimension != 0)
     fail("family '{}' takes no dimension, but '{}' was asked for; its variables have a size instead", family.name,
          text);
-  return {family, std::max(1u, wanted.dimension)};
+  return {family, family.chart != nullptr ? family.chart->size : std::max(1u, wanted.dimension)};
 }
 
 const Kind& Registry::kind(std::string_view name) const {

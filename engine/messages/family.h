@@ -30,6 +30,16 @@ inline bool is_flat(Components message) {
   return true;
 }
 
+// Values that are points on a manifold, written as that many numbers: the step that leads to them from 0, the origin.
+// Beliefs are Gaussians over steps from a point.
+struct Chart {
+  std::uint32_t size = 1;
+  // Where a step from a point leads; `out` is apart from both.
+  void (*retract)(const double* point, const double* step, double* out) = nullptr;
+  // The derivative of that by the step, at step 0, row after row; null: the identity.
+  void (*slopes)(const double* point, double* out) = nullptr;
+};
+
 // Each is called once for a whole range of messages, which stand side by side with `components` components each.
 struct FamilyOperations {
   std::string_view name;
@@ -38,6 +48,7 @@ struct FamilyOperations {
   bool observes_components = false;   // an observation has a number for each component, otherwise one
   bool is_like_gaussian = false; // the two numbers obey the rules of a Gaussian's: kinds for any family take it
   bool keeps_values = false;     // any finite number may be observed, and is stored as it is
+  const Chart* chart = nullptr;  // its values are points, of as many components as the chart has numbers; for joint()
 
   bool (*are_valid)(Components messages) = nullptr;  // an edge may carry them
   double (*change)(Components before, Components after) = nullptr;  // the largest, on a scale without units

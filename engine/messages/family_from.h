@@ -141,6 +141,7 @@ constexpr FamilyOperations make_family_operations() {
     if constexpr (requires { T::kKeepsValues; }) o.keeps_values = T::kKeepsValues;
   } else {
     o.observes_components = T::kObservesComponents;
+    if constexpr (requires { T::kChart; }) o.chart = &T::kChart, o.has_dimension = false;
   }
   o.are_valid = &Range::are_valid;
   o.change = &Range::change;

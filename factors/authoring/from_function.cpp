@@ -165,7 +165,8 @@ Kind detail::vector_kind(std::string name, Kind::VectorSize size, VectorFunction
          size.outputs);
   Kind kind(std::move(name), std::move(summary));
   kind.variadic_input("x");
-  if (size.outputs >= kMaxPorts)
+  constexpr std::size_t kNamed = 7;
+  if (size.outputs > kNamed)
     kind.variadic_output("y");
   else
     for (std::size_t o = 1; o <= size.outputs; ++o) kind.output(size.outputs == 1 ? "y" : "y" + std::to_string(o));

@@ -11,6 +11,7 @@
 #include "models/files/checksummed_json.h"
 #include "models/graphs/distinct_keys.h"
 #include "models/graphs/network_files.h"
+#include "models/graphs/poses.h"
 
 namespace dma {
 
@@ -124,7 +125,7 @@ void name_categories(const Node& node, GraphFile& file, VariableId id) {
 }
 
 void read_variable(const std::string& name, const Node& node, std::span<const GivenText> given, GraphFile& file) {
-  node.object({"size", "family", "categories", "observed", "shared"});
+  node.object({"size", "family", "categories", "observed", "shared", "start"});
   const auto size = static_cast<std::size_t>(
       node.has("size") ? node.at("size").whole(1, std::numeric_limits<std::int32_t>::max()) : 1);
   std::string family = node.text_of("family");
@@ -141,6 +142,7 @@ void read_variable(const std::string& name, const Node& node, std::span<const Gi
   });
   if (node.has("categories")) name_categories(node.at("categories").array(), file, id);
   if (node.has("observed")) file.observations.push_back({id, observed_values(node.at("observed"), file.graph, id)});
+  if (node.has("start")) file.starts.push_back({id, observed_values(node.at("start"), file.graph, id)});
 }
 
 Connection read_connection(const Node& node, const Graph& graph) {
@@ -276,7 +278,7 @@ Json parsed(std::string_view text) {
   } catch (const nlohmann::json::parse_error& error) {
     const std::string_view start = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
     if (!start.empty() && !start.starts_with('{'))
-      fail("it is no graph: it begins with \"{}\"; JSON, which begins with {{, BIF or UAI is expected",
+      fail("it is no graph: it begins with \"{}\"; JSON, which begins with {{, BIF, UAI or g2o is expected",
            start.substr(0, std::min<std::size_t>(start.find('\n'), 30)));
     fail("not JSON near line {}: look for a missing comma, quote or bracket", line_of(error.byte));
   } catch (const nlohmann::json::out_of_range& error) {  // "... parsing '1e999'"
@@ -309,6 +311,12 @@ GraphFile parse_graph(std::string_view text, std::span<const GivenText> given) {
   if (rest.starts_with("MARKOV") || rest.starts_with("BAYES")) return parse_uai(text, given);
   for (const std::string_view word : {"network", "variable", "probability", "//", "/*"})
     if (rest.starts_with(word)) return parse_bif(text, given);
+  for (const std::string_view word : {"VERTEX", "EDGE", "FIX", "EQUIV", "#"})
+    if (rest.starts_with(word)) {
+      GraphFile poses = parse_g2o(text).graph();
+      poses.observe(given);
+      return poses;
+    }
   const Json json = parsed(text);
   const Node root(json, "");
   root.object({"description", "variables", "factors", "hypers", "schedule", "method"});
@@ -345,11 +353,15 @@ std::string graph_text(const GraphFile& file) {
     if (variable.observed)
       entry["observed"] = variable.size == 1 ? Json() : Json(std::vector<Json>(variable.size));  // no value yet
   }
-  for (const GraphFile::Observation& observation : file.observations) {
-    Json list = Json::array();
-    for (const auto& value : observation.values) list.push_back(value ? json_number(*value) : Json());
-    json["variables"][file.graph[observation.variable].name]["observed"] = list.size() == 1 ? list[0] : list;
-  }
+  const auto add_values = [&](const char* key, const std::vector<GraphFile::Observation>& all) {
+    for (const GraphFile::Observation& one : all) {
+      Json list = Json::array();
+      for (const auto& value : one.values) list.push_back(value ? json_number(*value) : Json());
+      json["variables"][file.graph[one.variable].name][key] = list.size() == 1 ? list[0] : list;
+    }
+  };
+  add_values("observed", file.observations);
+  add_values("start", file.starts);
   for (const Graph::Factor& factor : file.graph.factors()) {
     Json entry{{"kind", factor.kind}};
     if (!factor.given_name.empty()) entry["name"] = factor.given_name;

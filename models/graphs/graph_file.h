@@ -21,11 +21,13 @@
 //     "hypers": {"tau": {"prior": {"half_cauchy": 5},
 //                        "of": [{"factor": "effects", "parameter": "variance", "power": 2}]}}
 //
+// A variable may have a "start", as many numbers as it would have if observed: where the joint solver begins.
+//
 // A connection is the name of a variable, or an object with "variable" and, if wanted, "port" and "reach": identical,
 // row, column, all_to_one, gather (with "table"), shift (with "lag"), given (a table that is data, of so many
 // "entries"; see graph_model.h). A factor may have a "name", a "method" and a "damping" of its own, and count only
 // "when": {"effective": "yes"} (engine/gates/gates.h); a variable may be "shared"; "description" is free text. BIF and
-// UAI files are read as well (network_files.h).
+// UAI files are read as well (network_files.h), and g2o files of poses (poses.h).
 #pragma once
 
 #include <optional>
@@ -53,6 +55,7 @@ struct GraphFile {
   std::string description;
   Graph graph;
   std::vector<Observation> observations;
+  std::vector<Observation> starts = {};  // where the joint solver begins
   std::vector<Hyper> hypers = {};        // for JointOptions
   std::string schedule, method;  // empty: not said
   std::vector<std::string> places = {};  // where the factors stand: "line 12"; empty: as in JSON
@@ -60,7 +63,7 @@ struct GraphFile {
   // Adds observations, or replaces them. The variables must be observed ones; an unknown name or category is an Error
   // that offers the nearest one.
   void observe(std::span<const GivenText> given);
-  // Gives a state of this graph everything that is observed.
+  // Gives a state of this graph everything that is observed, and one of joint() its starts.
   void observe(State& state) const;
 };
 

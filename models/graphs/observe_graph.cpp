@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "engine/joint/joint.h"
 #include "engine/support/error.h"
 #include "models/graphs/distinct_keys.h"
 #include "models/graphs/graph_file.h"
@@ -16,6 +18,13 @@ void GraphFile::observe(State& state) const {
       state.observe(variable, std::nullopt);
     else
       state.observe(variable, values);
+  }
+  std::vector<double> start;
+  for (const auto& [variable, values] : starts) {
+    if (state.plan()->schedule.name != "joint") break;
+    start.clear();
+    for (const auto& value : values) start.push_back(value.value_or(std::nan("")));
+    set_start(state, variable, start);
   }
 }
 

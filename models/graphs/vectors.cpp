@@ -1,5 +1,6 @@
 #include "models/graphs/vectors.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -84,9 +85,26 @@ std::size_t blocks_of(const std::string& who, std::size_t elements, std::size_t 
   return elements / size;
 }
 
-// Whether row k reads element j of its block; the covariances of a block may all change, zeros of a precision stay.
-bool reads(const BlockRows& rows, bool is_precision, std::size_t k, std::size_t j) {
-  return is_precision ? j > k && rows.weight(k, j) != 0 : j < k;
+// Of all blocks, or one after the other if there is a matrix for each.
+using Blocks = std::vector<BlockRows>;
+Blocks blocks_of(const std::string& who, const SpreadMatrix& matrix, std::size_t size) {
+  const std::size_t each = size * size, count = matrix.numbers.size() / each;
+  if (count <= 1 || count * each != matrix.numbers.size()) return {rows_of(who, matrix)};
+  Blocks blocks;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double* const first = matrix.numbers.data() + i * each;
+    blocks.push_back(rows_of(who + ", block " + std::to_string(i), {{first, first + each}, matrix.is_precision}));
+  }
+  return blocks;
+}
+
+// The elements of its block that row k reads; the covariances of a block may all change, zeros of a precision stay.
+std::vector<std::size_t> read_by(const Blocks& blocks, bool is_precision, std::size_t k) {
+  std::vector<std::size_t> out;
+  for (std::size_t j = is_precision ? k + 1 : 0; j < (is_precision ? blocks[0].size : k); ++j)
+    if (!is_precision || std::ranges::any_of(blocks, [&](const BlockRows& rows) { return rows.weight(k, j) != 0; }))
+      out.push_back(j);
+  return out;
 }
 
 // sum_j weight(k, j) gains(j, i): what the row takes from element i of x.
@@ -98,25 +116,30 @@ double gain_of(const BlockRows& rows, const std::vector<double>& gains, std::siz
 }
 
 struct RowNumbers {
-  std::vector<double> a;
-  double b = 0;
+  std::vector<double> a, b, variances;
 };
-// y_k = b + a (x, the others of its block) + noise.
-RowNumbers numbers_of(const BlockRows& rows, const VectorFactor& factor, std::size_t k) {
+// y_k = b + a (x, the others of its block) + noise, of every block.
+RowNumbers numbers_of(const Blocks& blocks, const VectorFactor& factor, std::size_t k) {
   RowNumbers out;
-  const std::size_t columns = factor.gains.size() / rows.size;
-  for (std::size_t i = 0; i < columns; ++i) out.a.push_back(gain_of(rows, factor.gains, columns, k, i));
-  for (std::size_t j = 0; j < rows.size; ++j) {
-    if (reads(rows, factor.is_precision, k, j)) out.a.push_back(-rows.weight(k, j));
-    if (!factor.mean.empty()) out.b += rows.weight(k, j) * factor.mean[j];
+  const std::vector<std::size_t> read = read_by(blocks, factor.is_precision, k);
+  for (const BlockRows& rows : blocks) {
+    const std::size_t columns = factor.gains.size() / rows.size;
+    for (std::size_t i = 0; i < columns; ++i) out.a.push_back(gain_of(rows, factor.gains, columns, k, i));
+    for (const std::size_t j : read) out.a.push_back(-rows.weight(k, j));
+    double b = 0;
+    for (std::size_t j = 0; j < rows.size && !factor.mean.empty(); ++j) b += rows.weight(k, j) * factor.mean[j];
+    out.b.push_back(b);
+    out.variances.push_back(rows.variances[k]);
   }
   return out;
 }
 
-VectorFactor add_rows(const std::string& who, Graph& g, const Connection* x, const Connection& y, const BlockRows& rows,
+VectorFactor add_rows(const std::string& who, Graph& g, const Connection* x, const Connection& y, const Blocks& rows,
                       VectorFactor factor) {
   const std::vector<std::uint32_t> ys = elements_of(who, g, y);
-  const std::size_t n = rows.size, blocks = blocks_of(who, ys.size(), n), columns = factor.gains.size() / n;
+  const std::size_t n = rows[0].size, blocks = blocks_of(who, ys.size(), n), columns = factor.gains.size() / n;
+  if (rows.size() != 1 && rows.size() != blocks)
+    fail("{}: {} matrices for {} blocks; one, or one for each, is expected", who, rows.size(), blocks);
   std::vector<std::uint32_t> xs;
   if (x != nullptr) {
     xs = elements_of(who, g, *x);
@@ -126,15 +149,15 @@ VectorFactor add_rows(const std::string& who, Graph& g, const Connection* x, con
   }
   for (std::size_t k = 0; k < n; ++k) {
     const RowNumbers numbers = numbers_of(rows, factor, k);
+    const std::vector<std::size_t> read = read_by(rows, factor.is_precision, k);
     std::vector<std::uint32_t> own, others;
     for (std::size_t b = 0; b < blocks; ++b) {
       own.push_back(ys[b * n + k]);
-      for (std::size_t j = 0; j < n; ++j)
-        if (reads(rows, factor.is_precision, k, j)) others.push_back(ys[b * n + j]);
+      for (const std::size_t j : read) others.push_back(ys[b * n + j]);
     }
     if (numbers.a.empty()) {
       factor.rows.push_back(g.factor("gaussian_prior", {gather(y.variable, own)},
-                                     {{"mean", numbers.b}, {"variance", rows.variances[k]}}));
+                                     {{"mean", numbers.b}, {"variance", numbers.variances}}));
       continue;
     }
     std::vector<Connection> ends;
@@ -142,7 +165,7 @@ VectorFactor add_rows(const std::string& who, Graph& g, const Connection* x, con
     if (!others.empty()) ends.emplace_back("x", gather(y.variable, others));
     ends.emplace_back("y", gather(y.variable, own));
     factor.rows.push_back(g.factor("gaussian_linear", std::move(ends),
-                                   {{"A", numbers.a}, {"b", numbers.b}, {"variance", rows.variances[k]}}));
+                                   {{"A", numbers.a}, {"b", numbers.b}, {"variance", numbers.variances}}));
   }
   return factor;
 }
@@ -150,23 +173,23 @@ VectorFactor add_rows(const std::string& who, Graph& g, const Connection* x, con
 }  // namespace
 
 void VectorFactor::set(State& state, const std::vector<double>& matrix) const {
-  const BlockRows found = rows_of("VectorFactor::set", {matrix, is_precision});
+  const Blocks found{rows_of("VectorFactor::set", {matrix, is_precision})};
   if (is_precision) fail("VectorFactor::set: the zeros of a precision are part of the graph; build it of a covariance");
-  if (found.size != rows.size())
-    fail("VectorFactor::set: a matrix of {} rows; {} are expected", found.size, rows.size());
+  if (found[0].size != rows.size())
+    fail("VectorFactor::set: a matrix of {} rows; {} are expected", found[0].size, rows.size());
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const RowNumbers numbers = numbers_of(found, *this, k);
     if (!numbers.a.empty()) state.set_parameter(rows[k], "A", numbers.a);
     state.set_parameter(rows[k], numbers.a.empty() ? "mean" : "b", numbers.b);
-    state.set_parameter(rows[k], "variance", found.variances[k]);
+    state.set_parameter(rows[k], "variance", numbers.variances);
   }
 }
 
 VectorFactor gaussian_vector_prior(Graph& g, const Connection& x, const std::vector<double>& mean,
                                    const SpreadMatrix& matrix) {
   const std::string who = "gaussian_vector_prior of '" + g[x.variable].name + "'";
-  const BlockRows rows = rows_of(who, matrix);
-  if (mean.size() != rows.size) fail("{}: {} means for a matrix of {} rows", who, mean.size(), rows.size);
+  const Blocks rows = blocks_of(who, matrix, std::max<std::size_t>(1, mean.size()));
+  if (mean.size() != rows[0].size) fail("{}: {} means for a matrix of {} rows", who, mean.size(), rows[0].size);
   return add_rows(who, g, nullptr, x, rows,
                   {.rows = {}, .mean = mean, .gains = {}, .is_precision = matrix.is_precision});
 }
@@ -174,15 +197,44 @@ VectorFactor gaussian_vector_prior(Graph& g, const Connection& x, const std::vec
 VectorFactor gaussian_vector_noise(Graph& g, const Connection& x, const Connection& y, const SpreadMatrix& matrix,
                                    const std::vector<double>& a) {
   const std::string who = "gaussian_vector_noise of '" + g[y.variable].name + "'";
-  const BlockRows rows = rows_of(who, matrix);
+  const Blocks rows{rows_of(who, matrix)};
+  const std::size_t n = rows[0].size;
   VectorFactor factor{.rows = {}, .mean = {}, .gains = a, .is_precision = matrix.is_precision};
   if (a.empty()) {
-    factor.gains.assign(rows.size * rows.size, 0.0);
-    for (std::size_t k = 0; k < rows.size; ++k) factor.gains[k * rows.size + k] = 1;
-  } else if (a.size() % rows.size != 0) {
-    fail("{}: A has {} numbers, which do not make {} rows", who, a.size(), rows.size);
+    factor.gains.assign(n * n, 0.0);
+    for (std::size_t k = 0; k < n; ++k) factor.gains[k * n + k] = 1;
+  } else if (a.size() % n != 0) {
+    fail("{}: A has {} numbers, which do not make {} rows", who, a.size(), n);
   }
   return add_rows(who, g, &x, y, rows, std::move(factor));
+}
+
+void weigh_residuals(Graph& g, const Connection& r, std::size_t size, const SpreadMatrix& matrix, const Loss& loss) {
+  if (loss.kind.empty()) return (void)gaussian_vector_prior(g, r, std::vector<double>(size), matrix);
+  const std::string who = "residuals '" + g[r.variable].name + "'";
+  const Blocks rows = blocks_of(who, matrix, size);
+  const std::vector<std::uint32_t> all = elements_of(who, g, r);
+  const std::size_t blocks = blocks_of(who, all.size(), rows[0].size);
+  const VariableId white = g.variable("", all.size()), scaled = g.variable("", all.size());
+  std::vector<Connection> ends, outputs;
+  for (std::size_t k = 0; k < size; ++k) {
+    std::vector<std::size_t> read = read_by(rows, matrix.is_precision, k);
+    read.push_back(k);
+    std::vector<std::uint32_t> from, own;
+    std::vector<double> a;
+    for (std::uint32_t b = 0; b < blocks; ++b) {
+      own.push_back(static_cast<std::uint32_t>(b * size + k));
+      for (const std::size_t j : read) from.push_back(all[b * size + j]);
+    }
+    for (const BlockRows& block : rows)
+      for (const std::size_t j : read) a.push_back(block.weight(k, j) / std::sqrt(block.variances[k]));
+    g.factor("linear", {{"x", gather(r.variable, from)}, {"y", gather(white, own)}}, {{"A", a}});
+    ends.emplace_back("r", gather(white, own));
+    outputs.emplace_back("y", gather(scaled, own));
+  }
+  ends.insert(ends.end(), outputs.begin(), outputs.end());
+  g.factor(loss.kind, std::move(ends), {{"width", loss.width}});
+  g.factor("gaussian_prior", {scaled}, {{"mean", 0.0}, {"variance", 1.0}});
 }
 
 }  // namespace dma

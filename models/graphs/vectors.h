@@ -10,7 +10,7 @@
 // Matrices stand row after row.
 #pragma once
 
-#include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/graph/graph.h"
@@ -38,11 +38,23 @@ struct VectorFactor {
   void set(State& state, const std::vector<double>& matrix) const;
 };
 
-// x ~ N(mean, matrix) for every block of x: a variable, or gather(...) of some of its elements.
+// x ~ N(mean, matrix) for every block of x: a variable, or gather(...) of some of its elements. There may be a matrix
+// for each block, one after the other.
 VectorFactor gaussian_vector_prior(Graph& g, const Connection& x, const std::vector<double>& mean,
                                    const SpreadMatrix& matrix);
 // y ~ N(A x, matrix) for every block of y and the one of x at its place. No A: the identity.
 VectorFactor gaussian_vector_noise(Graph& g, const Connection& x, const Connection& y, const SpreadMatrix& matrix,
                                    const std::vector<double>& a = {});
+
+// What residuals far off cost: a kind of loss, "huber" or "cauchy" (factors/arithmetic/poses.h), and from how many
+// standard deviations on. No kind: half their square.
+struct Loss {
+  std::string kind = {};
+  double width = 1;
+};
+// Residuals in blocks of that size, at 0 but for noise of N(0, matrix), or a matrix for each block. A loss has no
+// normaliser: the evidence of such a graph is that of no density.
+void weigh_residuals(Graph& g, const Connection& r, std::size_t size, const SpreadMatrix& matrix,
+                     const Loss& loss = {});
 
 }  // namespace dma

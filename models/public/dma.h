@@ -1,17 +1,18 @@
 // The engine: #include <dma.h>, link dma::dma. <dma_models.h> has the models too.
 //
-//   a model       Graph, and product, sum, leaky_relu, ... (expressions.h), gaussian_vector_prior (vectors.h) or
-//                 Graph::factor; parse_graph, graph_text: as a file
+//   a model       Graph, and product, sum, leaky_relu, ... (expressions.h), gaussian_vector_prior (vectors.h),
+//                 between (poses.h) or Graph::factor; parse_graph, graph_text, parse_g2o: as a file
 //   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual; joint, hyper,
 //                 JointPosterior, draw_chains, compare_with_joint; exact, ExactPosterior, compare_with_exact;
-//                 tree_reweighted, evidence_bounds; gates, around any of them
+//                 tree_reweighted, evidence_bounds; gates, around any of them; GrowingGraph
 //   its kinds     standard_registry, factor_from_function, factor_from_vector_function, likelihood_from_log_density,
 //                 kind
 //   to learn      Learner, by messages; JointLearner, by one Gaussian over all shared variables, and ClassLearner, of
 //                 classes
 //   to look       explain, to_dot, describe; log_evidence, evidence
 //   to judge      certify: of a kind; certificate: of a run
-//   its families  gaussian, log_normal, gamma, beta, bernoulli, categorical(K), dirichlet(K), or your own
+//   its families  gaussian, log_normal, gamma, beta, bernoulli, categorical(K), dirichlet(K), or your own;
+//                 angle, rotation, pose2, pose3, for joint
 #pragma once
 
 #include "engine/certify/certify.h"
@@ -35,6 +36,8 @@
 #include "factors/standard_registry.h"
 #include "models/graphs/expressions.h"
 #include "models/graphs/graph_file.h"
+#include "models/graphs/growing.h"
+#include "models/graphs/poses.h"
 #include "models/graphs/vectors.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"

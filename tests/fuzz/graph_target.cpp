@@ -13,6 +13,7 @@
 #include "engine/run/run.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
+#include "models/graphs/growing.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
 #include "schedules/residual.h"
@@ -73,6 +74,11 @@ class RandomGraph {
     if (of.name() == "bernoulli") return {static_cast<double>(choices_.below(2))};
     if (of.name() == "dirichlet") return choices_.probabilities(of.components(), !choices_.one_in(20));
     if (of.name() == "beta") return {choices_.unit()};
+    if (of->chart != nullptr) {
+      std::vector<double> point(of.components());
+      for (double& each : point) each = number();
+      return point;
+    }
     const double any = choices_.one_in(8) ? 0 : number();
     const double value = choices_.one_in(4) ? std::floor(std::abs(any)) : any;  // a count is a whole number
     return {of.name() == kGaussian ? value : std::abs(value) + 1e-300};
@@ -88,7 +94,13 @@ class RandomGraph {
     static const std::map<std::string, std::string, std::less<>> priors = {
         {"gaussian", "gaussian_prior"},   {"gamma", "gamma_prior"},             {"beta", "beta_prior"},
         {"bernoulli", "bernoulli_prior"}, {"categorical", "categorical_prior"}, {"dirichlet", "dirichlet_prior"}};
-    const auto found = priors.find(registry().family(graph_[v].family).name());
+    const Family of = registry().family(graph_[v].family);
+    if (of->chart != nullptr) {
+      const VariableId r = graph_.variable("", graph_[v].size * of.components());
+      graph_.factor(std::string(of.name()) + "_offset", {v, r});
+      return add_prior(r);
+    }
+    const auto found = priors.find(of.name());
     if (found == priors.end()) return;
     const Kind& kind = registry().kind(found->second);
     ParameterList parameters = parameters_of(kind, 1, 1);
@@ -145,7 +157,7 @@ class RandomGraph {
       double value = choices_.inside(spec.domain);
       if (!wild_ && !spec.domain.contains(value = std::abs(choices_.ordinary()))) value = choices_.inside(spec.domain);
       if (choices_.one_in(4)) {
-        std::vector<double> values(slots, value);
+        std::vector<double> values((choices_.one_in(2) ? slots : 1) * spec.count, value);
         for (double& each : values) each = choices_.inside(spec.domain);
         parameters.push_back({spec.name, values});
       } else {
@@ -169,15 +181,23 @@ class RandomGraph {
     const std::size_t slots = choices_.one_in(2) ? 1 : choices_.between(1, 6);
     const std::size_t most_terms = kind.name() == "table" || kind.name() == "potential" ? (categories_ > 4 ? 1 : 2) : 3;
     const bool has_rows = kind.name() == "learned_table";  // one for each category
+    const bool is_vector = kind.vector_size() && kind.vector_size()->inputs > 0 && !choices_.one_in(20);
     const std::size_t terms = by_category || has_rows ? categories_ : choices_.between(1, most_terms);
+    // Of a function of points: its residuals, or what the points leave of its inputs.
+    const auto terms_of = [&](const PortSpec& port) -> std::size_t {
+      if (!port.variadic) return 1;
+      if (!is_vector) return terms;
+      if (port.output) return kind.vector_size()->outputs;
+      return kind.vector_size()->inputs - registry().family(*kind.ports()[0].family).components();
+    };
     const std::string free = family();
     std::vector<Connection> connections;
     std::size_t dimensioned = 0;
     for (const PortSpec& port : kind.ports()) {
-      const std::size_t ends = port.variadic && !by_category && !has_rows ? choices_.between(1, 2) : 1;
+      const std::size_t ends = port.variadic && !by_category && !has_rows && !is_vector ? choices_.between(1, 2) : 1;
       for (std::size_t e = 0; e < ends; ++e) {
         const std::string f = with_dimension(port.family.value_or(free));
-        connections.emplace_back(port.name, connection(slots, port.variadic ? terms : 1, f));
+        connections.emplace_back(port.name, connection(slots, terms_of(port), f));
         if (has_dimension(port)) dimensioned += port.variadic ? terms : 1;
       }
     }
@@ -255,7 +275,8 @@ std::optional<double> exact_evidence(const Plan& plan, const State& state, const
 
 namespace {
 
-void compare(const Graph& graph, const State& sweeps, const State& whole) {
+template <class Other>
+void compare(const Graph& graph, const Other& sweeps, const State& whole) {
   constexpr double kTolerance = 1e-5;  // the joint solver's conditioning, on numbers from 1e-3 to 1e3
   for (std::uint32_t v = 0; v < graph.variables().size(); ++v) {
     std::optional<Belief> a, b;
@@ -274,10 +295,6 @@ void compare(const Graph& graph, const State& sweeps, const State& whole) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 // Draws from the graph's own density; and one of its parameters as a hyper.
 void fuzz_chains(Choices& choices, RandomGraph& drawn, Joint how) {
   const Graph& graph = drawn.graph();
@@ -295,6 +312,34 @@ void fuzz_chains(Choices& choices, RandomGraph& drawn, Joint how) {
   if (has_hyper || !report.converged()) return;
   const JointChains chains = draw_chains(state, {.chains = 2, .warm_up = 4, .draws = 8, .leaps = 3});
   promise(!std::isnan(chains.r_hat) && chains.effective >= 0, "'{}' of\n{}", chains.line(), describe(graph));
+}
+
+// The graph factor by factor, over a window; where nothing leaves it, the end is the graph as a whole.
+void fuzz_growing(Choices& choices, const Graph& graph, const State& whole) {
+  const bool keeps_all = choices.one_in(2);
+  GrowingGraph growing(registry(), {.lag = keeps_all ? 100 : choices.between(1, 3), .joint = {.limit = 50}});
+  Graph& g = growing.graph();
+  Report last;
+  for (const Graph::Factor& factor : graph.factors()) {
+    for (const Connection& c : factor.connections)
+      while (g.variables().size() <= c.variable.value) {
+        const VariableId v{static_cast<std::uint32_t>(g.variables().size())};
+        const Graph::Nameless of = graph.without_name(v);
+        (void)(of.observed ? g.observed("", of.size, of.family) : g.variable("", of.size, of.family));
+        const auto planned = whole.plan()->variable(v);
+        if (planned.family != Family() && planned.family->chart == nullptr) return;
+        std::vector<double> values;
+        for (std::uint32_t i = 0; of.observed && i < planned.size; ++i) {
+          if (!whole.message(planned.first_slot + i).is_point()) return;  // missing
+          values.push_back(whole.message(planned.first_slot + i).tau);
+        }
+        if (of.observed) growing.observe(v, values);
+      }
+    (void)g.factor_like(factor, {factor.connections.begin(), factor.connections.end()});
+    last = growing.update();
+  }
+  if (keeps_all && last.stop == Report::Stop::exact && whole.ended() == Report::Stop::exact)
+    compare(graph, growing, whole);
 }
 
 }  // namespace
@@ -334,6 +379,8 @@ std::size_t fuzz_graph(Choices& choices) {
     drawn.observe(other);
     const Report found = run(solved, other);
     check_beliefs(graph, other, found);
+    if (name == "joint" && drawn.is_tame() && !graph.has_gates())
+      attempt([&] { fuzz_growing(choices, graph, other); });
     const std::optional<double> found_evidence = exact_evidence(solved, other, graph);
     if (name == "cliques" && !graph.has_gates()) (void)ExactPosterior(other).most_probable();
     if (!report || report->stop != Report::Stop::exact || found.stop != Report::Stop::exact) return;

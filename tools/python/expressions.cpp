@@ -2,6 +2,8 @@
 #include <pybind11/stl.h>
 
 #include "engine/support/error.h"
+#include "models/graphs/growing.h"
+#include "models/graphs/poses.h"
 #include "models/graphs/vectors.h"
 #include "tools/python/handles.h"
 
@@ -62,6 +64,78 @@ void bind_vectors(py::module_& module, py::class_<Graph, Shared>& graph) {
           py::arg("x"), py::arg("y"), py::kw_only(), py::arg("covariance") = py::none(),
           py::arg("precision") = py::none(), py::arg("a") = py::none(),
           "y ~ N(a x, covariance) for every block of y and the one of x at its place; no a: the identity.");
+}
+
+void bind_poses(py::class_<Graph, Shared>& graph) {
+  const auto of = [](const Shared& g, VariableId id) { return VariableHandle{g, id}; };
+  graph.def(
+      "point_prior",
+      [of](const Shared& g, const py::object& x, const Array& at, const std::optional<Array>& covariance,
+           const std::optional<Array>& precision, const std::string& loss) {
+        return of(g, point_prior(*g, connection_of(x), row_by_row(at), spread_of(covariance, precision),
+                                 parse_loss(loss)));
+      },
+      py::arg("x"), py::arg("at"), py::kw_only(), py::arg("covariance") = py::none(),
+      py::arg("precision") = py::none(), py::arg("loss") = "",
+      "A prior of an angle, rotation, pose2 or pose3; the variable of its residuals.");
+  const auto two = [&](const char* name, auto measure, const char* first, const char* second, const char* words) {
+    graph.def(
+        name,
+        [of, measure](const Shared& g, const py::object& a, const py::object& b, const Array& measured,
+                      const std::optional<Array>& covariance, const std::optional<Array>& precision,
+                      const std::string& loss) {
+          return of(g, measure(*g, connection_of(a), connection_of(b), row_by_row(measured),
+                               spread_of(covariance, precision), parse_loss(loss)));
+        },
+        py::arg(first), py::arg(second), py::arg("measured"), py::kw_only(), py::arg("covariance") = py::none(),
+        py::arg("precision") = py::none(), py::arg("loss") = "", words);
+  };
+  two("between", &between, "a", "b", "b as seen from a, of one family of points; the variable of its residuals.");
+  two("range", &range, "x", "p", "The distance from pose x to the point p; the variable of its residuals.");
+  two("bearing", &bearing, "x", "p", "The direction to p in the frame of pose x; the variable of its residuals.");
+}
+
+void bind_growing(py::module_& module) {
+  struct Growing : Guarded {
+    Growing(Registry registry, std::size_t lag) : Guarded("growing graph"), whole(std::move(registry), {.lag = lag}) {}
+    GrowingGraph whole;
+  };
+  using SharedGrowing = std::shared_ptr<Growing>;
+  py::class_<Growing, SharedGrowing>(module, "GrowingGraph", "A graph that grows, solved over its last steps.")
+      .def(py::init([](std::size_t lag, const py::object& registry) {
+             return std::make_shared<Growing>(registry_or_built_in(registry), lag);
+           }),
+           py::arg("lag") = 10, py::arg("registry") = py::none())
+      .def_property_readonly("graph", [](const SharedGrowing& g) { return Shared(g, &g->whole.graph()); })
+      .def_property_readonly("compiled", [](const Growing& g) { return g.whole.compiled(); })
+      .def(
+          "observe",
+          [](Growing& g, const py::object& variable, const Array& values) {
+            const Alone alone(g);
+            g.whole.observe(id_of(g.whole.graph(), variable), span_of(values));
+          },
+          py::arg("variable"), py::arg("values"))
+      .def(
+          "start",
+          [](Growing& g, const py::object& variable, const Array& values) {
+            const Alone alone(g);
+            g.whole.start(id_of(g.whole.graph(), variable), span_of(values));
+          },
+          py::arg("variable"), py::arg("values"), "Where a new variable is looked for first.")
+      .def(
+          "update",
+          [](Growing& g) {
+            const Alone alone(g);
+            return g.whole.update();
+          },
+          "Solves the window with what is new, and lets go of what is older than the lag.")
+      .def(
+          "belief",
+          [](Growing& g, const py::object& variable) {
+            const Alone alone(g);
+            return std::make_shared<Belief>(g.whole.belief(id_of(g.whole.graph(), variable)));
+          },
+          py::arg("variable"), "Given everything so far, or when it left the window.");
 }
 
 }  // namespace
@@ -143,6 +217,8 @@ void bind_expressions(py::module_& module, py::class_<Graph, std::shared_ptr<Gra
           },
           py::arg("w"), py::arg("x"), py::arg("result") = py::none(), "W x, where w is W row after row.");
   bind_vectors(module, graph);
+  bind_poses(graph);
+  bind_growing(module);
 }
 
 }  // namespace dma::python

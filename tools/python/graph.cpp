@@ -229,12 +229,13 @@ py::object picture_of(const Graph& g) {
 void bind_files(py::module_& module) {
   struct Parsed {
     Shared graph;
-    py::dict observations;
+    py::dict observations, starts;
     std::string description, schedule, method;
   };
   py::class_<Parsed>(module, "ParsedGraph", "What a file of `dma infer` says.")
       .def_readonly("graph", &Parsed::graph)
       .def_readonly("observations", &Parsed::observations)
+      .def_readonly("starts", &Parsed::starts)
       .def_readonly("description", &Parsed::description)
       .def_readonly("schedule", &Parsed::schedule)
       .def_readonly("method", &Parsed::method);
@@ -244,14 +245,16 @@ void bind_files(py::module_& module) {
         std::vector<GivenText> given;
         for (const auto& [name, value] : observe) given.push_back({name, value});
         GraphFile file = parse_graph(text, given);
-        Parsed parsed{nullptr, {}, file.description, file.schedule, file.method};
+        Parsed parsed{nullptr, {}, {}, file.description, file.schedule, file.method};
         for (const GraphFile::Observation& one : file.observations)
           parsed.observations[py::str(file.graph[one.variable].name)] = one.values;
+        for (const GraphFile::Observation& one : file.starts)
+          parsed.starts[py::str(file.graph[one.variable].name)] = one.values;
         parsed.graph = std::make_shared<Graph>(std::move(file.graph));
         return parsed;
       },
       py::arg("text"), py::arg("observe") = std::map<std::string, std::string>{},
-      "A graph from text in the format of `dma infer`: JSON, BIF or UAI.");
+      "A graph from text in the format of `dma infer`: JSON, BIF, UAI or g2o.");
   module.def(
       "graph_text", &graph_as_text, py::arg("graph"),
       "The text that parse_graph and `dma infer` read as the same graph, digit by digit.");

@@ -111,9 +111,10 @@ TEST_CASE("port set: it is the set of ports that was put in, whatever is done wi
     for (unsigned b = 0; b < 256; b += 5) {
       PortSet first, second;
       std::set<std::uint32_t> in_first, in_second;
-      for (std::uint32_t port = 0; port < kMaxPorts; ++port) {
-        if ((a >> port & 1) != 0) first.add(port), in_first.insert(port);
-        if ((b >> port & 1) != 0) second.add(port), in_second.insert(port);
+      for (std::uint32_t bit = 0; bit < kMaxPorts / 2; ++bit) {
+        const std::uint32_t port = 2 * bit + bit % 2;  // some of all
+        if ((a >> bit & 1) != 0) first.add(port), in_first.insert(port);
+        if ((b >> bit & 1) != 0) second.add(port), in_second.insert(port);
       }
       std::set<std::uint32_t> either, both, rest;
       std::ranges::set_union(in_first, in_second, std::inserter(either, either.end()));

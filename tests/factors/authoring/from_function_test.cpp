@@ -261,6 +261,40 @@ TEST_CASE("from_function: twelve inputs, three outputs and an array of data, sol
   for (std::size_t i = 0; i < linear.size(); ++i) CHECK(vector[i] == doctest::Approx(linear[i]).epsilon(1e-9));
 }
 
+TEST_CASE("from_function: fifteen named inputs and a function alone, solved jointly") {
+  Kind cube = kind("cube_of_sum", "y = (0.01 x1 + 0.02 x2 + ...)^3");
+  constexpr std::size_t kInputs = 15;
+  for (std::size_t i = 0; i < kInputs; ++i) cube.input("x" + std::to_string(i + 1));
+  cube.output("y").function([](auto x, auto) {
+    double sum = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) sum += 0.01 * static_cast<double>(i + 1) * x[i];
+    return sum * sum * sum;
+  });
+  Registry registry = standard_registry();
+  registry.add(cube);
+  CHECK_THROWS_WITH_AS(cube.input("more"), "kind 'cube_of_sum' has more than 16 ports", Error);
+  Graph g;
+  std::vector<Connection> ends;
+  const VariableId x = g.variable("x", kInputs), y = g.variable("y"), seen = g.observed("seen");
+  for (std::uint32_t i = 0; i < kInputs; ++i) ends.emplace_back(gather(x, {i}));
+  ends.emplace_back(y);
+  g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 1.0}});
+  g.factor("cube_of_sum", std::move(ends));
+  g.factor("gaussian_noise", {y, seen}, {{"variance", 0.01}});
+  const Plan plan = compile(g, joint(), registry);
+  State state(plan);
+  state.observe(seen, 1.0);
+  CHECK(run(plan, state).converged());
+  // The solution is x_i = 1 + i t, at a sum of 120 + 1240 t: 620 t^2 + 50 ((0.01 sum)^3 - 1)^2 is smallest.
+  double t = 0;
+  for (int i = 0; i < 50; ++i) {
+    const double sum = 1.2 + 12.4 * t, off = sum * sum * sum - 1, slope = 37.2 * sum * sum;
+    t -= (1240 * t + 100 * slope * off) / (1240 + 100 * slope * slope);
+  }
+  for (std::size_t i = 0; i < kInputs; ++i)
+    CHECK(state.belief(x).mean(i) == doctest::Approx(1 + static_cast<double>(i + 1) * t).epsilon(1e-8));
+}
+
 TEST_CASE("from_function: what is wrong with several outputs is said with the name") {
   Registry registry = standard_registry();
   registry.add(factor_from_vector_function("short", 2, 3, [](auto x, auto) { return std::array{x[0], x[1]}; }));

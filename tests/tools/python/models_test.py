@@ -146,6 +146,35 @@ def test_vectors_and_chains() -> None:
     assert g._repr_html_()
 
 
+def test_poses_and_growing_graphs() -> None:
+    g = dma.Graph()
+    x = g.variable("x", 3, "pose2")
+    g.point_prior(dma.gather(x, [0]), [0, 0, 0], covariance=np.eye(3) * 1e-6)
+    g.between(dma.gather(x, [0, 1]), dma.gather(x, [1, 2]), [1, 0, np.pi / 2], covariance=np.eye(3) * 0.01)
+    g.between(dma.gather(x, [0]), dma.gather(x, [2]), [9, 9, 0], precision=np.eye(3), loss="cauchy:0.1")
+    plan = dma.compile(g, dma.joint())
+    state = dma.State(plan)
+    assert dma.run(plan, state).converged
+    assert state.belief(x).mean.shape == (3, 3)
+    np.testing.assert_allclose(state.belief(x).mean[1:, :2], [[1, 0], [1, 1]], atol=0.01)
+    parsed = dma.parse_graph((DATA.parent / "graphs/square.g2o").read_text())
+    assert parsed.schedule == "joint" and len(parsed.starts["pose"]) == 9 and len(parsed.observations["fixed"]) == 3
+    level, before = dma.GrowingGraph(lag=3), None
+    for t in range(20):
+        now, seen = level.graph.variable(f"x{t}"), level.graph.observed(f"y{t}")
+        if before is None:
+            level.graph.gaussian_prior(now, 0, 100)
+        else:
+            level.graph.factor("gaussian_noise", [before, now], {"variance": 0.1})
+        level.graph.factor("gaussian_noise", [now, seen], {"variance": 1})
+        level.observe(seen, [2.0])
+        assert level.update().stop == "exact"
+        before = now
+    assert abs(level.belief("x19").mean[0] - 2) < 0.05 and level.compiled < 12
+    with pytest.raises(dma.Error, match="is not observed"):
+        level.observe("x19", [1.0])
+
+
 @pytest.mark.parametrize(("call", "words"), [
     (lambda: dma.run(3, 4), "run: plan is 3; a dma.Plan is expected"),
     (lambda: dma.compile(dma.Graph(), shedule="joint"), "compile: there is no argument 'shedule'; did you mean 'schedule'?"),

@@ -29,6 +29,9 @@ std::vector<Certificate> certificates(const Request& request) {
   ProgressLine progress;
   options.progress = [&](const std::string& text) { progress.show(text); };
   const bool all = request.kind == "all";
+  if (!all && registry.kind(request.kind).messages().empty())
+    fail("certify: kind '{}' has no messages; it is a function for joint(), and its tests check its gains",
+         request.kind);
   if (!all && !registry.is_like_gaussian(registry.kind(request.kind)))
     fail("certify: the messages of kind '{}' are not Gaussian; its tests compare them with enumeration and quadrature",
          request.kind);

@@ -9,7 +9,6 @@
 
 #include "engine/compile/memory_need.h"
 #include "engine/exact/exact.h"
-#include "engine/gates/gates.h"
 #include "engine/inspect/dot.h"
 #include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
@@ -18,11 +17,9 @@
 #include "factors/standard_registry.h"
 #include "models/files/readable_json.h"
 #include "models/graphs/graph_file.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
-#include "schedules/residual.h"
-#include "schedules/sequential.h"
+#include "models/graphs/poses.h"
 #include "tools/dma/commands/commands.h"
+#include "tools/dma/commands/infer_solve.h"
 #include "tools/dma/io/read_file.h"
 #include "tools/dma/io/shell_quoted.h"
 #include "tools/dma/io/write_file.h"
@@ -37,8 +34,8 @@ namespace {
 constexpr std::size_t kShownElements = 12;
 
 struct InferRequest {
-  std::filesystem::path graph, dot, plot, report;
-  std::string command_line, method, schedule, memory = "1GB";
+  std::filesystem::path graph, dot, plot, report, poses;
+  std::string command_line, method, schedule, loss, memory = "1GB";
   std::vector<std::string> observed;  // "HR=LOW"
   bool evidence = false, json = false;
 };
@@ -67,13 +64,6 @@ void check_memory(const Graph& graph, const Registry& registry, double limit) {
         in_gigabytes(need.bytes), in_gigabytes(limit), need.largest);
 }
 
-struct Solved {
-  Plan plan;
-  State state;
-  Report report;
-  std::string why_not_exact = {};  // of a discrete graph that is swept because its cliques are too wide
-};
-
 std::vector<GivenText> given_by(const std::vector<std::string>& observed) {
   std::vector<GivenText> given;
   for (const std::string& text : observed) {
@@ -82,75 +72,6 @@ std::vector<GivenText> given_by(const std::vector<std::string>& observed) {
     given.push_back({text.substr(0, at), text.substr(at + 1)});
   }
   return given;
-}
-
-// How a graph may be solved that is not swept.
-struct WholeSolvers {
-  Joint gaussian;
-  Exact discrete;
-};
-
-Solved solve(const GraphFile& file, Plan plan) {
-  State state(plan);
-  file.observe(state);
-  Report report = run(plan, state);
-  return {std::move(plan), std::move(state), std::move(report)};
-}
-
-// One sweep where that is exact; otherwise by cliques where everything is discrete and they are small enough, all at
-// once where everything is Gaussian, and repeated sweeps where neither is.
-Solved solve_best(const GraphFile& file, const WholeSolvers& whole, const Registry& registry,
-                  const CompileOptions& options) {
-  std::string refusal, last;
-  const auto compiled = [&](const auto& rule) -> std::optional<Plan> {
-    try {
-      return compile_with_gates(file.graph, rule, registry, options);
-    } catch (const Error& error) {  // a kind, a method or a family that it does not know
-      last = error.what();
-      if (refusal.empty()) refusal = last;
-      return std::nullopt;
-    }
-  };
-  if (!whole.gaussian.options.hypers.empty())
-    return solve(file, compile_with_gates(file.graph, whole.gaussian, registry, options));
-  if (const auto once = compiled(forward_backward())) {
-    Solved solved = solve(file, *once);
-    if (solved.report.stop == Report::Stop::exact) return solved;
-  }
-  if (const auto cliques = compiled(whole.discrete)) return solve(file, *cliques);
-  const std::string why_not =
-      last.find("widest clique") == std::string::npos ? "" : last.substr(0, last.find("; sweep"));
-  if (const auto gaussian = compiled(whole.gaussian)) return solve(file, *gaussian);
-  if (const auto sweeps = compiled(flooding({.limit = 1000}))) {
-    Solved solved = solve(file, *sweeps);
-    solved.why_not_exact = why_not;
-    return solved;
-  }
-  fail("{}", refusal);
-}
-
-Solved solve_as_asked(const GraphFile& file, const std::string& schedule, const WholeSolvers& whole,
-                      const Registry& registry, const CompileOptions& options) {
-  if (schedule.empty() || schedule == "auto") return solve_best(file, whole, registry, options);
-  if (schedule != "joint" && !file.hypers.empty())
-    fail("schedule '{}' knows no hypers; leave the schedule to \"joint\", or hyper '{}' out", schedule,
-         file.hypers[0].name);
-  const auto by = [&](const auto& rule) {
-    return solve(file, compile_with_gates(file.graph, rule, registry, options));
-  };
-  if (schedule == "joint") return by(whole.gaussian);
-  if (schedule == "exact") return by(whole.discrete);
-  if (schedule == "tree_reweighted") return by(tree_reweighted({.memory = whole.discrete.options.memory}));
-  const std::pair<std::string, Scheduler> known[] = {{"forward_backward", forward_backward()},
-                                                     {"flooding", flooding({.limit = 1000})},
-                                                     {"sequential", sequential({.limit = 1000})},
-                                                     {"residual", residual({.limit = 1000})}};
-  std::vector<std::string> names{"auto", "exact", "tree_reweighted", "joint"};
-  for (const auto& [name, rule] : known) {
-    if (name == schedule) return by(rule);
-    names.push_back(name);
-  }
-  fail("there is no schedule '{}'{}", schedule, suggestion(schedule, names));
 }
 
 std::string element_name(const Belief& belief, const std::string& name, std::size_t i) {
@@ -276,8 +197,9 @@ std::vector<std::pair<std::string, HyperBelief>> hypers_of(const GraphFile& file
 
 void infer(const InferRequest& request) {
   plot::check_picture(request.plot);
-  check_outputs({{"--dot", request.dot}, {"--plot", request.plot}, {"--report", request.report}},
-                {{"graph", request.graph}});
+  check_outputs(
+      {{"--dot", request.dot}, {"--plot", request.plot}, {"--report", request.report}, {"--poses", request.poses}},
+      {{"graph", request.graph}});
   const double limit = bytes_of(request.memory);
   const auto bytes = static_cast<std::uint64_t>(std::min(limit, 1e18));
   const std::vector<GivenText> given = given_by(request.observed);
@@ -287,9 +209,14 @@ void infer(const InferRequest& request) {
       read_file(request.graph, "a graph file", longest, "; or raise --memory-limit, 16 times as large");
   if (text.starts_with("{\n  \"format\": \"dma"))
     fail("'{}' is a fitted model, not a graph; dma inspect shows it, dma predict uses it", request.graph.string());
+  std::optional<PoseGraph> poses;
   const GraphFile file = [&] {
     try {
-      return parse_graph(text, given);
+      if (request.poses.empty() && request.loss.empty()) return parse_graph(text, given);
+      poses = parse_g2o(text);
+      GraphFile found = poses->graph(parse_loss(request.loss));
+      found.observe(given);
+      return found;
     } catch (const Error& error) {
       fail("'{}': {}", request.graph.string(), error.what());
     }
@@ -328,6 +255,10 @@ void infer(const InferRequest& request) {
                                 file.description, found.line, request.command_line,
                                 plot::graph_picture(dot, "svg", why)}));
   }
+  if (!request.poses.empty()) {
+    poses->move_to(solved.state);
+    write_file(request.poses, g2o_text(*poses));
+  }
   if (request.json) {
     Json json{{"schedule", schedule_name(solved.plan)},
               {"report", solved.report.line()},
@@ -361,6 +292,7 @@ void infer(const InferRequest& request) {
   if (!request.dot.empty()) fmt::print("graph    {}\n", printable(request.dot.string()));
   if (!request.plot.empty()) fmt::print("picture  {}\n", printable(skipped.empty() ? request.plot.string() : skipped));
   if (!request.report.empty()) fmt::print("report   {}\n", printable(request.report.string()));
+  if (!request.poses.empty()) fmt::print("poses    {}\n", printable(request.poses.string()));
 }
 
 }  // namespace
@@ -375,11 +307,12 @@ void add_infer_command(Command app, const std::string& command_line) {
       "The file lists variables, factors and observations; models/graphs/graph_file.h describes it. `dma factors` "
       "lists the kinds.\n"
       "BIF and UAI files of discrete networks are read as well: dma infer alarm.bif --observe HR=LOW\n"
+      "So are g2o and TORO files of poses: dma infer tools/examples/graphs/square.g2o --poses solved.g2o\n"
       "Schedules: auto (one sweep where that is exact, else exact by cliques where everything is discrete, else all at "
       "once where everything is Gaussian, else repeated sweeps),\n"
       "exact, tree_reweighted (bounds of the evidence where cliques are too wide), joint, forward_backward, flooding, "
       "sequential, residual.");
-  command.add_option("graph", request->graph, "file with the graph: JSON, BIF or UAI").required();
+  command.add_option("graph", request->graph, "file with the graph: JSON, BIF, UAI or g2o").required();
   command.add_option("--method", request->method, "method of the messages (default: the file's)").value("METHOD");
   command.add_option("--schedule", request->schedule, "the order of the messages (default: the file's, or auto)")
       .value("auto|exact|tree_reweighted|joint|forward_backward|flooding|sequential|residual");
@@ -391,6 +324,9 @@ void add_infer_command(Command app, const std::string& command_line) {
   command.add_option("--dot", request->dot, "file for the graph in Graphviz's language, with beliefs");
   command.add_option("--plot", request->plot, "picture of it, .svg or .png; needs Graphviz");
   command.add_option("--report", request->report, "page with the graph, beliefs, messages and report, .html");
+  command.add_option("--poses", request->poses, "file for the poses found in a g2o file, in the same format");
+  command.add_option("--loss", request->loss, "what loops of a g2o file cost that are far off, such as cauchy:2")
+      .value("huber|cauchy");
   command.add_flag("--json", request->json, "JSON instead of text");
   command.add_option("--memory-limit", request->memory, "refuse a graph that would take more").value("SIZE");
   command.callback([request] { infer(*request); });

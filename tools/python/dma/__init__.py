@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, Any
 from . import words as words  # first: functions of _dma refuse in our words from here on
 from ._dma import (
     Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Exact, ExactComparison, Explanation,
-    Factor, Graph, HiddenMarkov, Hyper, HyperBelief, Joint, JointChains, JointComparison, Kind, LearnReport,
-    Learner, LinearFit, ParsedGraph, Plan, Process, Registry, Report, RunCertificate, Schedule, SeriesFilter,
-    Smoothed, State, StateSpace, TreeReweighted, Variable, VectorFactor,
+    Factor, Graph, GrowingGraph, HiddenMarkov, Hyper, HyperBelief, Joint, JointChains, JointComparison, Kind,
+    LearnReport, Learner, LinearFit, ParsedGraph, Plan, Process, Registry, Report, RunCertificate, Schedule,
+    SeriesFilter, Smoothed, State, StateSpace, TreeReweighted, Variable, VectorFactor,
     above, all_to_one, at_least, at_most, autoregressive, below, certificate, certify, column, compare_with_exact,
     compare_with_joint, compile, covariance, decide, draw_chains, evidence, evidence_bounds, exact, explain, finite,
     flooding, forward, forward_backward, gather, given, graph_text, hyper, hyper_belief, joint, linear_regression,
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Belief", "Certificate", "Classifier", "Connection", "Contradiction", "Domain", "Error", "Evidence", "Exact",
-    "ExactComparison", "Explanation", "Factor", "Factorisation", "Game", "Graph", "GraphRegressor", "HiddenMarkov",
-    "Hyper", "HyperBelief", "Joint", "JointChains", "JointComparison", "Kind", "LearnReport", "Learner",
+    "ExactComparison", "Explanation", "Factor", "Factorisation", "Game", "Graph", "GraphRegressor", "GrowingGraph",
+    "HiddenMarkov", "Hyper", "HyperBelief", "Joint", "JointChains", "JointComparison", "Kind", "LearnReport", "Learner",
     "LinearFit", "Mixture", "ParsedGraph", "Plan", "Process", "Rating", "Registry", "Regressor", "Report",
     "RunCertificate", "Schedule", "Season", "Series", "SeriesFilter", "Smoothed", "State", "StateSpace",
     "TreeReweighted", "Variable", "VectorFactor", "above", "all_to_one", "at_least", "at_most", "autoregressive",

@@ -360,8 +360,58 @@ class Graph:
         precision: Optional[npt.ArrayLike] = None,
         a: Optional[npt.ArrayLike] = None,
     ) -> VectorFactor: ...
+    def point_prior(
+        self,
+        x: _End,
+        at: npt.ArrayLike,
+        *,
+        covariance: Optional[npt.ArrayLike] = None,
+        precision: Optional[npt.ArrayLike] = None,
+        loss: str = "",
+    ) -> Variable: ...
+    def between(
+        self,
+        a: _End,
+        b: _End,
+        measured: npt.ArrayLike,
+        *,
+        covariance: Optional[npt.ArrayLike] = None,
+        precision: Optional[npt.ArrayLike] = None,
+        loss: str = "",
+    ) -> Variable: ...
+    def range(
+        self,
+        x: _End,
+        p: _End,
+        measured: npt.ArrayLike,
+        *,
+        covariance: Optional[npt.ArrayLike] = None,
+        precision: Optional[npt.ArrayLike] = None,
+        loss: str = "",
+    ) -> Variable: ...
+    def bearing(
+        self,
+        x: _End,
+        p: _End,
+        measured: npt.ArrayLike,
+        *,
+        covariance: Optional[npt.ArrayLike] = None,
+        precision: Optional[npt.ArrayLike] = None,
+        loss: str = "",
+    ) -> Variable: ...
     def _repr_svg_(self) -> Optional[str]: ...
     def _repr_html_(self) -> str: ...
+
+class GrowingGraph:
+    def __init__(self, lag: int = 10, registry: Optional[Registry] = None) -> None: ...
+    @property
+    def graph(self) -> Graph: ...
+    @property
+    def compiled(self) -> int: ...
+    def observe(self, variable: Union[Variable, str], values: npt.ArrayLike) -> None: ...
+    def start(self, variable: Union[Variable, str], values: npt.ArrayLike) -> None: ...
+    def update(self) -> Report: ...
+    def belief(self, variable: Union[Variable, str]) -> Belief: ...
 
 class VectorFactor:
     def set(self, state: State, covariance: npt.ArrayLike) -> None: ...
@@ -373,6 +423,8 @@ class ParsedGraph:
     def graph(self) -> Graph: ...
     @property
     def observations(self) -> dict[str, list[Optional[float]]]: ...
+    @property
+    def starts(self) -> dict[str, list[Optional[float]]]: ...
     @property
     def description(self) -> str: ...
     @property

@@ -144,6 +144,25 @@ TEST_CASE("infer: a BIF file, observed by name") {
                 "what is observed has probability zero: 'tub' = yes and 'either' = no cannot be together");
 }
 
+TEST_CASE("infer: a g2o file, and the poses found as another") {
+  const auto json = inferred("square.g2o", "");
+  CHECK(json["schedule"] == "joint");
+  CHECK(json["beliefs"]["pose"]["family"] == "pose2");
+  CHECK(json["beliefs"]["pose"]["mean"].size() == 9);
+  const TemporaryFolder folder;
+  const std::string solved = (folder.path() / "solved.g2o").string();
+  const auto outcome = run_dma(folder, "infer '" + kGraphs + "square.g2o' --poses '" + solved + "'");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  CHECK(outcome.output.find("  fixed      = (0, 0, 0)\n") != std::string::npos);
+  // Solved again it stays where it is: the first gradient is that of the last time.
+  const auto again = run_dma(folder, "infer '" + solved + "' --loss cauchy:100");
+  REQUIRE_MESSAGE(again.exit_code == 0, again.errors);
+  CHECK(again.output.find("objective 0.187") != std::string::npos);
+  check_refused(folder, "infer '" + kGraphs + "square.g2o' --loss tukey", "the loss is 'tukey'");
+  check_refused(folder, "infer '" + kGraphs + "asia.bif' --loss huber", "line 1: there is no tag");
+  check_refused(folder, "certify huber", "kind 'huber' has no messages");
+}
+
 TEST_CASE("infer: cliques that are too wide are named, and the sweeps that take their place") {
   // A grid of 20 x 20 spins: its widest clique has about 20 of them, 2^21 entries or so.
   const TemporaryFolder folder;

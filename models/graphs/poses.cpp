@@ -1,0 +1,141 @@
+#include "models/graphs/poses.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "engine/run/state.h"
+#include "engine/support/error.h"
+
+namespace dma {
+
+namespace {
+
+struct FamilySize {
+  std::string_view name;
+  std::size_t numbers;
+};
+constexpr std::array<FamilySize, 4> kFamilies = {{{"angle", 1}, {"rotation", 3}, {"pose2", 3}, {"pose3", 6}}};
+
+// The numbers of a point of that family; an Error for any other.
+std::size_t numbers_of(std::string_view who, const Graph& g, VariableId x, bool is_pose) {
+  for (const auto& [name, numbers] : kFamilies)
+    if (g[x].family == name && (!is_pose || name.starts_with("pose"))) return numbers;
+  fail("{}: variable '{}' is {}; {} is expected", who, g[x].name, g[x].family.empty() ? "gaussian" : g[x].family,
+       is_pose ? "a pose2 or pose3" : "an angle, rotation, pose2 or pose3");
+}
+
+VariableId measure(Graph& g, const std::string& what, std::vector<Connection> ends, std::size_t size,
+                   const std::vector<double>& measured, const SpreadMatrix& matrix, const Loss& loss) {
+  const Connection& first = ends[0];
+  const std::size_t slots = first.reach == Reach::gather ? first.table.size() : g[first.variable].size;
+  if (measured.size() != size && measured.size() != size * slots)
+    fail("{} of '{}': {} numbers are measured; {} or, for each of {}, {} are expected", what, g[first.variable].name,
+         measured.size(), size, slots, size * slots);
+  const std::string kind = std::string(g[first.variable].family) + "_" + what;
+  const VariableId r = g.variable("", size * slots);
+  ends.emplace_back("r", r);
+  g.factor(kind, std::move(ends), {{"measured", measured}});
+  weigh_residuals(g, r, size, matrix, loss);
+  return r;
+}
+
+// The first one, where the file fixes none.
+std::vector<bool> fixed_in(const PoseGraph& graph) {
+  std::vector<bool> out;
+  for (const PoseGraph::Vertex& v : graph.vertices) out.push_back(v.is_fixed);
+  if (std::ranges::find(out, true) == out.end() && !out.empty()) out[0] = true;
+  return out;
+}
+
+VariableId sight(Graph& g, const std::string& what, const Connection& x, const Connection& p, std::size_t size,
+                 const std::vector<double>& measured, const SpreadMatrix& matrix, const Loss& loss) {
+  return measure(g, what, {{"x", x}, {"p", p}}, size, measured, matrix, loss);
+}
+
+}  // namespace
+
+VariableId between(Graph& g, const Connection& a, const Connection& b, const std::vector<double>& measured,
+                   const SpreadMatrix& matrix, const Loss& loss) {
+  const std::size_t size = numbers_of("between", g, a.variable, false);
+  return measure(g, "between", {{"a", a}, {"b", b}}, size, measured, matrix, loss);
+}
+
+VariableId point_prior(Graph& g, const Connection& x, const std::vector<double>& at, const SpreadMatrix& matrix,
+                       const Loss& loss) {
+  const std::size_t size = numbers_of("point_prior", g, x.variable, false);
+  return measure(g, "offset", {{"x", x}}, size, at, matrix, loss);
+}
+
+VariableId range(Graph& g, const Connection& x, const Connection& p, const std::vector<double>& measured,
+                 const SpreadMatrix& matrix, const Loss& loss) {
+  (void)numbers_of("range", g, x.variable, true);
+  return sight(g, "range", x, p, 1, measured, matrix, loss);
+}
+
+VariableId bearing(Graph& g, const Connection& x, const Connection& p, const std::vector<double>& measured,
+                   const SpreadMatrix& matrix, const Loss& loss) {
+  const std::size_t angles = numbers_of("bearing", g, x.variable, true) == 3 ? 1 : 2;
+  return sight(g, "bearing", x, p, angles, measured, matrix, loss);
+}
+
+Loss parse_loss(const std::string& text) {
+  if (text.empty()) return {};
+  const std::size_t colon = text.find(':');
+  const std::string kind = text.substr(0, colon), width = colon == std::string::npos ? "1" : text.substr(colon + 1);
+  char* end = nullptr;
+  const double number = std::strtod(width.c_str(), &end);
+  if ((kind != "huber" && kind != "cauchy") || width.empty() || *end != 0 || !(number > 0 && number < kInfinity))
+    fail("the loss is '{}'; huber or cauchy is expected, or huber:1.5 with its width in standard deviations", text);
+  return {kind, number};
+}
+
+GraphFile PoseGraph::graph(const Loss& loss) const {
+  GraphFile file;
+  file.schedule = "joint";
+  const std::string family = is_3d ? "pose3" : "pose2";
+  const std::vector<bool> is_fixed = fixed_in(*this);
+  std::vector<std::uint32_t> place(vertices.size());  // among the free or the fixed ones
+  std::array<GraphFile::Observation, 2> points{};     // free, fixed
+  std::array<std::uint32_t, 2> counts = {};
+  for (std::size_t v = 0; v < vertices.size(); ++v) {
+    place[v] = counts[is_fixed[v]]++;
+    points[is_fixed[v]].values.insert(points[is_fixed[v]].values.end(), vertices[v].at.begin(), vertices[v].at.end());
+  }
+  if (counts[0] > 0) {
+    points[0].variable = file.graph.variable("pose", counts[0], family);
+    file.starts.push_back(points[0]);
+  }
+  points[1].variable = file.graph.observed("fixed", counts[1], family);
+  file.observations.push_back(points[1]);
+  // Plates of edges with the same ends and loss.
+  for (int sort = 0; sort < 8; ++sort) {
+    const bool from_fixed = sort & 1, to_fixed = sort & 2, is_loop = sort & 4;
+    std::vector<std::uint32_t> from, to;
+    std::vector<double> measured, information;
+    for (const Edge& e : edges) {
+      const std::uint64_t a = vertices[e.from].id, b = vertices[e.to].id;
+      if (is_fixed[e.from] != from_fixed || is_fixed[e.to] != to_fixed || (a + 1 != b && b + 1 != a) != is_loop)
+        continue;
+      from.push_back(place[e.from]), to.push_back(place[e.to]);
+      measured.insert(measured.end(), e.measured.begin(), e.measured.end());
+      information.insert(information.end(), e.information.begin(), e.information.end());
+    }
+    if (from.empty()) continue;
+    between(file.graph, gather(points[from_fixed].variable, from), gather(points[to_fixed].variable, to), measured,
+            SpreadMatrix::precision(information), is_loop ? loss : Loss{});
+  }
+  return file;
+}
+
+void PoseGraph::move_to(const State& state) {
+  const std::vector<bool> is_fixed = fixed_in(*this);
+  if (std::ranges::find(is_fixed, false) == is_fixed.end()) return;
+  const std::vector<double> means = state.belief(VariableId{0}).means();
+  std::size_t next = 0;
+  for (std::size_t v = 0; v < vertices.size(); ++v)
+    for (double& number : vertices[v].at)
+      if (!is_fixed[v]) number = means.at(next++);
+}
+
+}  // namespace dma

@@ -1,0 +1,65 @@
+// Measurements of angles, rotations and poses: variables of the families angle, rotation, pose2 and pose3, solved by
+// joint(). A pose2 is x, y and an angle; a pose3 is x, y, z and a rotation, written as its axis times its angle.
+// Beliefs are about steps: a position moves in the frame of the world, a rotation turns in that of the body.
+//
+//   const VariableId x = g.variable("x", 3, "pose2");
+//   point_prior(g, gather(x, {0}), {0, 0, 0}, SpreadMatrix::covariance(...));
+//   between(g, gather(x, {0, 1}), gather(x, {1, 2}), {1, 0, 0.1, 1, 0, 0.2}, SpreadMatrix::precision(...));
+//
+// A connection may be of many points; what is measured, and the matrix, are then one for all, or one for each.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/graphs/graph_file.h"
+#include "models/graphs/vectors.h"
+
+namespace dma {
+
+// Each returns the variable of its residuals, which are as many numbers as are measured.
+// b as seen from a: log(measured^-1 a^-1 b) is noise.
+VariableId between(Graph& g, const Connection& a, const Connection& b, const std::vector<double>& measured,
+                   const SpreadMatrix& matrix, const Loss& loss = {});
+// The step from `at` to x is noise, in the directions that beliefs have.
+VariableId point_prior(Graph& g, const Connection& x, const std::vector<double>& at, const SpreadMatrix& matrix,
+                       const Loss& loss = {});
+// The distance from pose x to the point p, a Gaussian block of 2 or 3; its direction as an angle, or as azimuth and
+// elevation, in the frame of x.
+VariableId range(Graph& g, const Connection& x, const Connection& p, const std::vector<double>& measured,
+                 const SpreadMatrix& matrix, const Loss& loss = {});
+VariableId bearing(Graph& g, const Connection& x, const Connection& p, const std::vector<double>& measured,
+                   const SpreadMatrix& matrix, const Loss& loss = {});
+
+// "cauchy", or "huber:1.5" with its width; nothing: none.
+Loss parse_loss(const std::string& text);
+
+// A graph of poses as g2o and TORO write it: VERTEX_SE2, EDGE_SE2, VERTEX_SE3:QUAT, EDGE_SE3:QUAT and FIX; VERTEX2,
+// EDGE2, VERTEX3 and EDGE3 (roll, pitch, yaw). EQUIV is left out.
+struct PoseGraph {
+  struct Vertex {
+    std::uint64_t id;
+    std::vector<double> at;  // as a pose2 or a pose3; empty until found
+    bool is_fixed = false;
+  };
+  struct Edge {
+    std::uint32_t from, to;                     // places in `vertices`
+    std::vector<double> measured, information;  // n numbers, and n x n
+  };
+  bool is_3d = false;
+  std::vector<Vertex> vertices;
+  std::vector<Edge> edges;
+
+  // Variables "pose", of the vertices that are not fixed, in their order, and "fixed". The first is fixed where the
+  // file fixes none. The loss is that of loops: edges between vertices that do not follow each other.
+  GraphFile graph(const Loss& loss = {}) const;
+  // The vertices where a state of that graph has them.
+  void move_to(const State& state);
+};
+
+// An Error says the line, what is there and what is expected. Vertices without a line are placed along the edges.
+PoseGraph parse_g2o(std::string_view text);
+std::string g2o_text(const PoseGraph& graph);
+
+}  // namespace dma

@@ -1,0 +1,115 @@
+// Graphs that grow, against a filter as a textbook writes it and against the graph solved as a whole.
+#include "models/graphs/growing.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+#include "models/graphs/poses.h"
+
+namespace {
+
+using namespace dma;
+
+double seen_at(std::size_t t) { return std::sin(0.7 * static_cast<double>(t)) + 0.01 * static_cast<double>(t % 17); }
+
+}  // namespace
+
+TEST_CASE("growing: a level with a fixed lag is filtered and smoothed as by hand, and compiled a few times") {
+  constexpr double kStep = 0.3, kNoise = 0.5, kPrior = 4;
+  constexpr std::size_t kSteps = 400, kLag = 6;
+  GrowingGraph level(standard_registry(), {.lag = kLag});
+  std::vector<VariableId> x;
+  std::vector<double> mean, variance;  // filtered
+  for (std::size_t t = 0; t < kSteps; ++t) {
+    Graph& g = level.graph();
+    x.push_back(g.variable(""));
+    const VariableId y = g.observed("");
+    if (t == 0) g.factor("gaussian_prior", {x[0]}, {{"mean", 1.0}, {"variance", kPrior}});
+    if (t > 0) g.factor("gaussian_noise", {x[t - 1], x[t]}, {{"variance", kStep}});
+    g.factor("gaussian_noise", {x[t], y}, {{"variance", kNoise}});
+    level.observe(y, {seen_at(t)});
+    CHECK(level.update().stop == Report::Stop::exact);
+    const double before = t == 0 ? 1 : mean[t - 1], spread = t == 0 ? kPrior : variance[t - 1] + kStep;
+    const double gain = spread / (spread + kNoise);
+    mean.push_back(before + gain * (seen_at(t) - before));
+    variance.push_back((1 - gain) * spread);
+    CHECK(level.belief(x[t]).mean() == doctest::Approx(mean[t]).epsilon(1e-10));
+    CHECK(level.belief(x[t]).variance() == doctest::Approx(variance[t]).epsilon(1e-10));
+    if (t < kLag) continue;
+    // Back from the last step to the one that leaves, as Rauch, Tung and Striebel.
+    double smoothed = mean[t], of = variance[t];
+    for (std::size_t s = t; s-- > t - kLag;) {
+      const double predicted = variance[s] + kStep, back = variance[s] / predicted;
+      smoothed = mean[s] + back * (smoothed - mean[s]);
+      of = variance[s] + back * back * (of - predicted);
+      CHECK(level.belief(x[s]).mean() == doctest::Approx(smoothed).epsilon(1e-9));
+      CHECK(level.belief(x[s]).variance() == doctest::Approx(of).epsilon(1e-9));
+    }
+  }
+  CHECK(level.compiled() < 3 * kLag);
+}
+
+TEST_CASE("growing: a walk of poses that meets earlier ones ends near the whole of it") {
+  constexpr std::uint32_t kSteps = 60, kLag = 12;
+  GrowingGraph walk(standard_registry(), {.lag = kLag});
+  Graph whole;
+  const SpreadMatrix noise = SpreadMatrix::covariance({0.01, 0, 0, 0, 0.01, 0, 0, 0, 0.0025});
+  std::vector<VariableId> x, of_whole;
+  for (std::uint32_t t = 0; t < kSteps; ++t) {
+    const std::vector<double> step = {1 + 0.05 * std::sin(3.0 * t), 0.05 * std::cos(5.0 * t),
+                                      std::numbers::pi / 4 + 0.02 * std::sin(7.0 * t)};
+    for (Graph* const g : {&walk.graph(), &whole}) {
+      std::vector<VariableId>& all = g == &whole ? of_whole : x;
+      all.push_back(g->variable("", 1, "pose2"));
+      if (t == 0) point_prior(*g, all[0], {0, 0, 0}, noise);
+      if (t > 0) between(*g, all[t - 1], all[t], step, noise);
+      if (t >= 8) between(*g, all[t - 8], all[t], {0, 0, 0}, noise);
+    }
+    if (t > 0) {
+      const std::vector<double> at = walk.belief(x[t - 1]).means();
+      const double c = std::cos(at[2]), s = std::sin(at[2]);
+      walk.start(x[t], std::vector<double>{at[0] + c * step[0] - s * step[1], at[1] + s * step[0] + c * step[1],
+                                           at[2] + step[2]});
+    }
+    const Report report = walk.update();
+    CAPTURE(report.line());
+    CHECK(report.joint->objective < 5);
+    CHECK(report.converged());
+  }
+  const Plan plan = compile(whole, joint(), standard_registry());
+  State state(plan);
+  for (std::uint32_t t = 0; t < kSteps; ++t) set_start(state, of_whole[t], walk.belief(x[t]).means());
+  CHECK(run(plan, state).converged());
+  for (std::uint32_t t = kSteps - kLag; t < kSteps; ++t)
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Belief grown = walk.belief(x[t]), exact = state.belief(of_whole[t]);
+      CHECK(std::abs(std::remainder(grown.mean(0, k) - exact.mean(0, k), k < 2 ? 1e9 : 2 * std::numbers::pi)) <
+            0.1 * exact.sd(0, k));
+      CHECK(grown.sd(0, k) == doctest::Approx(exact.sd(0, k)).epsilon(0.05));
+    }
+  CHECK(walk.compiled() < 4 * kLag);
+}
+
+TEST_CASE("growing: what nothing determines stays, and what has left cannot be asked again") {
+  GrowingGraph g(standard_registry(), {.lag = 1});
+  const VariableId a = g.graph().variable("a"), b = g.graph().variable("b");
+  g.graph().factor("gaussian_noise", {a, b}, {{"variance", 1.0}});
+  CHECK(g.update().stop == Report::Stop::singular);
+  const VariableId y = g.graph().observed("y");
+  g.graph().factor("gaussian_noise", {b, y}, {{"variance", 1.0}});
+  g.observe(y, {2.0});
+  CHECK(g.update().stop == Report::Stop::exact);
+  CHECK(g.belief(a).mean() == doctest::Approx(2));
+  CHECK(g.belief(a).variance() == doctest::Approx(2));
+  const VariableId c = g.graph().variable("c");
+  g.graph().factor("gaussian_noise", {a, c}, {{"variance", 1.0}}, {.name = "late"});
+  CHECK_THROWS_WITH_AS(g.update(),
+                       "growing graph: factor 'late' connects 'a', which left the window; raise the lag of 1", Error);
+  CHECK_THROWS_WITH_AS(g.observe(c, {1.0}), "variable 'c' is not observed; declare it with observed(...)", Error);
+  CHECK_THROWS_WITH_AS(GrowingGraph(standard_registry(), {.lag = 0}),
+                       "growing graph: the lag is 0; at least 1 is expected", Error);
+}

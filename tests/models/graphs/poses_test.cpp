@@ -1,0 +1,349 @@
+// Graphs of poses, against Levenberg-Marquardt by hand (tests/oracles/pose_solver.h).
+#include "models/graphs/poses.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <Eigen/Geometry>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <numbers>
+#include <sstream>
+
+#include "engine/joint/chains.h"
+#include "engine/joint/joint.h"
+#include "engine/support/error.h"
+#include "factors/authoring/from_function.h"
+#include "factors/standard_registry.h"
+#include "tests/oracles/pose_solver.h"
+
+namespace {
+
+using namespace dma;
+
+// GTSAM's example of a noisy square, and where its test expects the poses, within 1e-2.
+constexpr const char* kToy =
+    "VERTEX_SE2 0 0.000000 0.000000 0.000000\nVERTEX_SE2 1 0.774115 1.183389 1.576173\n"
+    "VERTEX_SE2 2 -0.262420 2.047059 -3.127594\nVERTEX_SE2 3 -1.605649 0.993891 -1.561134\n"
+    "EDGE_SE2 0 1 0.774115 1.183389 1.576173 1 0 0 1 0 1\nEDGE_SE2 1 2 0.869231 1.031877 1.579418 1 0 0 1 0 1\n"
+    "EDGE_SE2 2 3 1.357840 1.034262 1.566460 1 0 0 1 0 1\nEDGE_SE2 2 0 0.303492 1.865011 -3.113898 1 0 0 1 0 1\n"
+    "EDGE_SE2 0 3 -0.928526 0.993695 -1.563542 1 0 0 1 0 1\n";
+
+struct Run {
+  explicit Run(const GraphFile& file) : plan(compile(file.graph, joint(), standard_registry())), state(plan) {
+    file.observe(state);
+    report = run(plan, state);
+  }
+  Plan plan;
+  State state;
+  Report report;
+};
+
+// Rounds of a helix, or of a circle, with noise, loops between rounds, and matrices that are full and all different.
+PoseGraph helix(bool is_3d, std::uint32_t poses, double noise) {
+  boost::random::mt19937_64 random(7);
+  boost::random::normal_distribution<double> normal;
+  const Eigen::Index n = is_3d ? 6 : 3;
+  constexpr std::uint32_t kRound = 8;
+  const auto pose = [&](std::uint32_t t) {
+    const double angle = 2 * std::numbers::pi / kRound * t;
+    const double tilt = is_3d ? 0.3 * std::sin(t) : 0;
+    return Eigen::Translation3d(std::cos(angle), std::sin(angle), is_3d ? 0.1 * t : 0) *
+           Eigen::AngleAxisd(angle, Eigen::Vector3d::UnitZ()) * Eigen::AngleAxisd(tilt, Eigen::Vector3d::UnitX());
+  };
+  std::string text;
+  const auto add = [&](std::uint32_t a, std::uint32_t b) {
+    Eigen::VectorXd z(n);
+    for (double& number : z) number = noise * normal(random);
+    Eigen::MatrixXd root(n, n);
+    for (double& number : root.reshaped()) number = 0.2 * normal(random);
+    root.diagonal().array() += 1;
+    const Eigen::MatrixXd information = root * root.transpose() / (noise * noise);
+    const Eigen::Isometry3d seen(pose(a).inverse() * pose(b));
+    const Eigen::Vector3d place = seen.translation();
+    const Eigen::Matrix3d turn = seen.rotation();
+    text += fmt::format("EDGE_{} {} {} {} {}", is_3d ? "SE3:QUAT" : "SE2", a, b, place[0] + z[0], place[1] + z[1]);
+    if (is_3d) {
+      const Eigen::Vector3d w = z.tail(3);
+      const Eigen::Quaterniond q(turn * Eigen::AngleAxisd(w.norm(), w.normalized()).toRotationMatrix());
+      text += fmt::format(" {} {} {} {} {}", place[2] + z[2], q.x(), q.y(), q.z(), q.w());
+    } else {
+      text += fmt::format(" {}", std::atan2(turn(1, 0), turn(0, 0)) + z[2]);
+    }
+    for (Eigen::Index i = 0; i < n; ++i)
+      for (Eigen::Index j = i; j < n; ++j) text += fmt::format(" {}", information(i, j));
+    text += "\n";
+  };
+  for (std::uint32_t t = 0; t + 1 < poses; ++t) {
+    add(t, t + 1);
+    if (t >= kRound) add(t - kRound, t);
+  }
+  return parse_g2o(text);
+}
+
+void check_against_oracle(const PoseGraph& poses, double cauchy) {
+  const oracle::SolvedPoses expected = oracle::solve_poses(poses, cauchy, true);
+  const Run found(poses.graph(cauchy > 0 ? Loss{"cauchy", cauchy} : Loss{}));
+  CAPTURE(found.report.line());
+  CHECK(found.report.stop == Report::Stop::converged);
+  CHECK(found.report.joint->objective == doctest::Approx(expected.objective).epsilon(1e-7));
+  PoseGraph moved = poses;
+  moved.move_to(found.state);
+  const std::size_t n = poses.is_3d ? 6 : 3;
+  const Eigen::Index places = poses.is_3d ? 3 : 2;
+  const VariableId pose{0};
+  const Belief belief = found.state.belief(pose);
+  for (std::size_t v = 1; v < poses.vertices.size(); ++v) {
+    const auto first = static_cast<Eigen::Index>(n * (v - 1));
+    for (Eigen::Index i = 0; i < places; ++i)
+      CHECK(std::abs(moved.vertices[v].at[static_cast<std::size_t>(i)] - expected.places[v][i]) < 1e-4);
+    if (cauchy > 0) continue;  // the weights of its information are others
+    // The position of the oracle moves in the frame of the body.
+    const Eigen::MatrixXd block =
+        expected.turns[v] * expected.covariance.block(first, first, places, places) * expected.turns[v].transpose();
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto at = static_cast<Eigen::Index>(i);
+      const double variance = at < places ? block(at, at) : expected.covariance(first + at, first + at);
+      CHECK(belief.variance(v - 1, i) == doctest::Approx(variance).epsilon(1e-3));
+    }
+  }
+}
+
+std::string complaint(const auto& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("poses: the noisy square ends where others have it") {
+  PoseGraph poses = parse_g2o(kToy);
+  const Run found(poses.graph());
+  CHECK(found.report.joint->objective == doctest::Approx(oracle::solve_poses(poses).objective).epsilon(1e-9));
+  poses.move_to(found.state);
+  const double expected[4][3] = {
+      {0, 0, 0}, {0.955797, 1.137643, 1.543041}, {0.129867, 1.989651, 3.201259}, {-1.047715, 0.933789, 4.743682}};
+  for (std::size_t v = 0; v < 4; ++v)
+    for (std::size_t i = 0; i < 3; ++i)
+      CHECK(std::abs(std::remainder(poses.vertices[v].at[i] - expected[v][i], i < 2 ? 1e9 : 2 * std::numbers::pi)) <
+            1e-2);
+}
+
+TEST_CASE("poses: objective, poses and variances are those of Levenberg-Marquardt by hand") {
+  check_against_oracle(helix(false, 40, 0.05), 0);
+  check_against_oracle(helix(true, 40, 0.05), 0);
+}
+
+TEST_CASE("poses: a loss lets loops that are wrong go") {
+  PoseGraph poses = helix(true, 40, 0.05);
+  poses.edges.back().measured[0] += 7;
+  poses.edges[poses.edges.size() - 5].measured[4] += 1;
+  check_against_oracle(poses, 1);
+  const auto error_of = [&](const Loss& loss) {
+    const Run found(poses.graph(loss));
+    PoseGraph moved = poses, clean = helix(true, 40, 0.05);
+    moved.move_to(found.state);
+    clean.move_to(Run(clean.graph()).state);
+    double worst = 0;
+    for (std::size_t v = 0; v < clean.vertices.size(); ++v)
+      for (std::size_t i = 0; i < 3; ++i)
+        worst = std::max(worst, std::abs(moved.vertices[v].at[i] - clean.vertices[v].at[i]));
+    return worst;
+  };
+  const double bent = error_of({});
+  CHECK(bent > 0.5);
+  CHECK(error_of(parse_loss("huber:3")) < 0.4 * bent);
+  CHECK(error_of(parse_loss("cauchy:4")) < 0.2 * bent);
+}
+
+TEST_CASE("poses: a function of a pose by a lambda is differentiated along its steps") {
+  // Where the body's own x axis points, and the position: what a compass and a beacon measure.
+  Registry registry = standard_registry();
+  const auto seen = [](auto x, auto) {
+    using std::cos, std::sin, std::sqrt;
+    const auto square = x[3] * x[3] + x[4] * x[4] + x[5] * x[5];
+    const auto angle = sqrt(square);
+    const auto s = sin(angle) / angle, c = (1 - cos(angle)) / square;
+    return std::array{1 - c * (x[4] * x[4] + x[5] * x[5]) + 0 * x[0],
+                      s * x[5] + c * x[3] * x[4],
+                      c * x[3] * x[5] - s * x[4],
+                      x[0],
+                      x[1],
+                      x[2]};
+  };
+  registry.add(factor_from_vector_function("by_duals", 6, 6, seen));
+  registry.add(factor_from_vector_function(
+      "by_differences", 6, 6, [seen](std::span<const double> x, std::span<const double> p) { return seen(x, p); }));
+  std::vector<std::vector<double>> variances;
+  for (const std::string kind : {"by_duals", "by_differences"}) {
+    Graph g;
+    const VariableId x = g.variable("x", 1, "pose3"), r = g.variable("r", 6), y = g.observed("y", 6);
+    point_prior(g, x, {1, 2, 3, 0.3, -2.9, 0.5},
+                SpreadMatrix::covariance({1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,
+                                          0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1}));
+    g.factor(kind, {x,
+                    {"y1", gather(r, {0})},
+                    {"y2", gather(r, {1})},
+                    {"y3", gather(r, {2})},
+                    {"y4", gather(r, {3})},
+                    {"y5", gather(r, {4})},
+                    {"y6", gather(r, {5})}});
+    g.factor("gaussian_noise", {r, y}, {{"variance", 0.01}});
+    const Plan plan = compile(g, joint(), registry);
+    State state(plan);
+    state.observe(y, {-0.9, 0.2, -0.38, 1.1, 2.2, 3.3});
+    set_start(state, x, std::vector<double>{1, 2, 3, 0.3, -2.9, 0.5});
+    CHECK(run(plan, state).converged());
+    // The information by hand: prior, positions, and the derivative of R exp(w) e_x by w, R (w x e_x).
+    const std::vector<double> means = state.belief(x).means();
+    const Eigen::Map<const Eigen::Vector3d> w(means.data() + 3);
+    const Eigen::Matrix3d turn = Eigen::AngleAxisd(w.norm(), w.normalized()).toRotationMatrix();
+    const Eigen::Vector3d axis = turn.col(0);
+    CHECK((axis - Eigen::Vector3d(-0.9, 0.2, -0.38)).norm() < 0.1);
+    variances.push_back(state.belief(x).variances());
+    CHECK(variances.back()[0] == doctest::Approx(1 / 101.0).epsilon(1e-6));
+    CHECK(variances.back()[4] == doctest::Approx(1 / 101.0).epsilon(0.02));
+    CHECK(variances.back()[3] > 0.5);  // a turn about the axis that is seen stays unknown
+  }
+  for (std::size_t i = 0; i < 6; ++i) CHECK(variances[0][i] == doctest::Approx(variances[1][i]).epsilon(1e-7));
+}
+
+TEST_CASE("poses: landmarks by range and bearing, the evidence of angles, and draws on the manifold") {
+  Graph g;
+  const VariableId x = g.variable("x", 3, "pose2"), p = g.variable("p", 4);
+  const std::vector<double> tight = {1e-6, 0, 0, 0, 1e-6, 0, 0, 0, 1e-6}, loose = {0.04, 0, 0, 0, 0.04, 0, 0, 0, 0.01};
+  point_prior(g, gather(x, {0}), {0, 0, 0}, SpreadMatrix::covariance(tight));
+  between(g, gather(x, {0, 1}), gather(x, {1, 2}), {2, 0, 0}, SpreadMatrix::covariance(loose));
+  const double root2 = std::sqrt(2.0), turn = std::numbers::pi / 4;
+  range(g, gather(x, {0, 1, 2}), gather(p, {0, 1, 0, 1, 2, 3}), {2 * root2, 2, 2}, SpreadMatrix::covariance({0.01}));
+  bearing(g, gather(x, {0, 1, 2}), gather(p, {0, 1, 0, 1, 2, 3}), {turn, 2 * turn, 2 * turn},
+          SpreadMatrix::covariance({0.0025}));
+  Plan plan = compile(g, joint(), standard_registry());
+  State state(plan);
+  set_start(state, p, std::vector<double>{1, 1, 3, 1});
+  CHECK(run(plan, state).converged());
+  const std::vector<double> wanted = {2, 2, 4, 2};
+  for (std::size_t i = 0; i < 4; ++i) CHECK(state.belief(p).mean(i) == doctest::Approx(wanted[i]).epsilon(1e-6));
+
+  // Two readings of an angle across the half turn: the evidence of a Gaussian, and draws that stay within it.
+  Graph a;
+  const VariableId heading = a.variable("heading", 1, "angle");
+  point_prior(a, heading, {3.1}, SpreadMatrix::covariance({0.04}));
+  point_prior(a, heading, {-3.1}, SpreadMatrix::covariance({0.01}));
+  plan = compile(a, joint(), standard_registry());
+  State angles(plan);
+  CHECK(run(plan, angles).converged());
+  const double apart = 2 * std::numbers::pi - 6.2;
+  CHECK(JointPosterior(angles).log_evidence() ==
+        doctest::Approx(-0.5 * (apart * apart / 0.05 + std::log(2 * std::numbers::pi * 0.05))).epsilon(1e-9));
+  CHECK(angles.belief(heading).variance() == doctest::Approx(0.008).epsilon(1e-9));
+  CHECK(std::abs(std::remainder(angles.belief(heading).mean() - (3.1 + 0.8 * apart), 2 * std::numbers::pi)) < 1e-9);
+  const JointSamples draws = JointPosterior(angles).sample(200, 3);
+  const JointChains chains = draw_chains(angles, {.chains = 2, .warm_up = 20, .draws = 40, .leaps = 3});
+  double low = 0, high = 0;
+  for (std::size_t d = 0; d < draws.size(); ++d)
+    low = std::min(low, draws(d, heading)), high = std::max(high, draws(d, heading));
+  CHECK(low > -std::numbers::pi);
+  CHECK(high <= std::numbers::pi);
+  CHECK(high - low > 6);  // on both sides of the cut
+  CHECK(chains.r_hat < 1.5);
+}
+
+TEST_CASE("poses: a g2o file is written as it is read, and wrong lines are named") {
+  for (const bool is_3d : {false, true}) {
+    const PoseGraph poses = helix(is_3d, 12, 0.05);
+    const std::string text = g2o_text(poses);
+    const PoseGraph again = parse_g2o(text);
+    CHECK(again.vertices.size() == poses.vertices.size());
+    CHECK(oracle::solve_poses(again).objective == doctest::Approx(oracle::solve_poses(poses).objective).epsilon(1e-9));
+    CHECK(parse_graph(text).graph.factors().size() == poses.graph().graph.factors().size());
+    CHECK(parse_graph(graph_text(poses.graph())).starts.size() == 1);
+  }
+  const auto of = [](const std::string& text) { return complaint([&] { (void)parse_g2o(text); }); };
+  CHECK(of("VERTEX_SE2 0 0 0 0\nEDGE_SE2 0 1 1 0 0 1 0 0 1 0\n") ==
+        "line 2: EDGE_SE2 has 10 numbers; 11 are expected: two vertices, 3 of the pose, 6 of the information");
+  CHECK(of("VERTEX_SE2 0 0 x 0\n") == "line 1: 'x' is found; a number is expected");
+  CHECK(of("\nVERTEX_XE2 0 0 0 0\n").starts_with("line 2: there is no tag 'VERTEX_XE2'; did you mean 'VERTEX_SE2'?"));
+  CHECK(of("EDGE2 0 1 1 0 0 1 2 0 1 0 1\n") ==
+        "line 1: the information of edge 0 to 1 is not positive definite; look at its diagonal");
+  CHECK(of("EDGE2 0 -1 1 0 0 1 0 0 1 0 1\n") == "line 1: '-1' is found; the number of a vertex is expected");
+  CHECK(of("VERTEX_SE2 0 0 0 0\nVERTEX3 1 0 0 0 0 0 0\n") ==
+        "line 2: 'VERTEX3' is of 3 dimensions, but line 1 is of 2; one file holds one sort of poses");
+  CHECK(of("VERTEX_SE2 0 0 0 0\nVERTEX_SE2 0 0 0 0\n") ==
+        "line 2: vertex 0 has a place already; leave one of them out");
+  CHECK(of("VERTEX_SE3:QUAT 0 0 0 0 0 0 0 0\n") == "line 1: the quaternion has length 0; one of length 1 is expected");
+  CHECK(of("EDGE_SE2 3 3 1 0 0 1 0 0 1 0 1\n") == "line 1: an edge from vertex 3 to itself; two vertices are expected");
+  CHECK(of("FIX 1\n") == "the file has no edges; lines such as EDGE_SE2 are expected");
+  CHECK(of("EDGE_SE2 0 1 1 0 0 1 0 0 1 0 1\nEDGE_SE2 2 3 1 0 0 1 0 0 1 0 1\n") ==
+        "vertex 2 has no place, and no edges lead to it from one that has; add a VERTEX line for it");
+  // TORO's order of the information.
+  CHECK(parse_g2o("EDGE2 0 1 1 0 0 2 0 3 4 0 0\n").edges[0].information ==
+        std::vector<double>{2, 0, 0, 0, 3, 0, 0, 0, 4});
+}
+
+TEST_CASE("poses: points of the wrong sort or size are refused in one line") {
+  const SpreadMatrix one = SpreadMatrix::covariance({1});
+  Graph g;
+  const VariableId x = g.variable("x", 2, "pose2"), y = g.variable("y", 2);
+  CHECK(complaint([&] { (void)between(g, y, y, {0}, one); }) ==
+        "between: variable 'y' is gaussian; an angle, rotation, pose2 or pose3 is expected");
+  CHECK(complaint([&] {
+          (void)point_prior(g, x, {0, 0}, one);
+        }) == "offset of 'x': 2 numbers are measured; 3 or, for each of 2, 6 are expected");
+  CHECK(complaint([&] { (void)parse_loss("tukey"); }) ==
+        "the loss is 'tukey'; huber or cauchy is expected, or huber:1.5 with its width in standard deviations");
+  g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
+  const auto compiled = [](const Graph& graph) {
+    return complaint([&] { (void)compile(graph, joint(), standard_registry()); });
+  };
+  CHECK(compiled(g).find("wants a gaussian variable but 'x' is pose2") != std::string::npos);
+  Graph shared;
+  point_prior(shared, shared.shared("x", 1, "angle"), {0}, one);
+  CHECK(compiled(shared) == "joint: variable 'x' is angle and shared; what examples learn of a point does not add up");
+  Graph seen;
+  const VariableId a = seen.observed("a", 1, "angle");
+  point_prior(seen, a, {0}, one);
+  const Plan plan = compile(seen, joint(), standard_registry());
+  State state(plan);
+  CHECK(complaint([&] { state.observe(a, {1.0, 2.0}); }) != "");
+  state.observe(a, std::nullopt);
+  CHECK(complaint([&] { (void)run(plan, state); }) ==
+        "joint: a value of 'a' is missing, which is angle; one Gaussian over all variables infers gaussian ones alone");
+}
+
+// The public graphs, where DMA_POSES names a folder of them. Prints objective and time beside those by hand.
+TEST_CASE("poses: public graphs end where Levenberg-Marquardt does") {
+  const char* const folder = std::getenv("DMA_POSES");
+  if (folder == nullptr) return;
+  using Clock = std::chrono::steady_clock;
+  const auto seconds = [](Clock::time_point from) {
+    return std::chrono::duration<double>(Clock::now() - from).count();
+  };
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ostringstream text;
+    text << std::ifstream(entry.path()).rdbuf();
+    const PoseGraph poses = parse_g2o(text.str());
+    auto start = Clock::now();
+    const oracle::SolvedPoses expected = oracle::solve_poses(poses);
+    const double by_hand = seconds(start);
+    start = Clock::now();
+    const GraphFile file = poses.graph();
+    const Plan plan = compile(file.graph, joint({.check_draws = 0}), standard_registry());
+    State state(plan);
+    file.observe(state);
+    const Report report = run(plan, state);
+    fmt::print("{}: by hand {:.10g} in {:.3f} s, {} solves; joint {:.10g} in {:.3f} s; {}\n",
+               entry.path().filename().string(), expected.objective, by_hand, expected.solves, report.joint->objective,
+               seconds(start), report.line());
+    CHECK(report.joint->objective <= expected.objective * (1 + 1e-6) + 1e-9);
+  }
+}
