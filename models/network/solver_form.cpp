@@ -17,10 +17,10 @@ constexpr double kMostProducts =
 
 std::unique_ptr<Curvature> SolverForm::curvature() const { return form == Form::dual ? make_dual() : make_primal(); }
 
-std::size_t affordable_members(Index rows, Index outputs, Index scalars) {
+std::size_t affordable_members(Index rows, Index outputs, Index scalars, Index times) {
   constexpr double kProducts = 2e8;  // of an epoch
   const auto n = static_cast<double>(rows * outputs), p = static_cast<double>(scalars);
-  const double products = n <= p ? n * n * n : n * p * p;
+  const double products = static_cast<double>(times) * (n <= p ? n * n * n : n * p * p);
   return static_cast<std::size_t>(std::clamp(kProducts / products, 1.0, 4.0));
 }
 

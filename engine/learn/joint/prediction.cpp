@@ -168,6 +168,14 @@ std::vector<PredictionComponent> rows_of(const std::vector<PredictionComponent>&
   return some;
 }
 
+std::vector<PredictionComponent> rows_of(std::vector<PredictionComponent> components,
+                                         const std::vector<Eigen::Index>& which) {
+  for (PredictionComponent& own : components)
+    for (Eigen::MatrixXd* values : {&own.mean, &own.epistemic_sd, &own.noise_sd, &own.weight})
+      if (values->size() > 0) *values = (*values)(which, Eigen::all).eval();
+  return components;
+}
+
 namespace {
 
 // The component in units of the outputs, whatever their likelihoods.

@@ -24,6 +24,8 @@ struct PredictionComponent {
 // Of some rows alone.
 std::vector<PredictionComponent> rows_of(const std::vector<PredictionComponent>& components, Eigen::Index begin,
                                          Eigen::Index rows);
+std::vector<PredictionComponent> rows_of(std::vector<PredictionComponent> components,
+                                         const std::vector<Eigen::Index>& which);
 
 // Log density of all targets under a mixture, a block of rows after the other: of a million rows it is larger than the
 // table.

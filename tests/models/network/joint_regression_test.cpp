@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "tests/oracles/random_matrices.h"
 
 using namespace dma;
@@ -53,4 +55,67 @@ TEST_CASE("joint regression: with fewer rows than weights a network needs the be
     CAPTURE(fraction);
     CHECK(fraction < 0.1);
   }
+}
+
+namespace {
+
+// y = 2 x0 + sin 2 x1 + x2 x3 + noise, standardised by what is known of it.
+RowData smooth_rows(Index rows, Index inputs, std::uint64_t seed) {
+  const Matrix x = oracle::random_matrix(rows, inputs, seed), noise = oracle::random_matrix(rows, 1, seed + 1);
+  Matrix y(rows, 1);
+  for (Index i = 0; i < rows; ++i)
+    y(i, 0) = (2 * x(i, 0) + std::sin(2 * x(i, 1)) + x(i, 2) * x(i, 3) + 0.3 * noise(i, 0)) / 2.3;
+  return {x, y};
+}
+
+double rmse(const std::vector<PredictionComponent>& said, const Matrix& targets) {
+  return std::sqrt((Prediction::mix(said).mean - targets).squaredNorm() / static_cast<double>(targets.size()));
+}
+
+}  // namespace
+
+TEST_CASE("joint regression: what is said of unseen rows holds for fresh ones, with few and with many weights a row") {
+  const RowData fresh = smooth_rows(4000, 10, 77);
+  for (const std::size_t width : {5u, 50u}) {
+    const RowData data = smooth_rows(600, 10, 5);
+    JointRegression net({.shape = {.layers = {10, width, 1}, .slopes = {0.1}}, .epochs = 40, .members = 1});
+    net.fit(data);
+    const auto found = net.predict(fresh.rows);
+    const double said = rmse(net.left_out(), data.targets), is = rmse(found, fresh.targets);
+    CAPTURE(width);
+    CAPTURE(said);
+    CAPTURE(is);
+    CHECK(said == doctest::Approx(is).epsilon(0.08));  // by leverage alone 50 units say 0.8 of it
+    const Eigen::ArrayXXd below = Prediction::mix(found).cumulative(fresh.targets);
+    const double coverage = (below > 0.025 && below < 0.975).cast<double>().mean();
+    CAPTURE(coverage);
+    CHECK(coverage > 0.93);
+    CHECK(coverage < 0.975);
+  }
+}
+
+TEST_CASE("joint regression: rows held out choose a width, and a stop while they do leaves no trace") {
+  const auto options = [] {
+    return JointRegressionOptions{
+        .shape = {.layers = {4, 50, 1}, .slopes = {0.1}}, .epochs = 30, .choose_width = true, .members = 1};
+  };
+  const auto width_of = [](const JointRegression& net) { return net.options().shape.layers[1]; };
+  const RowData noisy = smooth_rows(150, 4, 3);
+  RowData waves{4 * oracle::random_matrix(900, 4, 8), {}};
+  waves.targets = (waves.rows.col(0).array().sin() + waves.rows.col(1).array().cos() * waves.rows.col(2).array().sin());
+  JointRegression few(options()), many(options());
+  few.fit(noisy), many.fit(waves);
+  CHECK(width_of(few) <= 20);
+  CHECK(width_of(many) >= 50);
+
+  JointRegression stopped(options());
+  int asked = 0;
+  bool stops = true;
+  stopped.use_threads(1, nullptr, {}, [&] { return !stops || ++asked < 12; });
+  CHECK(stopped.fit(noisy, [&](const auto&) { return !stops; }).interrupted);
+  CHECK(asked == 12);
+  stops = false;
+  stopped.fit(noisy);
+  CHECK(width_of(stopped) == width_of(few));
+  CHECK(Prediction::mix(stopped.predict(noisy.rows)).sd == Prediction::mix(few.predict(noisy.rows)).sd);
 }
