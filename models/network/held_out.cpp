@@ -14,19 +14,23 @@ namespace dma {
 
 namespace {
 
-constexpr Index kFolds = 5;
+// A fifth of the rows is held out at a time: five times, or less often, but twice at least, where an epoch of all
+// networks would take more products than this.
+constexpr Index kFolds = 5, kFewestFolds = 2;
+constexpr double kFoldProducts = 5e8;
+constexpr Index kTimesJudged = 7;  // as long as one that holds rows out a judged network takes, widths included
 constexpr Index kFewestToHoldOut = 20;
-// As many rows tell the level of noise to 2 %; more than the latter tell no more.
-constexpr Index kEnoughHeldOut = 1000, kMostHeldOut = 4000;
+// As many rows tell the level of noise to 3 %; more than the latter tell no more.
+constexpr Index kEnoughHeldOut = 600, kMostHeldOut = 4000;
 // With so many rows for every weight leverage leaves rows out as well.
-constexpr Index kRowsPerWeight = 20;
-// Of widths: each is tried on two folds while an epoch takes no more products than these.
+constexpr Index kRowsPerWeight = 16;
+// Of widths: each is tried while an epoch takes no more products than these. Where weights are about as many as rows a
+// network is at its worst, and a wider one may be better again: one failure is passed over where the next is cheap.
 constexpr std::size_t kWidths[] = {10, 20, 50, 100, 200};
-constexpr std::size_t kTrialFolds = 2;
 constexpr Index kMostTrialRows = 10000;
-constexpr double kMostTrialProducts = 1e10;
-// Nats a held-out row that a wider network must gain, and their standard errors.
-constexpr double kLeastWidthGain = 0.005, kLeastWidthErrors = 0.5;
+constexpr double kMostTrialProducts = 1e10, kCheapTrialProducts = 1e8;
+// Nats a held-out row that a wider network must gain, and in standard errors; so many of these are clear.
+constexpr double kLeastWidthGain = 0.005, kLeastWidthErrors = 0.5, kClearErrors = 1.5;
 
 void put(const RowBeliefs& some, const std::vector<Index>& which, RowBeliefs& all) {
   all.mean(which, Eigen::all) = some.mean;
@@ -41,8 +45,8 @@ RowBeliefs beliefs_for(Index rows, Index outputs) {
 
 }  // namespace
 
-// Folds of a random order of the rows: a fifth each, and so many of them that there are enough rows held out. A trial
-// learns one member with constant noise, and bounds the rows it learns from.
+// Folds of a random order of the rows, so many of them that there are enough rows held out. A trial learns one member
+// with constant noise, and bounds the rows it learns from. Networks of different folds are different draws.
 void JointRegression::deal_parts(Index rows, bool trial) {
   parts_.clear();
   const std::vector<Index> order = random_order(rows, options_.seed + 0x5eed);
@@ -50,31 +54,37 @@ void JointRegression::deal_parts(Index rows, bool trial) {
   own.hold_out = own.choose_width = own.choose_smoothing = own.tails = false;
   own.on_stage = {};
   if (trial) own.members = 1, own.noise_model = NoiseModel::constant, own.linear_baseline = false;
+  const Index outputs = network_.outputs(),
+              learned = std::min(rows - rows / kFolds, trial ? kMostTrialRows : rows) * outputs;
+  const double most = kFoldProducts / products_of_epoch(learned, network_.scalars());
   Index count = 0;
   for (Index fold = 0; fold < kFolds && count < kEnoughHeldOut; ++fold) {
+    if (fold >= kFewestFolds && static_cast<double>(fold) >= most) break;
     const Index first = fold * rows / kFolds, last = std::min((fold + 1) * rows / kFolds, first + kMostHeldOut);
     Part part{{order.begin() + first, order.begin() + last}, {order.begin() + last, order.end()}, {}};
     part.learned.insert(part.learned.end(), order.begin(), order.begin() + first);
     if (trial) part.learned.resize(std::min(part.learned.size(), static_cast<std::size_t>(kMostTrialRows)));
     for (auto* some : {&part.held, &part.learned}) std::ranges::sort(*some);
     count += last - first;
+    own.seed = options_.seed + 1000 * static_cast<std::uint64_t>(fold);
     part.model = std::make_unique<JointRegression>(own);
     parts_.push_back(std::move(part));
   }
 }
 
-// False: stopped.
-bool JointRegression::learn_parts(const RowData& data, std::size_t count) {
+// So many parts from the first one on. False: stopped.
+bool JointRegression::learn_parts(const RowData& data, std::size_t first, std::size_t count) {
   const SolverForm form = choose_form(data.rows.rows(), data.targets.cols(), network_.scalars());
   const std::size_t jobs = at_once(form, count);
   std::atomic<bool> stopped = false;
   std::atomic<std::size_t> learned = 0;
-  parallel_for(count, jobs, [&](std::size_t p) {
+  parallel_for(count, jobs, [&](std::size_t task) {
     if (stopped) return;
-    JointRegression& model = *parts_[p].model;
+    const Part& part = parts_[first + task];
+    JointRegression& model = *part.model;
     model.options_.jobs = std::max<std::size_t>(1, options_.jobs / jobs);
     const auto on_epoch = [&](const Progress&) { return !options_.keep_going || options_.keep_going(); };
-    if (model.fit(data.some(parts_[p].learned), on_epoch).interrupted) stopped = true;
+    if (model.fit(data.some(part.learned), on_epoch).interrupted) stopped = true;
     if (options_.on_stage)
       options_.on_stage({fmt::format("{} units, rows held out", options_.shape.layers[1]),
                          static_cast<double>(++learned) / static_cast<double>(count)});
@@ -90,11 +100,11 @@ void JointRegression::choose_smoothing_by(const RowData& data) {
         options_.seed));
 }
 
-// Log density of every row that the trials hold out, with the tails that suit them.
-Vector JointRegression::scores_of_parts(const RowData& data) const {
+// Log density of every row that so many trials hold out, with the tails that suit them.
+Vector JointRegression::scores_of_parts(const RowData& data, std::size_t count) const {
   std::vector<Index> rows;
   RowBeliefs found = beliefs_for(data.rows.rows(), data.targets.cols());
-  for (std::size_t p = 0; p < std::min(kTrialFolds, parts_.size()); ++p) {
+  for (std::size_t p = 0; p < count; ++p) {
     const Part& part = parts_[p];
     put(part.model->beliefs_of_networks(data.rows(part.held, Eigen::all))[0], part.held, found);
     rows.insert(rows.end(), part.held.begin(), part.held.end());
@@ -105,20 +115,22 @@ Vector JointRegression::scores_of_parts(const RowData& data) const {
   return Prediction::mix({component(found.some(rows), tails, {})}).log_density(held.targets).rowwise().sum();
 }
 
-// Takes over the widest network that predicts rows held out better than the one before it. False: stopped.
+// Takes over the widest network that predicts rows held out better than the one before it; folds are
+// added until that is clear. False: stopped.
 bool JointRegression::try_widths(const RowData& data) {
   const Index rows = data.rows.rows();
   std::unique_ptr<JointRegression> best;
   Vector scores;
   bool going_on = true;
+  int failures = 0;
   for (const std::size_t width : kWidths) {
     JointRegressionOptions own = options_;
     own.shape.layers[1] = width;
     own.prior = {};
     auto next = std::make_unique<JointRegression>(std::move(own));
-    const auto n = static_cast<double>(std::min(data.count(), kMostTrialRows)),
-               p = static_cast<double>(next->network_.scalars());
-    if (best && (std::min(n * n * n, n * p * p) > kMostTrialProducts ||
+    const double products = products_of_epoch(std::min(data.count(), kMostTrialRows), next->network_.scalars());
+    if (failures == 2 || (failures == 1 && products > kCheapTrialProducts)) break;
+    if (best && (products > kMostTrialProducts ||
                  choose_form(rows, data.targets.cols(), next->network_.scalars()).form == SolverForm::Form::none)) {
       width_reason_ = fmt::format("{} gained on rows held out, {} would take too long (--hidden {})",
                                   best->options_.shape.layers[1], width, width);
@@ -126,20 +138,26 @@ bool JointRegression::try_widths(const RowData& data) {
     }
     next->choose_smoothing_by(data);
     next->deal_parts(rows, true);
-    going_on = next->learn_parts(data, std::min(kTrialFolds, next->parts_.size()));
-    if (going_on && best) {
-      const Vector found = next->scores_of_parts(data), gains = found - scores;
-      const double gain = gains.mean(), count = static_cast<double>(gains.size()),
-                   error = std::sqrt((gains.array() - gain).square().sum() / (count * (count - 1)));
-      if (!(gain > std::max(kLeastWidthGain, kLeastWidthErrors * error))) {
-        width_reason_ = fmt::format("{} predict rows held out no better ({:+.3f} nats a row)", width, gain);
-        break;
-      }
-      scores = found;
-    } else if (going_on) {
-      scores = next->scores_of_parts(data);
+    double gain = 0, error = 1;
+    Vector found;
+    for (std::size_t fold = 0; fold < next->parts_.size() && !(std::abs(gain) > kClearErrors * error) &&
+                               (!best || found.size() < scores.size());
+         ++fold) {
+      going_on = next->learn_parts(data, fold, 1);
+      if (!going_on) break;
+      found = next->scores_of_parts(data, fold + 1);
+      if (!best) continue;
+      const Eigen::ArrayXd gains = found - scores.head(found.size());
+      const auto count = static_cast<double>(gains.size());
+      gain = gains.mean(), error = std::sqrt((gains - gain).square().sum() / (count * (count - 1)));
     }
-    if (going_on || !best) best = std::move(next);
+    if (going_on && best && !(gain > std::max(kLeastWidthGain, kLeastWidthErrors * error))) {
+      width_reason_ = fmt::format("{} predict rows held out no better ({:+.3f} nats a row)", width, gain);
+      ++failures;
+      continue;
+    }
+    width_reason_.clear(), failures = 0;
+    if (going_on || !best) best = std::move(next), scores = std::move(found);
     if (!going_on) break;
   }
   width_reason_ = fmt::format("{} hidden units{}{}", best->options_.shape.layers[1],
@@ -168,9 +186,10 @@ bool JointRegression::prepare(const RowData& data) {
   const bool tried = !parts_.empty();
   const bool judges = going_on && can_hold_out && data.count() <= kRowsPerWeight * network_.scalars() &&
                       choose_form(rows, outputs, network_.scalars()).form != SolverForm::Form::none;
-  memory_.members.resize(options_.members > 0
-                             ? options_.members
-                             : affordable_members(rows, outputs, network_.scalars(), judges ? kFolds : 1));
+  memory_.members.resize(
+      options_.members > 0 ? options_.members
+      : judges ? affordable_members(rows - rows / kFolds, outputs, network_.scalars(), kTimesJudged)
+               : affordable_members(rows, outputs, network_.scalars()));
   if (judges) {
     if (!tried || rows - static_cast<Index>(parts_[0].held.size()) > kMostTrialRows) deal_parts(rows, false);
     for (Part& part : parts_) {
@@ -178,7 +197,7 @@ bool JointRegression::prepare(const RowData& data) {
       part.model->options_.noise_model = options_.noise_model;
       part.model->options_.linear_baseline = options_.linear_baseline;
     }
-    going_on = learn_parts(data, parts_.size());
+    going_on = learn_parts(data, 0, parts_.size());
   }
   if (going_on && !parts_.empty())
     for (const Member& member : parts_[0].model->memory_.members) {

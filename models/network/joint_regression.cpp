@@ -102,9 +102,8 @@ std::size_t JointRegression::at_once(const SolverForm& form, std::size_t network
   return std::clamp<std::size_t>(form.members_at_once, 1, std::max<std::size_t>(1, std::min(options_.jobs, networks)));
 }
 
-// Of the network, whose judged rows have this log density; evidences are those of constant noise. Rows that are left out
-// by leverage are predicted with hidden units that have seen them: with more weights than rows they flatter, and the
-// network must have the better evidence too. With fewer weights the evidence is too strict instead: on wine it prefers the linear model
+// Of the network, whose judged rows have this log density; evidences are those of constant noise. With more weights than
+// rows these are few, chance flatters, and the network must have the better evidence too. With fewer weights the evidence is too strict instead: on wine it prefers the linear model
 // by 49 nats that left-out rows do not confirm.
 double JointRegression::nats_ahead(const Fitting& fitting, double score, std::size_t members) const {
   double evidence = -1e300;
@@ -112,7 +111,7 @@ double JointRegression::nats_ahead(const Fitting& fitting, double score, std::si
     if (memory_.members[k].plain_posterior) evidence = std::max(evidence, memory_.members[k].plain_evidence);
   const double by_rows = score - fitting.baseline_score - kBenefitOfDoubt,
                by_evidence = evidence - fitting.baseline_evidence - kBenefitOfDoubt;
-  const bool few_rows = fitting.held_plain.empty() && fitting.form.form == SolverForm::Form::dual;
+  const bool few_rows = fitting.form.form == SolverForm::Form::dual;
   return few_rows ? std::min(by_rows, by_evidence) : by_rows;
 }
 

@@ -132,10 +132,10 @@ class JointRegression {
     std::unique_ptr<JointRegression> model;
   };
   void deal_parts(Index rows, bool trial);
-  bool learn_parts(const RowData& data, std::size_t count);
+  bool learn_parts(const RowData& data, std::size_t first, std::size_t count);
   void choose_smoothing_by(const RowData& data);
   bool try_widths(const RowData& data);
-  Vector scores_of_parts(const RowData& data) const;
+  Vector scores_of_parts(const RowData& data, std::size_t count) const;
   void collect_parts(Fitting& fitting);
   void judge(const Fitting& fitting, const RowBeliefs& held, SharedSolution& found) const;
   double score_judged(const std::vector<PredictionComponent>& components, const Matrix& targets) const;

@@ -16,6 +16,9 @@ struct SolverForm {
   std::unique_ptr<Curvature> curvature() const;
 };
 
+// Of so many rows and outputs: their number, times the square of the smaller one of that and of the scalars.
+double products_of_epoch(Index count, Index scalars);
+
 // Networks from different draws that one core learns in about two seconds, each so many times: 1 to 4.
 std::size_t affordable_members(Index rows, Index outputs, Index scalars, Index times = 1);
 

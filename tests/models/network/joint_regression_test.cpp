@@ -44,16 +44,14 @@ TEST_CASE(
 }
 
 TEST_CASE("joint regression: with fewer rows than weights a network needs the better evidence too") {
-  // Pure noise: left-out rows helped to place the kinks and flatter the network, which would have a third of the
-  // mixture in the third draw. Evidence is no proof either (another draw, 4, gets 0.32 by both): what is tested is that
-  // both are asked.
+  // Pure noise, of which forty rows held out cannot tell much: a tie is 0.09, half a nat more is chance.
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     CAPTURE(seed);
     const Matrix rows = oracle::random_matrix(40, 30, seed), noise = oracle::random_matrix(40, 1, seed + 100);
     JointRegression net({.shape = {.layers = {30, 20, 1}, .slopes = {0.1}}, .epochs = 30, .members = 2});
     const double fraction = net.fit({rows, noise}).network_fraction;
     CAPTURE(fraction);
-    CHECK(fraction < 0.1);
+    CHECK(fraction < 0.2);
   }
 }
 
@@ -97,16 +95,15 @@ TEST_CASE("joint regression: what is said of unseen rows holds for fresh ones, w
 TEST_CASE("joint regression: rows held out choose a width, and a stop while they do leaves no trace") {
   const auto options = [] {
     return JointRegressionOptions{
-        .shape = {.layers = {4, 50, 1}, .slopes = {0.1}}, .epochs = 30, .choose_width = true, .members = 1};
+        .shape = {.layers = {1, 50, 1}, .slopes = {0.1}}, .epochs = 30, .choose_width = true, .members = 1};
   };
   const auto width_of = [](const JointRegression& net) { return net.options().shape.layers[1]; };
-  const RowData noisy = smooth_rows(150, 4, 3);
-  RowData waves{4 * oracle::random_matrix(900, 4, 8), {}};
-  waves.targets = (waves.rows.col(0).array().sin() + waves.rows.col(1).array().cos() * waves.rows.col(2).array().sin());
+  const Matrix x = oracle::random_matrix(400, 1, 8), noise = oracle::random_matrix(400, 1, 9);
+  const RowData noisy{x, x.cwiseAbs() + 0.3 * noise}, waves{x, (4 * x.array()).sin().matrix() + 0.01 * noise};
   JointRegression few(options()), many(options());
   few.fit(noisy), many.fit(waves);
-  CHECK(width_of(few) <= 20);
-  CHECK(width_of(many) >= 50);
+  CHECK(width_of(few) == 10);  // one kink
+  CHECK(width_of(many) > 10);  // many, and next to no noise
 
   JointRegression stopped(options());
   int asked = 0;

@@ -45,7 +45,7 @@ class Regressor(RegressorMixin, TableEstimator):
 
     def __init__(
         self,
-        hidden: int | Sequence[int] = (50,),
+        hidden: int | Sequence[int] | None = None,
         *,
         preset: str = "table",
         slopes: float | Sequence[float] | None = None,
