@@ -29,8 +29,11 @@ constexpr Index kRowsPerWeight = 16;
 constexpr std::size_t kWidths[] = {10, 20, 50, 100, 200};
 constexpr Index kMostTrialRows = 10000;
 constexpr double kMostTrialProducts = 1e10, kCheapTrialProducts = 1e8;
-// Nats a held-out row that a wider network must gain, and in standard errors; so many of these are clear.
-constexpr double kLeastWidthGain = 0.005, kLeastWidthErrors = 0.5, kClearErrors = 1.5;
+// A dear one is tried where the one before it has gained so many nats a row.
+constexpr double kDearTrialProducts = 1e9, kGainBeforeDear = 0.1;
+// Nats a held-out row that a wider network must gain, and in standard errors; so many of these are clear. A narrow one
+// takes less time, and more members of it can be mixed.
+constexpr double kLeastWidthGain = 0.005, kLeastWidthErrors = 1, kClearErrors = 1.5;
 
 void put(const RowBeliefs& some, const std::vector<Index>& which, RowBeliefs& all) {
   all.mean(which, Eigen::all) = some.mean;
@@ -115,14 +118,15 @@ Vector JointRegression::scores_of_parts(const RowData& data, std::size_t count) 
   return Prediction::mix({component(found.some(rows), tails, {})}).log_density(held.targets).rowwise().sum();
 }
 
-// Takes over the widest network that predicts rows held out better than the one before it; folds are
-// added until that is clear. False: stopped.
+// Takes over the widest network that predicts rows held out better than those before it; folds are added until that is
+// clear. False: stopped.
 bool JointRegression::try_widths(const RowData& data) {
   const Index rows = data.rows.rows();
   std::unique_ptr<JointRegression> best;
   Vector scores;
   bool going_on = true;
   int failures = 0;
+  double last_gain = HUGE_VAL;
   for (const std::size_t width : kWidths) {
     JointRegressionOptions own = options_;
     own.shape.layers[1] = width;
@@ -130,10 +134,9 @@ bool JointRegression::try_widths(const RowData& data) {
     auto next = std::make_unique<JointRegression>(std::move(own));
     const double products = products_of_epoch(std::min(data.count(), kMostTrialRows), next->network_.scalars());
     if (failures == 2 || (failures == 1 && products > kCheapTrialProducts)) break;
-    if (best && (products > kMostTrialProducts ||
+    if (best && (products > (last_gain > kGainBeforeDear ? kMostTrialProducts : kDearTrialProducts) ||
                  choose_form(rows, data.targets.cols(), next->network_.scalars()).form == SolverForm::Form::none)) {
-      width_reason_ = fmt::format("{} gained on rows held out, {} would take too long (--hidden {})",
-                                  best->options_.shape.layers[1], width, width);
+      width_reason_ = fmt::format("{} would take long (--hidden {})", width, width);
       break;
     }
     next->choose_smoothing_by(data);
@@ -157,6 +160,7 @@ bool JointRegression::try_widths(const RowData& data) {
       continue;
     }
     width_reason_.clear(), failures = 0;
+    if (best) last_gain = gain;
     if (going_on || !best) best = std::move(next), scores = std::move(found);
     if (!going_on) break;
   }
