@@ -29,6 +29,7 @@ constexpr Index kRowsPerWeight = 16;
 constexpr std::size_t kWidths[] = {10, 20, 50, 100, 200};
 constexpr Index kMostTrialRows = 10000;
 constexpr double kMostTrialProducts = 1e10, kCheapTrialProducts = 1e8;
+constexpr Index kMostWeightsPerRow = 2;  // more have never gained
 // A dear one is tried where the one before it has gained so many nats a row.
 constexpr double kDearTrialProducts = 1e9, kGainBeforeDear = 0.1;
 // Nats a held-out row that a wider network must gain, and in standard errors; so many of these are clear. A narrow one
@@ -134,6 +135,10 @@ bool JointRegression::try_widths(const RowData& data) {
     auto next = std::make_unique<JointRegression>(std::move(own));
     const double products = products_of_epoch(std::min(data.count(), kMostTrialRows), next->network_.scalars());
     if (failures == 2 || (failures == 1 && products > kCheapTrialProducts)) break;
+    if (best && next->network_.scalars() > kMostWeightsPerRow * data.count()) {
+      if (failures == 0) width_reason_ = fmt::format("{} have more than {} weights a row", width, kMostWeightsPerRow);
+      break;
+    }
     if (best && (products > (last_gain > kGainBeforeDear ? kMostTrialProducts : kDearTrialProducts) ||
                  choose_form(rows, data.targets.cols(), next->network_.scalars()).form == SolverForm::Form::none)) {
       width_reason_ = fmt::format("{} would take long (--hidden {})", width, width);

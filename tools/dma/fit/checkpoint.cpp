@@ -1,5 +1,6 @@
 #include "tools/dma/fit/checkpoint.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
@@ -58,6 +59,11 @@ Bnn resume_from(const std::filesystem::path& path, const TrainingData& data, con
   check_same(path, to_json(saved.options), options_as_made(network, saved.options));
   check_same(path, to_json(saved.training.options), to_json(options));
   saved.training.options = options;
+  // A joint fit stopped in its first epoch may not have chosen its width or members: it begins anew.
+  if (network.is_joint() && saved.memory.joint && std::ranges::all_of(saved.memory.joint->members, [](const auto& m) {
+        return m.plain.epoch <= 1;
+      }))
+    return Bnn(network);
   return make_bnn(std::move(saved));
 }
 
