@@ -102,9 +102,9 @@ std::size_t JointRegression::at_once(const SolverForm& form, std::size_t network
   return std::clamp<std::size_t>(form.members_at_once, 1, std::max<std::size_t>(1, std::min(options_.jobs, networks)));
 }
 
-// Of the network, whose judged rows have this log density; evidences are those of constant noise. With more weights than
-// rows these are few, chance flatters, and the network must have the better evidence too. With fewer weights the evidence is too strict instead: on wine it prefers the linear model
-// by 49 nats that left-out rows do not confirm.
+// Of the network, whose judged rows have this log density; evidences are those of constant noise. With more weights
+// than rows these are few, chance flatters, and the network must have the better evidence too. With fewer weights the
+// evidence is too strict instead: on wine it prefers the linear model by 49 nats that left-out rows do not confirm.
 double JointRegression::nats_ahead(const Fitting& fitting, double score, std::size_t members) const {
   double evidence = -1e300;
   for (std::size_t k = 0; k < members; ++k)
@@ -255,7 +255,8 @@ void JointRegression::fit_weighted(Fitting& fitting, std::size_t index) {
   joint.weight_exponent = kWeightExponent;
   const auto curvature = curvature_for(fitting);
   const double evidence = fit_shared(network_, data, prior_of(index), joint, weighted, *curvature);
-  SharedSolution fitted = solution_of(network_, data, weighted, *curvature, evidence, options_.tails && judged_.empty());
+  SharedSolution fitted =
+      solution_of(network_, data, weighted, *curvature, evidence, options_.tails && judged_.empty());
   if (index < fitting.held_weighted.size()) judge(fitting, fitting.held_weighted[index], fitted);
   fitting.weighted[index] = std::move(fitted.left_out);
   const std::lock_guard lock(fitting.mutex);
