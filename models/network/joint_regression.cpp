@@ -91,7 +91,7 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
                                     Matrix::Constant(targets.rows(), targets.cols(), 1 - fraction)));
   }
   report.network_fraction = memory_.network_fraction;
-  if (options_.tails) widen_to_cover(targets);
+  if (options_.tails) fit_noise_of_mixture(targets);
   report.noise = with_tails(memory_.network_fraction < 0.5 ? noise_of_baseline : noise_of_networks);
   return report;
 }

@@ -135,13 +135,22 @@ std::vector<double> JointRegression::with_tails(std::vector<double> noise) const
   return noise;
 }
 
-// The noise of all models, until 95 % intervals hold as many left-out rows as they promise.
-void JointRegression::widen_to_cover(const Matrix& targets) {
+// The noise of all models, by what rows held out make of that of their mixture; then, until 95 % intervals hold as many
+// left-out rows as they promise.
+void JointRegression::fit_noise_of_mixture(const Matrix& targets) {
+  const bool all = judged_.empty();
+  const Matrix some = all ? Matrix() : Matrix(targets(judged_, Eigen::all));
   for (Index k = 0; k < targets.cols(); ++k) {
-    const double factor =
-        judged_.empty() ? covering_factor(left_out_, targets, k)
-                        : covering_factor(rows_of(left_out_, judged_), targets(judged_, Eigen::all), k);
+    double factor = 1;
     const auto widen = [&](std::vector<StudentTails>& tails) { tails.at(static_cast<std::size_t>(k)).scale *= factor; };
+    if (!all) {
+      std::vector<PredictionComponent> held = rows_of(left_out_, judged_);
+      const double own = factor = likeliest_factor(held, some, k);
+      for (PredictionComponent& component : held) widen(component.tails);
+      factor = own * covering_factor(held, some, k);
+    } else {
+      factor = covering_factor(left_out_, targets, k);
+    }
     for (PredictionComponent& component : left_out_) widen(component.tails);
     if (memory_.baseline) widen(memory_.baseline->tails);
     for (Member& member : memory_.members) {
