@@ -19,7 +19,7 @@ namespace {
 constexpr Index kFolds = 5, kFewestFolds = 2;
 constexpr double kFoldProducts = 5e8;
 constexpr Index kTimesJudged = 7;  // as long as one that holds rows out a judged network takes, widths included
-constexpr Index kFewestToHoldOut = 20;
+constexpr Index kFewestToHoldOut = 100;  // four fifths of fewer say too little of what all of them teach
 // As many rows tell the level of noise to 3 %; more than the latter tell no more.
 constexpr Index kEnoughHeldOut = 600, kMostHeldOut = 4000;
 // With so many rows for every weight leverage leaves rows out as well.
@@ -34,7 +34,7 @@ constexpr Index kMostWeightsPerRow = 2;  // more have never gained
 constexpr double kDearTrialProducts = 1e9, kGainBeforeDear = 0.1;
 // Nats a held-out row that a wider network must gain, and in standard errors; so many of these are clear. A narrow one
 // takes less time, and more members of it can be mixed.
-constexpr double kLeastWidthGain = 0.005, kLeastWidthErrors = 1, kClearErrors = 1.5;
+constexpr double kLeastWidthGain = 0.005, kLeastWidthErrors = 0.5, kClearErrors = 1.5;
 
 void put(const RowBeliefs& some, const std::vector<Index>& which, RowBeliefs& all) {
   all.mean(which, Eigen::all) = some.mean;

@@ -80,6 +80,11 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
     add_network(options_.noise_model, fitting.plain[k],
                 memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr, memory_.members[k], each,
                 left_out_);
+  const std::vector<double> factors = fit_noise(left_out_, targets);
+  for (Member& member : memory_.members)
+    for (auto* posterior : {&member.plain_posterior, &member.weighted_posterior})
+      for (std::size_t j = 0; *posterior && j < (*posterior)->tails.size(); ++j)
+        (*posterior)->tails[j].scale *= factors[j];
   memory_.network_fraction = 1;
   if (options_.linear_baseline) {
     const double ahead = nats_ahead(fitting, score_judged(left_out_, targets), members);
@@ -91,7 +96,7 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
                                     Matrix::Constant(targets.rows(), targets.cols(), 1 - fraction)));
   }
   report.network_fraction = memory_.network_fraction;
-  if (options_.tails) fit_noise_of_mixture(targets);
+  if (options_.tails) widen_to_cover(targets);
   report.noise = with_tails(memory_.network_fraction < 0.5 ? noise_of_baseline : noise_of_networks);
   return report;
 }
@@ -243,7 +248,9 @@ void JointRegression::fit_weighted(Fitting& fitting, std::size_t index) {
   // A network that has lost to the linear model needs no finer noise. The evidence is the best of this member and those
   // before it.
   const auto score = [&] {
-    return score_judged({component(fitting.plain[index], *member.plain_posterior, {})}, data.targets);
+    std::vector<PredictionComponent> own = {component(fitting.plain[index], *member.plain_posterior, {})};
+    fit_noise(own, data.targets);
+    return score_judged(own, data.targets);
   };
   if (options_.linear_baseline && nats_ahead(fitting, score(), index + 1) < std::log(kLeastNetworkFraction)) return;
   SharedState weighted = member.weighted.epoch == 0 ? member.plain : member.weighted;

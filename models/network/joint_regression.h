@@ -152,7 +152,8 @@ class JointRegression {
   void fit_weighted(Fitting& fitting, std::size_t index);
   std::size_t at_once(const SolverForm& form, std::size_t networks) const;
   bool noise_by_inputs() const { return options_.noise_model != NoiseModel::constant; }
-  void fit_noise_of_mixture(const Matrix& targets);
+  std::vector<double> fit_noise(std::vector<PredictionComponent>& components, const Matrix& targets) const;
+  void widen_to_cover(const Matrix& targets);
   const SharedPosterior& told_of(double network_fraction) const;
   std::vector<double> noise_before_tails(const Matrix& rows, double network_fraction) const;
   std::vector<double> with_tails(std::vector<double> noise) const;

@@ -135,22 +135,27 @@ std::vector<double> JointRegression::with_tails(std::vector<double> noise) const
   return noise;
 }
 
-// The noise of all models, by what rows held out make of that of their mixture; then, until 95 % intervals hold as many
-// left-out rows as they promise.
-void JointRegression::fit_noise_of_mixture(const Matrix& targets) {
-  const bool all = judged_.empty();
-  const Matrix some = all ? Matrix() : Matrix(targets(judged_, Eigen::all));
+// Scales the noise of components to what makes rows held out most likely, if there are any; halfway where that is less,
+// since the factor is learned from the same rows. The factors, per output.
+std::vector<double> JointRegression::fit_noise(std::vector<PredictionComponent>& components,
+                                               const Matrix& targets) const {
+  std::vector<double> factors(static_cast<std::size_t>(targets.cols()), 1.0);
+  for (std::size_t k = 0; k < factors.size() && options_.tails && !judged_.empty(); ++k) {
+    factors[k] =
+        likeliest_factor(rows_of(components, judged_), targets(judged_, Eigen::all), static_cast<Index>(k));
+    if (factors[k] < 1) factors[k] = std::sqrt(factors[k]);
+    for (PredictionComponent& own : components) own.tails.at(k).scale *= factors[k];
+  }
+  return factors;
+}
+
+// The noise of all models, until 95 % intervals hold as many left-out rows as they promise.
+void JointRegression::widen_to_cover(const Matrix& targets) {
   for (Index k = 0; k < targets.cols(); ++k) {
-    double factor = 1;
+    const double factor =
+        judged_.empty() ? covering_factor(left_out_, targets, k)
+                        : covering_factor(rows_of(left_out_, judged_), targets(judged_, Eigen::all), k);
     const auto widen = [&](std::vector<StudentTails>& tails) { tails.at(static_cast<std::size_t>(k)).scale *= factor; };
-    if (!all) {
-      std::vector<PredictionComponent> held = rows_of(left_out_, judged_);
-      const double own = factor = likeliest_factor(held, some, k);
-      for (PredictionComponent& component : held) widen(component.tails);
-      factor = own * covering_factor(held, some, k);
-    } else {
-      factor = covering_factor(left_out_, targets, k);
-    }
     for (PredictionComponent& component : left_out_) widen(component.tails);
     if (memory_.baseline) widen(memory_.baseline->tails);
     for (Member& member : memory_.members) {

@@ -281,8 +281,8 @@ Prediction with_noise_times(std::vector<PredictionComponent> components, double 
 
 double likeliest_factor(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
                         Eigen::Index output) {
-  constexpr double kLeast = 0.01, kMost = 10;
-  constexpr int kBits = 8;  // of the logarithm, as of a single component's scale
+  constexpr double kLeast = 0.01, kMost = 1e4;
+  constexpr int kBits = 10;  // of the logarithm
   std::uintmax_t limit = 50;
   const auto loss = [&](double log_factor) {
     return -with_noise_times(components, std::exp(log_factor), output).log_density(targets).col(output).sum();
