@@ -180,8 +180,12 @@ bool JointRegression::try_widths(const RowData& data) {
 
 bool JointRegression::prepare(const RowData& data) {
   const Index rows = data.rows.rows(), outputs = data.targets.cols();
-  const bool anew = std::ranges::none_of(memory_.members, [](const Member& m) { return m.plain.epoch > 1; });
   const bool can_hold_out = options_.hold_out && options_.shape.layers.size() > 2 && rows >= kFewestToHoldOut;
+  // Parts that were stopped have left no more than one epoch of their own.
+  const bool has_parts =
+      can_hold_out && (options_.choose_width || data.count() <= kRowsPerWeight * network_.scalars());
+  const auto is_begun = [&](const Member& m) { return m.plain.epoch > (has_parts ? 1 : 0); };
+  const bool anew = std::ranges::none_of(memory_.members, is_begun);
   prepared_ = true;
   parts_.clear(), starts_.clear(), judged_.clear(), width_reason_.clear();
   bool going_on = true;
