@@ -101,6 +101,7 @@ BnnOptions bnn_options_from(const Json& json) {
   o.linear_baseline = json.value("linear_rival", false);  // younger than the format
   o.members = whole<std::size_t>(json, "members");
   o.seed = whole<std::uint64_t>(json, "seed");
+  o.choose_width = json.value("choose_width", false);  // younger than the format
   if (json.contains("jitter")) o.smoothing = json_number(json.at("jitter"));  // none: chosen by evidence
   return o;
 }
@@ -215,6 +216,7 @@ Json to_json(const BnnOptions& o) {
           {"shuffle", o.shuffle},
           {"fuse", o.fuse}};
   if (o.smoothing) json["jitter"] = json_number(*o.smoothing);
+  if (o.choose_width) json["choose_width"] = true;
   return json;
 }
 

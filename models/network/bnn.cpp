@@ -31,6 +31,10 @@ void check(const BnnOptions& o) {
   if (o.members > 1000) fail("members is {}; at most 1000 is expected", o.members);
   if (o.smoothing && (!(*o.smoothing >= 0) || !std::isfinite(*o.smoothing)))
     fail("smoothing is {}; 0 or more is expected", *o.smoothing);
+  if (o.choose_width && (!o.is_joint() || o.layers.size() != 3 || !o.priors.empty()))
+    fail("choose_width: joint learning chooses the width of one hidden layer with priors of its own; {} layers and "
+         "method \"{}\" are given: give the widths instead",
+         o.layers.size(), o.method);
   if (o.is_joint() && !o.activation_prior.empty())
     fail("activation_prior: joint learning knows none; use method \"dma\" or \"hybrid\"");
   if (o.noise_model == NoiseModel::inputs && !o.is_joint())
@@ -79,19 +83,22 @@ Bnn::Bnn(BnnOptions options) : options_(std::move(options)), features_(options_.
   const std::size_t raw_inputs = options_.features == "none" ? options_.layers.front() : 1;
   input_standardiser_ = Standardiser::identity(static_cast<Eigen::Index>(raw_inputs));
   target_standardiser_ = Standardiser::identity(static_cast<Eigen::Index>(options_.layers.back()));
-  for (std::size_t k = 0; k < std::max<std::size_t>(1, options_.members); ++k) {
-    members_.push_back(std::make_unique<Member>());
-    members_[k]->priors =
-        options_.priors.empty()
-            ? draw_prior(shape_, options_.prior_mean_scale, options_.prior_variance_scale, seed_of(options_.seed, k, 1))
-            : options_.priors;
-    make_member(k, {.batches = 1});
-  }
+  while (members_.size() < std::max<std::size_t>(1, options_.members)) add_member();
   noise_variance_ = members_[0]->noise_variance;
 }
 Bnn::Bnn(Bnn&&) noexcept = default;
 Bnn& Bnn::operator=(Bnn&&) noexcept = default;
 Bnn::~Bnn() = default;
+
+void Bnn::add_member() {
+  const std::size_t k = members_.size();
+  members_.push_back(std::make_unique<Member>());
+  members_[k]->priors =
+      options_.priors.empty()
+          ? draw_prior(shape_, options_.prior_mean_scale, options_.prior_variance_scale, seed_of(options_.seed, k, 1))
+          : options_.priors;
+  make_member(k, {.batches = 1});
+}
 
 // The graph of a member, with the smoothing that joint learning has chosen.
 void Bnn::draw_graph(Member& member) const {

@@ -71,6 +71,9 @@ struct BnnOptions {
   bool linear_baseline = false;
   std::size_t members =
       0;  // networks with their own prior draws, predictions mixed; 0: as many as are quick (joint), or 1
+  // The width of the one hidden layer is chosen by rows held out (joint): 10, 20, 50, ... while they gain. `layers` has
+  // the chosen one after the fit.
+  bool choose_width = false;
   std::uint64_t seed = 1;
   bool shuffle = true;              // rows into mini-batches at random, by the seed; otherwise in their order
   bool fuse = true;                 // see CompileOptions
@@ -130,6 +133,10 @@ class Bnn {
   FitReport fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options = {},
                 const BnnCallback& on_epoch = {});
 
+  // Asked by fits to come while they learn networks that only judge (rows held out), of which no callback is told;
+  // false: the fit ends as if its first epoch were interrupted.
+  void keep_going_while(std::function<bool()> asked) { keep_going_ = std::move(asked); }
+
   // Learns more rows on top of a finished fit to `known` rows, which need not be of this process: what is known of the
   // weights is the prior, and the old rows are not needed. Units stay those of the fit. Joint learning only. False:
   // something was still changing at the limit of steps.
@@ -179,6 +186,7 @@ class Bnn {
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   FitReport fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, WorkerTeam& team,
                       const LearnOptions& options, const BnnCallback& on_epoch);
+  void add_member();
   void make_member(std::size_t index, const LearnOptions& options);
   std::unique_ptr<Learner> make_learner(const Member& member, LearnOptions options) const;
   void draw_graph(Member& member) const;
@@ -196,8 +204,11 @@ class Bnn {
   void make_baseline();
   void mix_with_baseline(std::vector<PredictionComponent> left_out, const RowMajor& x, const RowMajor& y,
                          std::size_t jobs);
-  void report_left_out(const std::vector<PredictionComponent>& left_out, const Eigen::MatrixXd& targets);
+  // Scores are those of judged rows; none: of all.
+  void report_left_out(const std::vector<PredictionComponent>& left_out, const Eigen::MatrixXd& targets,
+                       const std::vector<Index>& judged = {});
   void make_joint();
+  void take_shape_of_joint();
   void fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
                  const BnnCallback& on_epoch);
   FitReport fit_near_rows(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
@@ -215,6 +226,7 @@ class Bnn {
   std::vector<std::unique_ptr<Member>> members_;
   std::vector<double> noise_variance_;  // of predictions, standardised
   FitReport report_;
+  std::function<bool()> keep_going_;
   std::unique_ptr<JointRegression> joint_;     // or, of other methods, the linear baseline
   double network_fraction_ = 1;                   // of other methods
   std::vector<PredictionComponent> left_out_;  // of other methods, standardised

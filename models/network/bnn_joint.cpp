@@ -36,13 +36,9 @@ double median(Eigen::ArrayXd values) {
 }
 
 // Predictions of distinct rows as those of all rows that repeat them; no numbers: of the rows themselves.
-std::vector<PredictionComponent> of_all_rows(std::vector<PredictionComponent> distinct,
+std::vector<PredictionComponent> of_all_rows(const std::vector<PredictionComponent>& distinct,
                                              const std::vector<Index>& numbers) {
-  if (numbers.empty()) return distinct;
-  for (PredictionComponent& own : distinct)
-    for (Eigen::MatrixXd* values : {&own.mean, &own.epistemic_sd, &own.noise_sd, &own.weight})
-      if (values->size() > 0) *values = (*values)(numbers, Eigen::all).eval();
-  return distinct;
+  return numbers.empty() ? distinct : rows_of(distinct, numbers);
 }
 
 }  // namespace
@@ -55,6 +51,7 @@ bool Bnn::joint_is_fitted() const {
 void Bnn::make_joint() {
   JointRegressionOptions joint{.shape = shape_};
   joint.choose_smoothing = !options_.smoothing;
+  joint.choose_width = options_.choose_width;
   joint.members = options_.members;
   joint.seed = options_.seed;
   joint.noise_model = options_.noise_model;
@@ -71,10 +68,9 @@ void Bnn::make_joint() {
         joint.prior.mean(i) = layer.mean[e];
         joint.prior.precision(i) = 1 / layer.variance[e];
       }
-    joint.learn_scale = joint.anchored = joint.doubt_extrapolation = joint.linear_baseline = false;
-  } else if (options_.prior_variance_scale != 1) {
-    joint.prior = network_rows(joint.shape).prior();
-    joint.prior.precision /= options_.prior_variance_scale;
+    joint.learn_scale = joint.anchored = joint.doubt_extrapolation = joint.linear_baseline = joint.hold_out = false;
+  } else {
+    joint.prior_variance_scale = options_.prior_variance_scale;
   }
   joint_ = std::make_unique<JointRegression>(std::move(joint));
 }
@@ -83,16 +79,6 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
                     const BnnCallback& on_epoch) {
   RowData data{features_.apply(input_standardiser_.apply(inputs)), target_standardiser_.apply(targets)};
   check_prepared(data.rows, data.targets, options_.layers.front());
-  if (options_.members == 0) {
-    Index weights = 0;
-    for (const LayerPrior& prior : members_[0]->priors) weights += static_cast<Index>(prior.mean.size());
-    options_.members = affordable_members(inputs.rows(), targets.cols(), weights);
-    while (members_.size() < options_.members) {
-      members_.push_back(std::make_unique<Member>());
-      members_.back()->priors = members_[0]->priors;
-      make_member(members_.size() - 1, {.batches = 1});
-    }
-  }
   if (!joint_) {
     members_[0]->noise_variance.clear();
     make_member(0, {.batches = 1});  // a given noise in units of the standardised targets
@@ -101,7 +87,8 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
   const int epochs = std::min(options.epochs, kMostEpochs);
   const int plain = std::max(1, static_cast<int>(std::lround(kPlainShare * epochs)));
   joint_->set_limits(plain, epochs - plain, options.least_gain);
-  joint_->use_threads(options.jobs, options.team ? options.team : local_team(options.workers), options.on_stage);
+  joint_->use_threads(options.jobs, options.team ? options.team : local_team(options.workers), options.on_stage,
+                      keep_going_);
   const auto begin = std::chrono::steady_clock::now();
   const auto on_joint_epoch = [&](const JointRegression::Progress& progress) {
     Member& member = *members_[progress.member];
@@ -122,6 +109,10 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
     data = {data.rows(distinct.first, Eigen::all).eval(), data.targets(distinct.first, Eigen::all).eval()};
     learned_as_ = std::move(distinct.number);
   }
+  const bool anew = joint_->prepare(data);
+  take_shape_of_joint();
+  for (auto& member : members_)
+    if (anew) member->joint_epochs.clear();
   const JointRegressionReport found = joint_->fit(std::move(data), on_joint_epoch);
   report_.interrupted = found.interrupted;
   report_.form = found.form.reason;
@@ -138,7 +129,23 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
   describe_joint_members();
   noise_variance_ = found.noise;
   report_.noise = noise();
-  report_left_out(learned_as_.empty() ? joint_->left_out() : of_all_rows(joint_->left_out(), learned_as_), targets);
+  std::vector<Index> judged = joint_->judged();
+  if (!learned_as_.empty() && !judged.empty()) {
+    const std::vector<Index> distinct_ones = std::exchange(judged, {});
+    for (std::size_t n = 0; n < learned_as_.size(); ++n)
+      if (std::ranges::binary_search(distinct_ones, learned_as_[n])) judged.push_back(static_cast<Index>(n));
+  }
+  report_left_out(of_all_rows(joint_->left_out(), learned_as_), targets, judged);
+}
+
+// The width and the number of networks that joint learning has chosen.
+void Bnn::take_shape_of_joint() {
+  options_.members = joint_->members();
+  if (const auto& layers = joint_->options().shape.layers; layers != options_.layers) {
+    options_.layers = shape_.layers = layers;
+    members_.clear();
+  }
+  while (members_.size() < options_.members) add_member();
 }
 
 // Fits all rows, then once more without those that are far, as long as others come to light. Until the last of these
@@ -164,6 +171,7 @@ FitReport Bnn::fit_near_rows(const Eigen::MatrixXd& inputs, const Eigen::MatrixX
     if (far.empty() || far == known.far_) break;
     Bnn next(options_);
     next.far_ = std::move(far);
+    next.keep_going_ = keep_going_;
     if (!finished(next)) {
       report_.interrupted = true;
       report_.members.back().stop = LearnReport::Stop::interrupted;
@@ -229,10 +237,11 @@ double Bnn::score_with_far(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd&
   return sum;
 }
 
-void Bnn::report_left_out(const std::vector<PredictionComponent>& left_out, const Eigen::MatrixXd& targets) {
+void Bnn::report_left_out(const std::vector<PredictionComponent>& left_out, const Eigen::MatrixXd& targets,
+                          const std::vector<Index>& judged) {
   left_out_residuals_.resize(targets.rows(), targets.cols());
   left_out_deviations_ = left_out_residuals_;
-  const std::vector<Scores> scores = scores_of(
+  std::vector<Scores> scores = scores_of(
       [&](Index first, Index rows) {
         Prediction p = Prediction::mix(rows_of(left_out, first, rows)).in_units_before(target_standardiser_);
         left_out_residuals_.middleRows(first, rows) = targets.middleRows(first, rows) - p.mean;
@@ -241,6 +250,14 @@ void Bnn::report_left_out(const std::vector<PredictionComponent>& left_out, cons
         return p;
       },
       targets);
+  if (!judged.empty()) {
+    const std::vector<PredictionComponent> some = rows_of(left_out, judged);
+    scores = scores_of(
+        [&](Index first, Index rows) {
+          return Prediction::mix(rows_of(some, first, rows)).in_units_before(target_standardiser_);
+        },
+        targets(judged, Eigen::all));
+  }
   for (std::size_t j = 0; j < scores.size(); ++j)
     report_.left_out.push_back(
         {scores[j], fraction_explained(scores[j].rmse, targets.col(static_cast<Eigen::Index>(j)))});

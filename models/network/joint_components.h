@@ -3,12 +3,35 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "models/network/joint_regression.h"
 
 namespace dma {
+
+// What a fit has of its rows, for the files that implement it.
+struct JointRegression::Fitting {
+  RowData data;
+  SolverForm form;
+  std::function<bool(const Progress&)> on_epoch;
+  std::vector<RowBeliefs> plain = {}, weighted = {};  // left out, of every member
+  RowBeliefs baseline = {};
+  // Of the judged rows, from networks that have not learned them; nothing where there are none.
+  std::vector<RowBeliefs> held_plain = {}, held_weighted = {};
+  RowBeliefs held_baseline = {};
+  double baseline_score = 0;     // log density of the judged rows
+  double baseline_evidence = 0;  // with constant noise
+  std::size_t jobs = 1;          // of every member
+  std::mutex mutex = {};         // of memory_, on_epoch and stopped, while members are learned
+  bool stopped = false;
+
+  bool is_stopped() {
+    const std::lock_guard lock(mutex);
+    return stopped;
+  }
+};
 
 // Nats that the linear model is given: ten to one. Ten rows cannot tell, and then the simpler is the safer.
 inline constexpr double kBenefitOfDoubt = 2.3;

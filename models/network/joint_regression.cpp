@@ -9,7 +9,6 @@
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
 #include "models/network/joint_components.h"
-#include "models/network/smoothing_choice.h"
 
 namespace dma {
 
@@ -26,29 +25,14 @@ constexpr double kWeightedSquares = 1.03;
 
 }  // namespace
 
-struct JointRegression::Fitting {
-  RowData data;
-  SolverForm form;
-  std::function<bool(const Progress&)> on_epoch;
-  std::vector<RowBeliefs> plain = {}, weighted = {};  // left out, of every member
-  RowBeliefs baseline = {};
-  double baseline_score = 0;     // log density of all rows, each left out
-  double baseline_evidence = 0;  // with constant noise
-  std::size_t jobs = 1;          // of every member
-  std::mutex mutex = {};         // of memory_, on_epoch and stopped, while members are learned
-  bool stopped = false;
-
-  bool is_stopped() {
-    const std::lock_guard lock(mutex);
-    return stopped;
-  }
-};
-
 JointRegression::JointRegression(JointRegressionOptions options)
     : options_(std::move(options)),
       network_(network_rows(options_.shape)),
       linear_(static_cast<Index>(options_.shape.layers.front()), static_cast<Index>(options_.shape.layers.back())) {
-  if (options_.prior.mean.size() == 0) options_.prior = network_.prior();
+  if (options_.prior.mean.size() == 0) {
+    options_.prior = network_.prior();
+    options_.prior.precision /= options_.prior_variance_scale;
+  }
   linear_prior_ = {Vector::Zero(linear_.scalars()),
                    Vector::Constant(linear_.scalars(), static_cast<double>(options_.shape.layers.front() + 1))};
   if (!options_.noise.empty()) options_.noise_model = NoiseModel::constant, options_.tails = false;
@@ -56,31 +40,27 @@ JointRegression::JointRegression(JointRegressionOptions options)
 }
 
 JointRegressionReport JointRegression::fit(RowData data, const std::function<bool(const Progress&)>& on_epoch) {
+  if (!std::exchange(prepared_, false)) prepare(data), prepared_ = false;
   const SolverForm form = choose_form(data.rows.rows(), data.targets.cols(), network_.scalars());
   Fitting fitting{.data = std::move(data), .form = form, .on_epoch = on_epoch};
   Matrix& rows = fitting.data.rows;
   const Matrix& targets = fitting.data.targets;
   if (fitting.form.form == SolverForm::Form::none) fail("fit: {}", fitting.form.reason);
   JointRegressionReport report{fitting.form, {}, {}, 1, false, {}};
-  memory_.members.resize(options_.members > 0 ? options_.members
-                                              : affordable_members(rows.rows(), targets.cols(), network_.scalars()));
-  if (memory_.members[0].plain.mean.size() == 0 && options_.choose_smoothing)
-    set_smoothing(choose_smoothing(
-        options_.shape, prior_of(0), first_state(0, targets.cols()), fitting.data,
-        {.learn_noise = options_.noise.empty(), .learn_scale = options_.learn_scale, .jobs = options_.jobs},
-        options_.seed));
+  if (!width_reason_.empty()) report.form.reason += "; " + width_reason_;
+  collect_parts(fitting);
   memory_.lowest = rows.colwise().minCoeff(), memory_.highest = rows.colwise().maxCoeff();
   if (options_.linear_baseline) fit_baseline(fitting);
-  const std::size_t members = memory_.members.size(), at_once = members_at_once(fitting.form);
+  const std::size_t members = memory_.members.size(), jobs = at_once(fitting.form, members);
   fitting.plain.resize(members), fitting.weighted.resize(members);
-  fitting.jobs = std::max<std::size_t>(1, options_.jobs / at_once);
+  fitting.jobs = std::max<std::size_t>(1, options_.jobs / jobs);
   std::vector<char> begun(members);
-  parallel_for(members, at_once, [&](std::size_t k) {
+  parallel_for(members, jobs, [&](std::size_t k) {
     begun[k] = !fitting.is_stopped();
     if (begun[k]) fit_plain(fitting, k);
   });
   if (noise_by_inputs())
-    parallel_for(members, at_once, [&](std::size_t k) {
+    parallel_for(members, jobs, [&](std::size_t k) {
       if (!fitting.is_stopped()) fit_weighted(fitting, k);
     });
   report.interrupted = fitting.stopped;
@@ -91,7 +71,8 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
     report.settled.push_back(member.plain.is_settled() && (!member.weighted_posterior || member.weighted.is_settled()));
     ++fitted;
   }
-  const std::vector<double> noise_of_networks = noise_of(rows, 1), noise_of_baseline = noise_of(rows, 0);
+  const std::vector<double> noise_of_networks = noise_before_tails(rows, 1),
+                            noise_of_baseline = noise_before_tails(rows, 0);
   rows.resize(0, 0);  // what follows is as large as they are
   left_out_.clear();
   const double each = 1 / static_cast<double>(fitted);
@@ -99,9 +80,14 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
     add_network(options_.noise_model, fitting.plain[k],
                 memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr, memory_.members[k], each,
                 left_out_);
+  const std::vector<double> factors = fit_noise(left_out_, targets);
+  for (Member& member : memory_.members)
+    for (auto* posterior : {&member.plain_posterior, &member.weighted_posterior})
+      for (std::size_t j = 0; *posterior && j < (*posterior)->tails.size(); ++j)
+        (*posterior)->tails[j].scale *= factors[j];
   memory_.network_fraction = 1;
   if (options_.linear_baseline) {
-    const double ahead = nats_ahead(fitting, score_of(left_out_, targets), members);
+    const double ahead = nats_ahead(fitting, score_judged(left_out_, targets), members);
     const double fraction = memory_.network_fraction = fraction_of_network(ahead);
     for (PredictionComponent& own : left_out_) own.weight *= fraction;
     if (fraction == 0) left_out_.clear();
@@ -110,22 +96,20 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
                                     Matrix::Constant(targets.rows(), targets.cols(), 1 - fraction)));
   }
   report.network_fraction = memory_.network_fraction;
-  report.noise = memory_.network_fraction < 0.5 ? noise_of_baseline : noise_of_networks;
   if (options_.tails) widen_to_cover(targets);
+  report.noise = with_tails(memory_.network_fraction < 0.5 ? noise_of_baseline : noise_of_networks);
   return report;
 }
 
 // Each has matrices of its own, and processes of a team must all do the same thing next.
-std::size_t JointRegression::members_at_once(const SolverForm& form) const {
+std::size_t JointRegression::at_once(const SolverForm& form, std::size_t networks) const {
   if (options_.team && !options_.team->is_whole()) return 1;
-  return std::clamp<std::size_t>(form.members_at_once, 1,
-                                 std::max<std::size_t>(1, std::min(options_.jobs, memory_.members.size())));
+  return std::clamp<std::size_t>(form.members_at_once, 1, std::max<std::size_t>(1, std::min(options_.jobs, networks)));
 }
 
-// Of the network, whose left-out rows have this log density; evidences are those of constant noise. Left-out rows are
-// predicted with hidden units that have seen them: with more weights than rows they flatter, and the network must have
-// the better evidence too. With fewer weights the evidence is too strict instead: on wine it prefers the linear model
-// by 49 nats that left-out rows do not confirm.
+// Of the network, whose judged rows have this log density; evidences are those of constant noise. With more weights
+// than rows these are few, chance flatters, and the network must have the better evidence too. With fewer weights the
+// evidence is too strict instead: on wine it prefers the linear model by 49 nats that left-out rows do not confirm.
 double JointRegression::nats_ahead(const Fitting& fitting, double score, std::size_t members) const {
   double evidence = -1e300;
   for (std::size_t k = 0; k < members; ++k)
@@ -176,10 +160,11 @@ void JointRegression::fit_baseline(Fitting& fitting) {
       evidence = log_evidence(linear_prior_, state, data, *curvature);
     }
   }
-  SharedSolution fitted = solution_of(linear_, data, state, *curvature, evidence, options_.tails);
+  SharedSolution fitted = solution_of(linear_, data, state, *curvature, evidence, options_.tails && judged_.empty());
+  judge(fitting, fitting.held_baseline, fitted);
   memory_.baseline = std::move(fitted.posterior);
   fitting.baseline = std::move(fitted.left_out);
-  fitting.baseline_score = score_of({component(fitting.baseline, *memory_.baseline, {})}, data.targets);
+  fitting.baseline_score = score_judged({component(fitting.baseline, *memory_.baseline, {})}, data.targets);
 }
 
 // Of a stage of a member's learning, whose state is told with every epoch. After one no, every answer is no.
@@ -232,8 +217,9 @@ void JointRegression::fit_plain(Fitting& fitting, std::size_t index) {
   joint.on_epoch = [&going_on, asked = joint.on_epoch](const SharedEpoch& epoch) { return going_on = asked(epoch); };
   const auto curvature = curvature_for(fitting);
   const bool growing = fitting.form.form == SolverForm::Form::growing;
+  const bool knows_most = starts && index < starts_.size() && plain.subset == 0;
   if (growing && (starts || plain.subset > 0) &&
-      learn_on_subsets(network_, data, prior, joint, plain, options_.seed + index)) {
+      (knows_most || learn_on_subsets(network_, data, prior, joint, plain, options_.seed + index))) {
     plain.epoch = std::max(0, options_.epochs - kFullEpochs);
     plain.begin_stage();
   }
@@ -246,7 +232,8 @@ void JointRegression::fit_plain(Fitting& fitting, std::size_t index) {
     curvature->assemble(network_, data, noisy.mean, noisy.scale * prior.precision, row_noise(noisy, data.rows));
     evidence = log_evidence(prior, noisy, data, *curvature);
   }
-  SharedSolution fitted = solution_of(network_, data, noisy, *curvature, evidence, options_.tails);
+  SharedSolution fitted = solution_of(network_, data, noisy, *curvature, evidence, options_.tails && judged_.empty());
+  if (index < fitting.held_plain.size()) judge(fitting, fitting.held_plain[index], fitted);
   fitting.plain[index] = std::move(fitted.left_out);
   const std::lock_guard lock(fitting.mutex);
   member.plain = std::move(plain);
@@ -261,7 +248,9 @@ void JointRegression::fit_weighted(Fitting& fitting, std::size_t index) {
   // A network that has lost to the linear model needs no finer noise. The evidence is the best of this member and those
   // before it.
   const auto score = [&] {
-    return score_of({component(fitting.plain[index], *member.plain_posterior, {})}, data.targets);
+    std::vector<PredictionComponent> own = {component(fitting.plain[index], *member.plain_posterior, {})};
+    fit_noise(own, data.targets);
+    return score_judged(own, data.targets);
   };
   if (options_.linear_baseline && nats_ahead(fitting, score(), index + 1) < std::log(kLeastNetworkFraction)) return;
   SharedState weighted = member.weighted.epoch == 0 ? member.plain : member.weighted;
@@ -273,7 +262,9 @@ void JointRegression::fit_weighted(Fitting& fitting, std::size_t index) {
   joint.weight_exponent = kWeightExponent;
   const auto curvature = curvature_for(fitting);
   const double evidence = fit_shared(network_, data, prior_of(index), joint, weighted, *curvature);
-  SharedSolution fitted = solution_of(network_, data, weighted, *curvature, evidence, options_.tails);
+  SharedSolution fitted =
+      solution_of(network_, data, weighted, *curvature, evidence, options_.tails && judged_.empty());
+  if (index < fitting.held_weighted.size()) judge(fitting, fitting.held_weighted[index], fitted);
   fitting.weighted[index] = std::move(fitted.left_out);
   const std::lock_guard lock(fitting.mutex);
   member.weighted = std::move(weighted);
@@ -287,6 +278,7 @@ void JointRegression::set_limits(int epochs, int weighted_epochs, double least_g
 }
 
 SharedState JointRegression::first_state(std::size_t member, Index outputs) const {
+  if (member < starts_.size()) return starts_[member];
   SharedState state{.mean = options_.prior.mean + draw(network_.prior(), options_.seed + member), .noise = {}};
   for (Index k = 0; k < outputs; ++k)
     state.noise.push_back(

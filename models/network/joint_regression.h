@@ -5,6 +5,10 @@
 // has the smaller squared error where noise is large, the second is far sharper where it is small; a row's prediction
 // mixes them by its noise. Network and linear model are mixed by how well each predicts left-out rows and, where there
 // are more weights than rows, by their evidence, so that data without structure get a linear or constant answer.
+//
+// The hidden units of a network have seen the rows that they are said to leave out. Where there are not many more rows
+// than weights, networks are therefore learned from a part of the rows too, in turns, and what they say of the others
+// decides: width, tails and scale of the noise, fractions of the mixture and every claim (held_out.cpp).
 #pragma once
 
 #include <functional>
@@ -22,7 +26,8 @@ namespace dma {
 
 struct JointRegressionOptions {
   BnnShape shape;
-  SharedPrior prior = {};             // of the network; empty: N(0, 1 / fan-in)
+  SharedPrior prior = {};             // of the network; empty: N(0, prior_variance_scale / fan-in)
+  double prior_variance_scale = 1;
   bool learn_scale = true;           // one factor on all prior variances
   // Prior means of hidden weights are where a member starts instead of 0: units the data do not need stay as they were
   // drawn, and with them the uncertainty where there are no data.
@@ -33,11 +38,14 @@ struct JointRegressionOptions {
   int epochs = 60, weighted_epochs = 40;  // limits
   double least_gain = 0.0003;             // see SharedFitOptions
   bool choose_smoothing = true;  // the shape's is where to start from: smoothing_choice.h
+  bool hold_out = true;          // judge by rows held out where leverage would flatter; otherwise always by leverage
+  bool choose_width = false;     // of the one hidden layer, by rows held out: 10, 20, 50, ... while they gain
   std::size_t members = 0;  // networks from different draws, mixed; 0: as many as take little time, up to four
   std::uint64_t seed = 1;
   std::size_t jobs = 1;                        // threads; no result depends on them
   std::shared_ptr<WorkerTeam> team = nullptr;  // see Curvature::use_threads(); the rows are those of all workers
   StageWatch on_stage = {};
+  std::function<bool()> keep_going = {};  // asked in epochs of networks that are learned to judge; false: no more
 };
 
 struct JointRegressionReport {
@@ -58,6 +66,10 @@ class JointRegression {
     SharedEpoch epoch;
     std::vector<double> noise;  // geometric mean of the variance over rows, per output
   };
+  // Chooses smoothing, width and number of members, and learns the networks that hold rows out; fit() then takes the
+  // same data. Without it fit() begins with it. True: nothing but a first epoch was learned before, and learning begins
+  // anew.
+  bool prepare(const RowData& data);
   // Goes on where an interrupted fit stopped. All members are learned with constant noise, then those that the linear
   // model has not beaten with weighted rows; with several jobs at the same time. on_epoch is called by one of them at a
   // time, and memory() then has every member as its last epoch left it.
@@ -71,15 +83,20 @@ class JointRegression {
 
   // The limits of the next fit; a gain of 0 leaves the default.
   void set_limits(int epochs, int weighted_epochs, double least_gain);
-  void use_threads(std::size_t jobs, std::shared_ptr<WorkerTeam> team, StageWatch on_stage = {}) {
+  void use_threads(std::size_t jobs, std::shared_ptr<WorkerTeam> team, StageWatch on_stage = {},
+                   std::function<bool()> keep_going = {}) {
     options_.jobs = jobs, options_.team = std::move(team), options_.on_stage = std::move(on_stage);
+    options_.keep_going = std::move(keep_going);
   }
 
   std::vector<PredictionComponent> predict(const Matrix& rows) const;
-  // Geometric mean of the noise variance of these rows, per output, tails left aside.
+  // Geometric mean of the noise variance of these rows, per output; tails count as if they had 4 degrees of freedom or
+  // more.
   std::vector<double> noise(const Matrix& rows) const;
-  // The learned rows, each as if it had not been learned; after fit() only.
+  // The learned rows, each as if it had not been learned; after fit() only. Those of judged() by networks that have not
+  // learned it, others by leverage; empty: all are of one kind.
   const std::vector<PredictionComponent>& left_out() const { return left_out_; }
+  const std::vector<Index>& judged() const { return judged_; }
 
   // Mean and variance of every weight of a member.
   struct Marginals {
@@ -109,6 +126,20 @@ class JointRegression {
 
  private:
   struct Fitting;
+  // Rows held out of a network that learned others.
+  struct Part {
+    std::vector<Index> held, learned;
+    std::unique_ptr<JointRegression> model;
+  };
+  void deal_parts(Index rows, bool trial);
+  bool learn_parts(const RowData& data, std::size_t first, std::size_t count);
+  void choose_smoothing_by(const RowData& data);
+  bool try_widths(const RowData& data);
+  Vector scores_of_parts(const RowData& data, std::size_t count) const;
+  void collect_parts(Fitting& fitting);
+  void judge(const Fitting& fitting, const RowBeliefs& held, SharedSolution& found) const;
+  double score_judged(const std::vector<PredictionComponent>& components, const Matrix& targets) const;
+  std::vector<RowBeliefs> beliefs_of_networks(const Matrix& rows) const;
   void set_smoothing(double smoothing);
   SharedState first_state(std::size_t member, Index outputs) const;
   void watch(Curvature& curvature, const char* what) const;
@@ -119,10 +150,13 @@ class JointRegression {
   std::unique_ptr<Curvature> curvature_for(const Fitting& fitting) const;
   void fit_plain(Fitting& fitting, std::size_t index);
   void fit_weighted(Fitting& fitting, std::size_t index);
-  std::size_t members_at_once(const SolverForm& form) const;
+  std::size_t at_once(const SolverForm& form, std::size_t networks) const;
   bool noise_by_inputs() const { return options_.noise_model != NoiseModel::constant; }
+  std::vector<double> fit_noise(std::vector<PredictionComponent>& components, const Matrix& targets) const;
   void widen_to_cover(const Matrix& targets);
-  std::vector<double> noise_of(const Matrix& rows, double network_fraction) const;
+  const SharedPosterior& told_of(double network_fraction) const;
+  std::vector<double> noise_before_tails(const Matrix& rows, double network_fraction) const;
+  std::vector<double> with_tails(std::vector<double> noise) const;
   void doubt_extrapolation(const SharedPosterior& posterior, const Matrix& rows, RowBeliefs& beliefs) const;
 
   JointRegressionOptions options_;
@@ -131,6 +165,11 @@ class JointRegression {
   SharedPrior linear_prior_;
   Memory memory_;
   std::vector<PredictionComponent> left_out_;
+  bool prepared_ = false;
+  std::vector<Part> parts_;
+  std::vector<SharedState> starts_;  // of the first members: where a part of the rows has led them
+  std::vector<Index> judged_;
+  std::string width_reason_;
 };
 
 }  // namespace dma

@@ -78,14 +78,10 @@ JointRegression::Marginals JointRegression::weights(std::size_t member) const {
   return {posterior.state.mean, posterior.marginal_variances(network_, prior_of(member))};
 }
 
-std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) const {
-  std::vector<PredictionComponent> all;
-  std::size_t fitted = 0;
-  for (const Member& member : memory_.members) fitted += member.plain_posterior ? 1 : 0;
-  const double each = memory_.network_fraction / static_cast<double>(std::max<std::size_t>(1, fitted));
-  // A posterior that is kept as rows is solved anew for every question: all of them at the same time.
-  const std::size_t members = each == 0 ? 0 : memory_.members.size();
-  std::vector<RowBeliefs> found(2 * members);  // of each the plain, then the weighted
+// Of each member what constant noise says, then what weighted rows say; nothing where there is none. A posterior that
+// is kept as rows is solved anew for every question: all of them at the same time.
+std::vector<RowBeliefs> JointRegression::beliefs_of_networks(const Matrix& rows) const {
+  std::vector<RowBeliefs> found(2 * memory_.members.size());
   parallel_for(found.size(), all_processors(), [&](std::size_t task) {
     const Member& member = memory_.members[task / 2];
     const auto& posterior = task % 2 == 0 ? member.plain_posterior : member.weighted_posterior;
@@ -93,7 +89,17 @@ std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) co
     found[task] = posterior->predict(network_, prior_of(task / 2), rows);
     if (options_.doubt_extrapolation) doubt_extrapolation(*posterior, rows, found[task]);
   });
-  for (std::size_t k = 0; k < members; ++k)
+  return found;
+}
+
+std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) const {
+  std::vector<PredictionComponent> all;
+  std::size_t fitted = 0;
+  for (const Member& member : memory_.members) fitted += member.plain_posterior ? 1 : 0;
+  const double each = memory_.network_fraction / static_cast<double>(std::max<std::size_t>(1, fitted));
+  std::vector<RowBeliefs> found;
+  if (each > 0) found = beliefs_of_networks(rows);
+  for (std::size_t k = 0; 2 * k < found.size(); ++k)
     if (const Member& member = memory_.members[k]; member.plain_posterior)
       add_network(options_.noise_model, found[2 * k], member.weighted_posterior ? &found[2 * k + 1] : nullptr, member,
                   each, all);
@@ -104,25 +110,51 @@ std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) co
 }
 
 std::vector<double> JointRegression::noise(const Matrix& rows) const {
-  return noise_of(rows, memory_.network_fraction);
+  return with_tails(noise_before_tails(rows, memory_.network_fraction));
 }
 
-std::vector<double> JointRegression::noise_of(const Matrix& rows, double network_fraction) const {
-  const SharedPosterior* posterior = memory_.baseline && network_fraction < 0.5 ? &*memory_.baseline : nullptr;
-  if (posterior == nullptr) {
-    const Member& first = memory_.members.at(0);
-    posterior = first.weighted_posterior ? &*first.weighted_posterior : &*first.plain_posterior;
-  }
+// The posterior whose noise is told.
+const SharedPosterior& JointRegression::told_of(double network_fraction) const {
+  if (memory_.baseline && network_fraction < 0.5) return *memory_.baseline;
+  const Member& first = memory_.members.at(0);
+  return first.weighted_posterior ? *first.weighted_posterior : *first.plain_posterior;
+}
+
+std::vector<double> JointRegression::noise_before_tails(const Matrix& rows, double network_fraction) const {
   std::vector<double> all;
-  for (const LogLinearNoise& own : posterior->state.noise)
+  for (const LogLinearNoise& own : told_of(network_fraction).state.noise)
     all.push_back(std::exp(own.variances(rows).array().log().mean()));
   return all;
+}
+
+std::vector<double> JointRegression::with_tails(std::vector<double> noise) const {
+  constexpr double kLeastDegrees = 4;  // fewer make variances that single rows decide
+  const std::vector<StudentTails>& tails = told_of(memory_.network_fraction).tails;
+  for (std::size_t k = 0; k < noise.size() && k < tails.size(); ++k)
+    noise[k] *= StudentTails{std::max(tails[k].degrees, kLeastDegrees), tails[k].scale}.variance();
+  return noise;
+}
+
+// Scales the noise of components to what makes rows held out most likely, if there are any; halfway where that is less,
+// since the factor is learned from the same rows. The factors, per output.
+std::vector<double> JointRegression::fit_noise(std::vector<PredictionComponent>& components,
+                                               const Matrix& targets) const {
+  std::vector<double> factors(static_cast<std::size_t>(targets.cols()), 1.0);
+  for (std::size_t k = 0; k < factors.size() && options_.tails && !judged_.empty(); ++k) {
+    factors[k] =
+        likeliest_factor(rows_of(components, judged_), targets(judged_, Eigen::all), static_cast<Index>(k));
+    if (factors[k] < 1) factors[k] = std::sqrt(factors[k]);
+    for (PredictionComponent& own : components) own.tails.at(k).scale *= factors[k];
+  }
+  return factors;
 }
 
 // The noise of all models, until 95 % intervals hold as many left-out rows as they promise.
 void JointRegression::widen_to_cover(const Matrix& targets) {
   for (Index k = 0; k < targets.cols(); ++k) {
-    const double factor = covering_factor(left_out_, targets, k);
+    const double factor =
+        judged_.empty() ? covering_factor(left_out_, targets, k)
+                        : covering_factor(rows_of(left_out_, judged_), targets(judged_, Eigen::all), k);
     const auto widen = [&](std::vector<StudentTails>& tails) { tails.at(static_cast<std::size_t>(k)).scale *= factor; };
     for (PredictionComponent& component : left_out_) widen(component.tails);
     if (memory_.baseline) widen(memory_.baseline->tails);

@@ -25,9 +25,7 @@ constexpr double kLeastGain = 0.001;  // nats an epoch, see LearnOptions
 constexpr std::size_t kRowsPerBatch = 3;
 constexpr std::size_t kMostBatches = 2000;
 
-void learn_jointly(std::size_t rows, Index weights, RegressionSettings& settings) {
-  settings.network.members =
-      affordable_members(static_cast<Index>(rows), static_cast<Index>(settings.network.layers.back()), weights);
+void learn_jointly(RegressionSettings& settings) {
   settings.fit.batches = 1;
   settings.fit.epochs = kJointEpochs;
   settings.fit.tolerance = 0;
@@ -69,11 +67,22 @@ RegressionSettings regression_settings(std::size_t inputs, std::vector<std::size
   const SolverForm form = choose_form(static_cast<Index>(rows), static_cast<Index>(outputs), weights);
   settings.reason = form.reason;
   if (form.form != SolverForm::Form::none)
-    learn_jointly(rows, weights, settings);
+    learn_jointly(settings);
   else if (method == "joint")
     fail("method joint: {}", form.reason);
   else
     learn_by_messages(rows, "hybrid", settings);
+  return settings;
+}
+
+RegressionSettings regression_settings(std::size_t inputs, std::size_t outputs, std::size_t rows,
+                                       const std::string& method) {
+  constexpr std::size_t kUsualWidth = 50;
+  RegressionSettings settings = regression_settings(inputs, {kUsualWidth}, outputs, rows, method);
+  if (settings.network.is_joint()) {
+    settings.network.choose_width = true;
+    settings.reason = "one Gaussian over all weights; rows held out choose the width";
+  }
   return settings;
 }
 

@@ -20,6 +20,9 @@ struct RegressionSettings {
 // checked (choose.h).
 RegressionSettings regression_settings(std::size_t inputs, std::vector<std::size_t> hidden, std::size_t outputs,
                                        std::size_t rows, const std::string& method = {});
+// The same with one hidden layer whose width joint learning chooses (BnnOptions::choose_width); messages have 50 units.
+RegressionSettings regression_settings(std::size_t inputs, std::size_t outputs, std::size_t rows,
+                                       const std::string& method = {});
 
 // Mini-batches store a message for every weight, 16 bytes, in each member. Where all of them would take more than this,
 // several share one (LearnOptions::parts), as few as keep to it. For options with a batch_size, that of a part; says

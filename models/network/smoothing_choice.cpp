@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/learn/joint/growing.h"
+#include "models/network/solver_form.h"
 
 namespace dma {
 
@@ -15,10 +16,6 @@ constexpr Index kFewestTrialRows = 30;
 constexpr int kFirstTrialEpochs = 15, kTrialEpochs = 40;
 constexpr double kClearTrialNats = 5, kClearTrialNatsPerRow = 0.05;
 constexpr Index kInputsOfSteepFunctions = 2;
-
-double products_of_epoch(double rows, double scalars) {
-  return rows <= scalars ? rows * rows * rows : rows * scalars * scalars;
-}
 
 Index trial_rows(Index rows, Index outputs, Index scalars) {
   const auto p = static_cast<double>(scalars);
@@ -31,8 +28,7 @@ Index trial_rows(Index rows, Index outputs, Index scalars) {
 double choose_smoothing(const BnnShape& shape, const SharedPrior& prior, const SharedState& start,
                         const RowData& data, SharedFitOptions options, std::uint64_t seed) {
   const Index rows = data.rows.rows(), outputs = data.targets.cols(), scalars = prior.mean.size();
-  const bool dear =
-      products_of_epoch(static_cast<double>(data.count()), static_cast<double>(scalars)) > kMostTrialledProducts;
+  const bool dear = products_of_epoch(data.count(), scalars) > kMostTrialledProducts;
   const Index tried = trial_rows(rows, outputs, scalars);
   if (tried < kFewestTrialRows || (dear && !worth_growing(rows, outputs, scalars))) return shape.smoothing;
   std::vector<Index> some = random_order(rows, seed);

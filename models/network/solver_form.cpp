@@ -17,19 +17,23 @@ constexpr double kMostProducts =
 
 std::unique_ptr<Curvature> SolverForm::curvature() const { return form == Form::dual ? make_dual() : make_primal(); }
 
-std::size_t affordable_members(Index rows, Index outputs, Index scalars) {
+double products_of_epoch(Index count, Index scalars) {
+  const auto n = static_cast<double>(count), smaller = static_cast<double>(std::min(count, scalars));
+  return n * smaller * smaller;
+}
+
+std::size_t affordable_members(Index rows, Index outputs, Index scalars, Index times) {
   constexpr double kProducts = 2e8;  // of an epoch
-  const auto n = static_cast<double>(rows * outputs), p = static_cast<double>(scalars);
-  const double products = n <= p ? n * n * n : n * p * p;
+  const double products = static_cast<double>(times) * products_of_epoch(rows * outputs, scalars);
   return static_cast<std::size_t>(std::clamp(kProducts / products, 1.0, 4.0));
 }
 
 SolverForm choose_form(Index rows, Index outputs, Index scalars, double memory_limit_bytes) {
   const auto n = static_cast<double>(rows * outputs), p = static_cast<double>(scalars);
   const bool dual = n <= p;
-  const double small = std::min(n, p), large = std::max(n, p);
+  const double small = std::min(n, p);
   // Three matrices of that size live at once: the information, its damped copy, and a factor.
-  const double bytes = 3 * 8 * small * small, products = dual ? small * small * small : small * small * large;
+  const double bytes = 3 * 8 * small * small, products = products_of_epoch(rows * outputs, scalars);
   const std::string sizes = fmt::format("{} rows x {} outputs, {} weights", rows, outputs, scalars);
   if (bytes > memory_limit_bytes)
     return {SolverForm::Form::none,

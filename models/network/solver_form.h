@@ -16,8 +16,11 @@ struct SolverForm {
   std::unique_ptr<Curvature> curvature() const;
 };
 
-// Networks from different draws that one core learns in about two seconds: 1 to 4.
-std::size_t affordable_members(Index rows, Index outputs, Index scalars);
+// Of so many rows and outputs: their number, times the square of the smaller one of that and of the scalars.
+double products_of_epoch(Index count, Index scalars);
+
+// Networks from different draws that one core learns in about two seconds, each so many times: 1 to 4.
+std::size_t affordable_members(Index rows, Index outputs, Index scalars, Index times = 1);
 
 SolverForm choose_form(Index rows, Index outputs, Index scalars, double memory_limit_bytes = 4e9);
 

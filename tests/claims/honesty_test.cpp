@@ -12,7 +12,7 @@ using namespace dma::validation;
 namespace {
 
 void keeps_its_promise(const std::string& table, std::size_t seeds, const std::string& method = {}) {
-  const HonestyResult r = measure_honesty(table, {seeds}, {15}, method);
+  const HonestyResult r = measure_honesty(table, {seeds}, std::vector<std::size_t>{15}, method);
   CAPTURE(r.table);
   CAPTURE(r.rmse);
   CAPTURE(r.coverage);

@@ -79,7 +79,7 @@ void learn(TrainingData& data, const FitSettings& settings, Listener& listener, 
   });
   data.drop(report.far);
   outcome.model = std::make_shared<Fitted>(saved_fit(net, data, model.fit, report));
-  outcome.reason = model.reason;
+  outcome.reason = model.network.choose_width ? report.form : model.reason;
   outcome.line = report.line();
   try {
     outcome.warning = check_fit(outcome.model->net(), data);

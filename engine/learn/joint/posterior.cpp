@@ -12,7 +12,8 @@ constexpr double kMany = 200;  // rows from which on the variance is as good as 
 
 Matrix by_output(const Vector& stacked, Index outputs) { return stacked.reshaped(stacked.size() / outputs, outputs); }
 
-// Of every output, from left-out errors.
+}  // namespace
+
 std::vector<StudentTails> tails_of(const RowData& data, const RowBeliefs& left_out) {
   std::vector<StudentTails> tails;
   for (Index k = 0; k < data.targets.cols(); ++k) {
@@ -30,8 +31,6 @@ std::vector<StudentTails> tails_of(const RowData& data, const RowBeliefs& left_o
   }
   return tails;
 }
-
-}  // namespace
 
 RowBeliefs leave_one_out(const RowData& data, const Vector& noise, Curvature& curvature) {
   const Index outputs = data.targets.cols();

@@ -13,6 +13,10 @@ namespace dma {
 // Per row and output: the function's mean and variance, and the noise's variance before tails.
 struct RowBeliefs {
   Matrix mean, variance, noise;
+
+  RowBeliefs some(const std::vector<Index>& which) const {
+    return {mean(which, Eigen::all), variance(which, Eigen::all), noise(which, Eigen::all)};
+  }
 };
 
 struct SharedUpdate;
@@ -57,6 +61,8 @@ struct SharedSolution {
   SharedPosterior posterior;
   RowBeliefs left_out;
 };
+// Tails per output that make these targets most likely, if beliefs are what others say of them.
+std::vector<StudentTails> tails_of(const RowData& data, const RowBeliefs& left_out);
 SharedSolution solution_of(const RowModel& model, const RowData& data, const SharedState& state, Curvature& curvature,
                            double log_evidence, bool tails);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/math/special_functions/erf.hpp>
+#include <boost/math/tools/minima.hpp>
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
 #include <cstdint>
@@ -168,6 +169,14 @@ std::vector<PredictionComponent> rows_of(const std::vector<PredictionComponent>&
   return some;
 }
 
+std::vector<PredictionComponent> rows_of(std::vector<PredictionComponent> components,
+                                         const std::vector<Eigen::Index>& which) {
+  for (PredictionComponent& own : components)
+    for (Eigen::MatrixXd* values : {&own.mean, &own.epistemic_sd, &own.noise_sd, &own.weight})
+      if (values->size() > 0) *values = (*values)(which, Eigen::all).eval();
+  return components;
+}
+
 namespace {
 
 // The component in units of the outputs, whatever their likelihoods.
@@ -261,6 +270,28 @@ double score_of(const std::vector<PredictionComponent>& components, const Eigen:
   return sum;
 }
 
+namespace {
+
+Prediction with_noise_times(std::vector<PredictionComponent> components, double factor, Eigen::Index output) {
+  for (PredictionComponent& own : components) own.tails.at(static_cast<std::size_t>(output)).scale *= factor;
+  return Prediction::mix(std::move(components));
+}
+
+}  // namespace
+
+double likeliest_factor(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
+                        Eigen::Index output) {
+  constexpr double kLeast = 0.01, kMost = 1e4;
+  constexpr int kBits = 10;  // of the logarithm
+  std::uintmax_t limit = 50;
+  const auto loss = [&](double log_factor) {
+    return -with_noise_times(components, std::exp(log_factor), output).log_density(targets).col(output).sum();
+  };
+  const auto [best, least] =
+      boost::math::tools::brent_find_minima(loss, std::log(kLeast), std::log(kMost), kBits, limit);
+  return least < loss(0) ? std::exp(best) : 1;
+}
+
 double covering_factor(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
                        Eigen::Index output) {
   constexpr double kLevel = 0.95, kSlack = 0.01, kWidest = 100;
@@ -271,9 +302,7 @@ double covering_factor(const std::vector<PredictionComponent>& components, const
   const Eigen::MatrixXd observed = targets.topRows(rows);
   const double chance = std::sqrt(kLevel * (1 - kLevel) / static_cast<double>(rows));
   const auto coverage = [&](double factor) {
-    std::vector<PredictionComponent> own = some;
-    for (PredictionComponent& component : own) component.tails.at(static_cast<std::size_t>(output)).scale *= factor;
-    const Eigen::ArrayXd below = Prediction::mix(std::move(own)).cumulative(observed).col(output);
+    const Eigen::ArrayXd below = with_noise_times(some, factor, output).cumulative(observed).col(output);
     return (below >= (1 - kLevel) / 2 && below <= (1 + kLevel) / 2).cast<double>().mean();
   };
   if (coverage(1) >= kLevel - kSlack - 2 * chance) return 1;

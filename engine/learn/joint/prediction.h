@@ -24,6 +24,8 @@ struct PredictionComponent {
 // Of some rows alone.
 std::vector<PredictionComponent> rows_of(const std::vector<PredictionComponent>& components, Eigen::Index begin,
                                          Eigen::Index rows);
+std::vector<PredictionComponent> rows_of(std::vector<PredictionComponent> components,
+                                         const std::vector<Eigen::Index>& which);
 
 // Log density of all targets under a mixture, a block of rows after the other: of a million rows it is larger than the
 // table.
@@ -34,6 +36,11 @@ double score_of(const std::vector<PredictionComponent>& components, const Eigen:
 // they promise; 1 where they do but for chance.
 double covering_factor(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
                        Eigen::Index output);
+
+// The factor on the noise of an output, 0.01 to 10^4, that makes these targets most likely under the mixture. Components
+// that differ have a spread of their own; noise learned by each of them alone counts it once more.
+double likeliest_factor(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
+                        Eigen::Index output);
 
 struct Prediction {
   Eigen::MatrixXd mean, sd;      // of the mixture, rows x outputs; sd includes the noise

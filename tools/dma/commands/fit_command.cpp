@@ -98,6 +98,7 @@ Learned learn(Bnn& net, const TrainingData& data, const LearnOptions& options, c
   };
   LearnOptions watched = options;
   watched.on_stage = bar.stage_watch();
+  net.keep_going_while([&] { return !interrupt.requested(); });
   Learned learned{net.fit(data.inputs, data.outputs, watched, on_epoch)};
   learned.signal = team.largest(interrupt.signal());
   if (learned.report.interrupted && !checkpoint_path(request).empty())
@@ -163,6 +164,7 @@ void fit(FitRequest request) {
 
   const Learned learned = learn(net, data, options, request, team);
   const FitReport& report = learned.report;
+  if (network.choose_width) method_reason = report.form;
   data.drop(report.far);
   SavedBnn saved = saved_fit(net, data, options, report);
   if (!request.writes) return team.leave();

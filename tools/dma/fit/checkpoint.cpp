@@ -1,5 +1,6 @@
 #include "tools/dma/fit/checkpoint.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
@@ -22,9 +23,11 @@ void check_same(const std::filesystem::path& path, const Json& saved, const Json
              given(saved, key).dump(), given(now, key).dump());
 }
 
-// Learned noise is an option that the network sets for itself when none is given.
-Json options_as_made(BnnOptions options) {
+// Options that the network sets for itself: learned noise when none is given, a width that it has chosen.
+Json options_as_made(BnnOptions options, const BnnOptions& saved) {
   if (options.noise.empty()) options.learn_noise = true;
+  if (options.choose_width && saved.choose_width) options.layers[1] = saved.layers.at(1);
+  if (options.members == 0) options.members = saved.members;
   return to_json(options);
 }
 
@@ -53,9 +56,14 @@ Bnn resume_from(const std::filesystem::path& path, const TrainingData& data, con
         "'{}' belongs to other data, columns or held-out rows; repeat the command that made it, or start without "
         "--resume",
         path.string());
-  check_same(path, to_json(saved.options), options_as_made(network));
+  check_same(path, to_json(saved.options), options_as_made(network, saved.options));
   check_same(path, to_json(saved.training.options), to_json(options));
   saved.training.options = options;
+  // A joint fit stopped in its first epoch may not have chosen its width or members: it begins anew.
+  if (network.is_joint() && saved.memory.joint && std::ranges::all_of(saved.memory.joint->members, [](const auto& m) {
+        return m.plain.epoch <= 1;
+      }))
+    return Bnn(network);
   return make_bnn(std::move(saved));
 }
 

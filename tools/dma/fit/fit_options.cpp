@@ -17,9 +17,9 @@ void add_fit_settings(Command command, FitSettings& s) {
       .capture_default_str()
       .group(network);
   list(command.add_option("--hidden", s.hidden,
-                          "widths of the hidden layers: 50, or 6,5, or none for a linear model (default: 50; of a "
-                          "classifier: up to 50, "
-                          "as wide as is quick)"))
+                          "widths of the hidden layers: 50, or 6,5, or none for a linear model (default: one layer, "
+                          "10 to 200 units, chosen by rows held out; of a classifier: up to 50, as wide as is "
+                          "quick)"))
       .group(network);
   list(command.add_option("--slopes", s.slopes,
                           "slopes of the leaky ReLU for negative inputs, in (0, 1]: one, or one per layer"))

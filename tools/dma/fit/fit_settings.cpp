@@ -111,12 +111,13 @@ void check_size(const Model& model, std::size_t rows) {
                              ? static_cast<double>(rows) / static_cast<double>(model.fit.batch_size)
                              : static_cast<double>(model.fit.batches);
   constexpr double kWhileRunning = 20;  // messages, beliefs and priors of a weight beside its stored ones
-  const double stored = 2 * weights * (batches + kWhileRunning) * static_cast<double>(model.network.members);
+  const double stored = 2 * weights * (batches + kWhileRunning) *
+                        static_cast<double>(std::max<std::size_t>(1, model.network.members));
   if (stored > kMostStored)
     fail(
         "{:.3g} weights in each of {} members with {:.3g} batches need {:.3g} GB; choose a smaller --hidden, fewer "
         "--batches, more --parts or fewer --members",
-        weights, model.network.members, batches, stored * 8e-9);
+        weights, std::max<std::size_t>(1, model.network.members), batches, stored * 8e-9);
 }
 
 // Every worker needs a mini-batch, and every mini-batch a row.
@@ -148,8 +149,9 @@ Model preset(const FitSettings& s, std::size_t features, const std::vector<std::
   if (s.method == "joint" && option != nullptr)
     fail("{} is known to sweeps of messages only; leave it out, or choose --method hybrid", option);
   if (s.preset == "table") {
-    RegressionSettings settings =
-        regression_settings(features, hidden, targets, rows, s.method.value_or(option != nullptr ? "hybrid" : ""));
+    const std::string method = s.method.value_or(option != nullptr ? "hybrid" : "");
+    RegressionSettings settings = s.hidden.empty() ? regression_settings(features, targets, rows, method)
+                                                   : regression_settings(features, hidden, targets, rows, method);
     if (!s.method && option != nullptr)
       settings.reason = fmt::format("messages by the hybrid method, because {} is given", option);
     return {std::move(settings.network), std::move(settings.fit), std::move(settings.reason)};

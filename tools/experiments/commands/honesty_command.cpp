@@ -17,7 +17,7 @@ namespace {
 struct HonestyRequest {
   std::size_t seeds = 3, no_data_seeds = 20, largest = 100'000;
   std::uint64_t first = 1;
-  std::vector<std::string> hidden = {"50"}, tables = {};
+  std::vector<std::string> hidden = {}, tables = {};
   std::string method;
   bool exact = false;
 };
@@ -48,7 +48,8 @@ void extrapolation(const HonestyRequest& request) {
 
 void run(const HonestyRequest& request) {
   using namespace validation;
-  const std::vector<std::size_t> hidden = hidden_widths(request.hidden);
+  Hidden hidden;
+  if (!request.hidden.empty()) hidden = hidden_widths(request.hidden);
   fmt::print("{:<28}{:>9}{:>9}{:>9}{:>9}{:>10}{:>14}{:>9}{:>8}\n", "table", "rmse", "at most", "mean", "linear",
              "coverage", "promised", "log-lik", "CPU s");
   for (const std::string& name : request.tables.empty() ? honesty_names() : request.tables) {
@@ -88,7 +89,6 @@ void add_honesty_command(Command app) {
       .between(1, 1000);
   command.add_option("--first-seed", request->first, "of the seeds").capture_default_str();
   command.add_option("--hidden", request->hidden, "widths of the hidden layers, as dma fit has them")
-      .capture_default_str()
       .allow_extra_args(false);
   command.add_option("--method", request->method, "another method than the default's").value("joint|METHOD");
   command.add_option("--tables", request->tables, "one of the tables alone; may be given several times")

@@ -19,11 +19,12 @@ namespace {
 
 constexpr double kAllowance = 1.05;  // of the RMSE of the better of mean and linear regression
 
-Bnn learned(const Eigen::MatrixXd& x, const Eigen::MatrixXd& y, const std::vector<std::size_t>& hidden,
+Bnn learned(const Eigen::MatrixXd& x, const Eigen::MatrixXd& y, const Hidden& hidden,
             const std::string& method, std::uint64_t seed) {
-  RegressionSettings settings =
-      regression_settings(static_cast<std::size_t>(x.cols()), hidden, static_cast<std::size_t>(y.cols()),
-                          static_cast<std::size_t>(x.rows()), method);
+  const auto inputs = static_cast<std::size_t>(x.cols()), outputs = static_cast<std::size_t>(y.cols()),
+             rows = static_cast<std::size_t>(x.rows());
+  RegressionSettings settings = hidden ? regression_settings(inputs, *hidden, outputs, rows, method)
+                                       : regression_settings(inputs, outputs, rows, method);
   settings.network.seed = seed;
   Bnn net(settings.network);
   net.fit(x, y, settings.fit);
@@ -43,7 +44,7 @@ double rmse_of_linear(const HonestyTable& t) {
   return rmse(with_ones(t.test_inputs) * w, t.test_targets);
 }
 
-NoDataResult measure_without_data(Seeds seeds, const std::vector<std::size_t>& hidden,
+NoDataResult measure_without_data(Seeds seeds, const Hidden& hidden,
                                   NoDataTable (*table)(std::uint64_t)) {
   NoDataResult result;
   const auto count = static_cast<double>(seeds.count);
@@ -61,7 +62,7 @@ NoDataResult measure_without_data(Seeds seeds, const std::vector<std::size_t>& h
 
 }  // namespace
 
-HonestyResult measure_honesty(const std::string& name, Seeds seeds, const std::vector<std::size_t>& hidden,
+HonestyResult measure_honesty(const std::string& name, Seeds seeds, const Hidden& hidden,
                               const std::string& method) {
   HonestyResult result;
   result.table = name;
@@ -86,10 +87,10 @@ HonestyResult measure_honesty(const std::string& name, Seeds seeds, const std::v
   return result;
 }
 
-NoDataResult measure_gap(Seeds seeds, const std::vector<std::size_t>& hidden) {
+NoDataResult measure_gap(Seeds seeds, const Hidden& hidden) {
   return measure_without_data(seeds, hidden, &gap_table);
 }
-NoDataResult measure_beyond(Seeds seeds, const std::vector<std::size_t>& hidden) {
+NoDataResult measure_beyond(Seeds seeds, const Hidden& hidden) {
   return measure_without_data(seeds, hidden, &beyond_table);
 }
 
@@ -109,7 +110,7 @@ double measure_divergence(std::size_t rows, std::uint64_t seed, double& seconds)
   const auto [x, y] = table(static_cast<Eigen::Index>(rows));
   const auto [test_x, test_y] = table(kTest);
   const double start = thread_seconds();
-  const Bnn net = learned(x, y, {50}, {}, seed);
+  const Bnn net = learned(x, y, {}, {}, seed);
   seconds = thread_seconds() - start;
   return rmse(net.predict(test_x).mean, test_y);
 }

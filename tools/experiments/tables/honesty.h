@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,10 @@ struct Seeds {
   std::uint64_t first = 1;
 };
 
+using Hidden = std::optional<std::vector<std::size_t>>;  // widths of the layers; nothing: one that the fit chooses
+
 // Mean over seeds of a table by the default settings with these hidden layers, by this method (empty: the default).
-HonestyResult measure_honesty(const std::string& table, Seeds seeds, const std::vector<std::size_t>& hidden = {50},
+HonestyResult measure_honesty(const std::string& table, Seeds seeds, const Hidden& hidden = {},
                               const std::string& method = {});
 
 // Where no data are: fraction of the true function inside 95 % epistemic intervals, and epistemic sd there over that at
@@ -29,8 +32,8 @@ HonestyResult measure_honesty(const std::string& table, Seeds seeds, const std::
 struct NoDataResult {
   double coverage = 0, sd_ratio = 0;
 };
-NoDataResult measure_gap(Seeds seeds, const std::vector<std::size_t>& hidden = {50});
-NoDataResult measure_beyond(Seeds seeds, const std::vector<std::size_t>& hidden = {50});
+NoDataResult measure_gap(Seeds seeds, const Hidden& hidden = {});
+NoDataResult measure_beyond(Seeds seeds, const Hidden& hidden = {});
 
 // RMSE on a smooth function of 10 inputs with noise 0.3, learned from so many rows.
 double measure_divergence(std::size_t rows, std::uint64_t seed, double& seconds);

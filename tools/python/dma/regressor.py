@@ -40,7 +40,7 @@ class Regressor(Predicting, TableEstimator):
 
     def __init__(
         self,
-        hidden: int | Sequence[int] = (50,),
+        hidden: int | Sequence[int] | None = None,
         *,
         preset: str = "table",
         slopes: float | Sequence[float] | None = None,

@@ -103,3 +103,29 @@ TEST_CASE("resume: a finished fit can be given more epochs") {
   REQUIRE(run_dma(folder, fit + "--epochs 9 --model once.json").exit_code == 0);
   CHECK(folder.read("longer.json") == folder.read("once.json"));
 }
+
+TEST_CASE("resume: stopped while rows held out choose the width, or later, a fit ends with the same bytes") {
+  const std::vector<std::string> fit = {"fit",        "data.csv",     "--target", "y",
+                                        "--model",    "model.json",   "--quiet",  "--checkpoint",
+                                        "c",          "--jobs",       "1",        "--checkpoint-every",
+                                        "1"};
+  const TemporaryFolder folder;
+  REQUIRE(run_dma(folder, "generate regression --out data.csv").exit_code == 0);
+  REQUIRE(finish(start_dma(folder, fit)) == 0);
+  const std::string expected = folder.read("model.json");
+  CHECK(expected.find("choose_width") != std::string::npos);
+  for (const bool chosen : {false, true}) {
+    std::filesystem::remove(folder.path() / "c");
+    const pid_t process = start_dma(folder, fit);
+    if (chosen)
+      while (!std::filesystem::exists(folder.path() / "c")) usleep(1000);
+    else
+      usleep(150'000);
+    kill(process, SIGINT);
+    if (finish(process) == 0) continue;  // it was too quick
+    auto again = fit;
+    if (std::filesystem::exists(folder.path() / "c")) again.insert(again.end(), {"--resume", "c"});
+    REQUIRE(finish(start_dma(folder, again)) == 0);
+    CHECK(folder.read("model.json") == expected);
+  }
+}
