@@ -17,12 +17,12 @@ namespace {
 constexpr Index kFewestToLearn = 50, kMostColumns = 500;
 constexpr double kMostKeptNumbers = 2e7;   // of a table: 160 MB, twice
 constexpr Index kRowsPerLengthscale = 20;  // fewer: one lengthscale for all columns
-constexpr Index kRowsPerParameter = 100;   // fewer: the halves of the rows judge each other
+constexpr Index kRowsPerParameter = 50;    // fewer: the halves of the rows judge each other
 
-// Adam: steps with one lengthscale, then with one for each column; rows of a step, and those they are drawn from; steps
-// until neighbours are sought anew.
+// Adam: steps with one lengthscale, then with one for each column; rows of a step, and those they are drawn from;
+// neighbours of each; steps until these are sought anew.
 constexpr int kCommonSteps = 40, kSteps = 80, kRefresh = 20;
-constexpr Index kBatch = 256, kPool = 1024;
+constexpr Index kBatch = 128, kPool = 1024, kFew = 24;
 constexpr double kRate = 0.15, kLastRate = 0.01, kMomentum = 0.9, kSquares = 0.99;
 constexpr double kLeastNoiseToSignal = 1e-8;  // of the signal: keeps equal rows from making K singular
 constexpr double kLongest = 6;                // logarithm of a lengthscale, away from the root of the number of columns
@@ -93,9 +93,11 @@ std::span<const Index> part_of(std::span<const Index> all, Index begin, Index si
 }
 
 // The kernel of rows whose values, and what is left of each when it is left out, are given. The prior of a logarithm of
-// a lengthscale is N(log sqrt(columns), 1) of the common one, then N(that, 1) of each.
+// a lengthscale is N(log sqrt(columns), 1) of the common one, then N(that, 1) of each. With a start, the logarithms
+// that parts of the rows have led to, the second half of the steps is enough.
 NeighbourKernel learned_kernel(const Matrix& rows, const Vector& values, const Vector& own_values,
-                               const NeighbourOptions& options, const std::function<void(double)>& told) {
+                               bool has_lengthscales, const Vector& start, const NeighbourOptions& options,
+                               const std::function<void(double)>& told) {
   boost::random::mt19937_64 random(options.seed);
   const Index columns = rows.cols();
   const double variance = own_values.squaredNorm() / static_cast<double>(rows.rows()),
@@ -103,24 +105,24 @@ NeighbourKernel learned_kernel(const Matrix& rows, const Vector& values, const V
                rate_of_prior = 1 / static_cast<double>(rows.rows());
   Vector at = Vector::Constant(columns + 2, usual), centre = at;
   at(columns) = std::log(0.7 * variance), at(columns + 1) = std::log(0.3 * variance);
+  if (start.size() > 0) at = start, centre.head(columns).setConstant(start.head(columns).mean());
   Vector momentum = Vector::Zero(at.size()), squares = momentum, gradient;
-  const bool has_lengthscales = columns > 1 && rows.rows() >= kRowsPerLengthscale * columns;
-  const int steps = kCommonSteps + (has_lengthscales ? kSteps : kSteps / 4);
+  const int steps = kCommonSteps + (has_lengthscales ? kSteps : kSteps / 4), first = start.size() > 0 ? steps / 2 : 0;
   std::vector<Index> pool;
   IndexMatrix nearest;
-  for (int step = 0; step < steps; ++step) {
+  for (int step = first; step < steps; ++step) {
     told(static_cast<double>(step) / steps);
     const NeighbourKernel kernel = NeighbourKernel::from_logs(at);
-    const bool is_common = !has_lengthscales || step < kCommonSteps;
-    if (step == kCommonSteps) centre = at;
-    if (step % kRefresh == 0) {
+    const bool is_common = !has_lengthscales || (first == 0 && step < kCommonSteps);
+    if (step == kCommonSteps && first == 0) centre = at;
+    if ((step - first) % kRefresh == 0) {
       pool = drawn(rows.rows(), kPool, random);
       const Matrix scaled = kernel.scaled(rows);
       const NearestRows search(scaled);
-      nearest.resize(std::min(Neighbours::kNeighbours, rows.rows() - 1), static_cast<Index>(pool.size()));
+      nearest.resize(std::min(kFew, rows.rows() - 1), static_cast<Index>(pool.size()));
       by_blocks(nearest.cols(), options.jobs, [&](Index begin, Index size) {
         const auto own = part_of(pool, begin, size);
-        nearest.middleCols(begin, size) = search.find(scaled(own, Eigen::all), Neighbours::kNeighbours, own);
+        nearest.middleCols(begin, size) = search.find(scaled(own, Eigen::all), kFew, own);
       });
     }
     const std::vector<Index> places = drawn(static_cast<Index>(pool.size()), kBatch, random);
@@ -136,7 +138,8 @@ NeighbourKernel learned_kernel(const Matrix& rows, const Vector& values, const V
     momentum = kMomentum * momentum + (1 - kMomentum) * gradient;
     squares = kSquares * squares + (1 - kSquares) * gradient.cwiseAbs2();
     const double fraction = static_cast<double>(step) / steps, rate = kRate + (kLastRate - kRate) * fraction,
-                 begun = (1 - std::pow(kMomentum, step + 1)) / std::sqrt(1 - std::pow(kSquares, step + 1));
+                 begun =
+                     (1 - std::pow(kMomentum, step - first + 1)) / std::sqrt(1 - std::pow(kSquares, step - first + 1));
     at.array() += rate / begun * momentum.array() / (squares.array().sqrt() + 1e-10);
     at.head(columns) = at.head(columns).cwiseMax(usual - kLongest).cwiseMin(usual + kLongest);
     const double size = std::log(variance);
@@ -153,8 +156,7 @@ void believe(const NeighbourKernel& kernel, const NearestRows& search, const Mat
              Eigen::Ref<Vector> variance) {
   by_blocks(points.rows(), jobs, [&](Index begin, Index size) {
     const auto some = points.middleRows(begin, size);
-    const IndexMatrix nearest =
-        search.find(kernel.scaled(some), 2 * Neighbours::kNeighbours, part_of(own, begin, size));
+    const IndexMatrix nearest = search.find(kernel.scaled(some), Neighbours::kNeighbours, part_of(own, begin, size));
     RowConditional conditional(kernel, rows, values);
     for (Index i = 0; i < size; ++i) {
       const RowConditional::Belief belief = conditional.at(some.row(i), nearest.col(i));
@@ -187,6 +189,7 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
   PredictionComponent left_out{targets, Matrix(count, outputs), Matrix(count, outputs)};
   Vector flattery = Vector::Zero(outputs);
   std::vector<Output> learned;
+  const bool has_lengthscales = rows.cols() > 1 && count >= kRowsPerLengthscale * rows.cols();
   const bool are_few = count < kRowsPerParameter * (rows.cols() + 2);
   std::vector<std::vector<Index>> parts(are_few ? 2 : 1);  // of which each is judged by the others, or by itself
   const std::vector<std::size_t> dealt = workers_of_rows(static_cast<std::size_t>(count), parts.size(), options.seed);
@@ -201,15 +204,13 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
                   : are_few      ? 0
                                  : static_cast<double>(kernel.parameters());
     Vector logs = Vector::Zero(kernel.parameters());
+    const auto told = [&](double fraction) {
+      if (options.on_stage) options.on_stage({"neighbours", fraction});
+    };
     for (std::size_t p = 0; p < parts.size() && has_structure; ++p) {
       const std::vector<Index>&judged = parts[p], &from = parts[parts.size() - 1 - p];
-      const auto told = [&](double fraction) {
-        const double done = (static_cast<double>(p) + fraction) / static_cast<double>(parts.size());
-        if (options.on_stage)
-          options.on_stage({"neighbours", (static_cast<double>(k) + done) / static_cast<double>(outputs)});
-      };
-      const NeighbourKernel own =
-          learned_kernel(rows(from, Eigen::all), trend.left(from), trend.left_out(from), options, told);
+      const NeighbourKernel own = learned_kernel(rows(from, Eigen::all), trend.left(from), trend.left_out(from),
+                                                 has_lengthscales, {}, options, told);
       logs += own.logs() / static_cast<double>(parts.size());
       Vector own_mean(static_cast<Index>(judged.size())), own_spread = own_mean;
       believe(own, NearestRows(own.scaled(rows)), rows, trend.left, rows(judged, Eigen::all), judged, options.jobs,
@@ -217,7 +218,10 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
       mean(judged) = own_mean, spread(judged) = own_spread;
       noise(judged).setConstant(own.noise);
     }
-    if (has_structure) kernel = NeighbourKernel::from_logs(logs);
+    if (has_structure)
+      kernel = parts.size() == 1
+                   ? NeighbourKernel::from_logs(logs)
+                   : learned_kernel(rows, trend.left, trend.left_out, has_lengthscales, logs, options, told);
     const Vector errors = trend.left_out - mean;
     left_out.mean.col(k) -= errors;
     left_out.epistemic_sd.col(k) = spread.cwiseSqrt();

@@ -24,7 +24,7 @@ struct NeighbourOptions {
 
 class Neighbours {
  public:
-  static constexpr Index kNeighbours = 32;  // while learning; predictions take twice as many
+  static constexpr Index kNeighbours = 64;
 
   struct Output {
     Vector trend;            // of every column, then the constant
