@@ -71,7 +71,7 @@ struct BnnOptions {
   // has one in any case.
   bool linear_baseline = false;
   // A Gaussian process on the nearest rows (neighbours.h) beside the network, with the weight under which left-out rows
-  // are most probable. Joint learning with learned noise, by one worker.
+  // are most probable. Where hidden layers and noise are learned jointly of standardised columns, by one worker.
   bool neighbours = true;
   std::size_t members =
       0;  // networks with their own prior draws, predictions mixed; 0: as many as are quick (joint), or 1

@@ -123,6 +123,7 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
     learned_as_ = std::move(distinct.number);
   }
   const bool with_neighbours = options_.neighbours && options_.learn_noise && options_.priors.empty() &&
+                               options_.standardise && options_.layers.size() > 2 &&
                                joint_->options().team->size() == 1 &&
                                Neighbours::suits(data.rows.rows(), data.rows.cols(), data.targets.cols());
   RowData for_neighbours = with_neighbours ? data : RowData{};

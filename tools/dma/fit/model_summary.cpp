@@ -146,10 +146,11 @@ std::string summary_text(const SavedBnn& saved) {
                           fraction < 0.5 ? "better" : "nearly as well", 100 * (1 - fraction));
   }
   if (saved.memory.neighbours)
-    for (std::size_t j = 0; j < saved.targets.size(); ++j)
-      text += fmt::format("nearest   neighbours {:.0f} % of the mixture{}: a Gaussian process on the nearest rows\n",
-                          100 * saved.memory.neighbours->outputs[j].fraction,
-                          saved.targets.size() > 1 ? fmt::format(" for {}", saved.targets[j]) : "");
+    for (std::size_t j = 0; j < saved.targets.size(); ++j) {
+      const double percent = std::round(100 * saved.memory.neighbours->outputs[j].fraction);
+      text += fmt::format("nearest   {}neighbours {} %, the models above {} %: a Gaussian process on the nearest rows\n",
+                          saved.targets.size() > 1 ? saved.targets[j] + ": " : "", percent, 100 - percent);
+    }
   for (std::size_t j = 0; j < t.left_out.size(); ++j) {
     const Scores& s = t.left_out[j].scores;
     text += fmt::format(
