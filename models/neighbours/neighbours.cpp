@@ -47,10 +47,11 @@ Trend trend_of(const Matrix& rows, const Vector& targets) {
   const Vector lengths = axes.eigenvalues().cwiseMax(0);
   Trend best;
   double least = std::numeric_limits<double>::infinity();
-  for (double ridge = 1e-6; ridge < 1e7; ridge *= 10) {
+  // Where columns outnumber rows, rounding would decide what little ridge leaves of them.
+  for (double ridge = rows.rows() > 2 * rows.cols() ? 1e-12 : 1e-4; ridge < 1e7; ridge *= 10) {
     const Vector shrunk = (lengths.array() + ridge * count).inverse(), weights = products.cwiseProduct(shrunk);
     const Vector left = y - along * weights;
-    const Vector left_out = left.array() / (1 - 1 / count - (squares * shrunk).array()).max(1e-3);
+    const Vector left_out = left.array() / (1 - 1 / count - (squares * shrunk).array()).max(1e-9);
     const double sum = left_out.squaredNorm();
     if (!(sum < least)) continue;
     least = sum;
@@ -180,7 +181,7 @@ void Neighbours::prepare() {
 }
 
 bool Neighbours::suits(Index rows, Index columns, Index outputs) {
-  return rows >= kFewestToLearn && columns <= kMostColumns &&
+  return rows >= std::max(kFewestToLearn, 2 * columns) && columns <= kMostColumns &&
          static_cast<double>(rows) * static_cast<double>(columns + outputs) <= kMostKeptNumbers;
 }
 

@@ -39,7 +39,7 @@ class Neighbours {
 
   explicit Neighbours(Memory memory);
 
-  // Whether a table is one for neighbours: enough rows to learn from and few enough numbers to keep.
+  // Whether a table is one for neighbours: enough rows for its columns and few enough numbers to keep.
   static bool suits(Index rows, Index columns, Index outputs);
 
   struct Fit;

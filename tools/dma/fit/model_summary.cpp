@@ -148,8 +148,9 @@ std::string summary_text(const SavedBnn& saved) {
   if (saved.memory.neighbours)
     for (std::size_t j = 0; j < saved.targets.size(); ++j) {
       const double percent = std::round(100 * saved.memory.neighbours->outputs[j].fraction);
-      text += fmt::format("nearest   {}neighbours {} %, the models above {} %: a Gaussian process on the nearest rows\n",
-                          saved.targets.size() > 1 ? saved.targets[j] + ": " : "", percent, 100 - percent);
+      text +=
+          fmt::format("nearest   {}neighbours {} %, the models above {} %: a Gaussian process on the nearest rows\n",
+                      saved.targets.size() > 1 ? saved.targets[j] + ": " : "", percent, 100 - percent);
     }
   for (std::size_t j = 0; j < t.left_out.size(); ++j) {
     const Scores& s = t.left_out[j].scores;
