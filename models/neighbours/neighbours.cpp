@@ -113,7 +113,7 @@ NeighbourKernel learned_kernel(const Matrix& rows, const Vector& values, const V
   IndexMatrix nearest;
   for (int step = first; step < steps; ++step) {
     told(static_cast<double>(step) / steps);
-    const NeighbourKernel kernel = NeighbourKernel::from_logs(at);
+    NeighbourKernel kernel = NeighbourKernel::from_logs(at);
     const bool is_common = !has_lengthscales || (first == 0 && step < kCommonSteps);
     if (step == kCommonSteps && first == 0) centre = at;
     if ((step - first) % kRefresh == 0) {
@@ -129,8 +129,22 @@ NeighbourKernel learned_kernel(const Matrix& rows, const Vector& values, const V
     const std::vector<Index> places = drawn(static_cast<Index>(pool.size()), kBatch, random);
     std::vector<Index> batch;
     for (const Index place : places) batch.push_back(pool[static_cast<std::size_t>(place)]);
-    (void)mean_log_density(kernel, rows, values, own_values, batch, nearest(Eigen::all, places), gradient,
-                           options.jobs);
+    const auto slopes_at = [&](const NeighbourKernel& there) {
+      return mean_log_density(there, rows, values, own_values, batch, nearest(Eigen::all, places), gradient,
+                              options.jobs);
+    };
+    if (step == 0) {
+      // What changes many times over the table looks like noise to long lengthscales: begins where rows are likeliest.
+      double most = -std::numeric_limits<double>::infinity();
+      const Vector usual_start = at;
+      for (const double shorter : {0.0, 1.5, 3.0}) {
+        Vector there = usual_start;
+        there.head(columns).array() -= shorter;
+        if (const double found = slopes_at(NeighbourKernel::from_logs(there)); found > most) most = found, at = there;
+      }
+      kernel = NeighbourKernel::from_logs(at);
+    }
+    (void)slopes_at(kernel);
     auto slopes = gradient.head(columns);
     if (is_common)
       slopes.setConstant(slopes.sum() - rate_of_prior * (at(0) - usual));
