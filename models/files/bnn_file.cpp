@@ -99,6 +99,7 @@ BnnOptions bnn_options_from(const Json& json) {
   // Keys keep the names they were first written with: linear_rival is the linear baseline, jitter the smoothing, regime
   // the form, shares the fractions.
   o.linear_baseline = json.value("linear_rival", false);  // younger than the format
+  o.neighbours = json.value("neighbours", true);           // younger than the format
   o.members = whole<std::size_t>(json, "members");
   o.seed = whole<std::uint64_t>(json, "seed");
   o.choose_width = json.value("choose_width", false);  // younger than the format
@@ -173,6 +174,7 @@ SavedBnn saved_from(const Json& json) {
   saved.memory.noise_variance = numbers(json.at("noise_variance"));
   for (const Json& member : json.at("members")) saved.memory.members.push_back(member_from(member));
   if (json.contains("joint")) saved.memory.joint = joint_memory_from(json.at("joint"));
+  if (json.contains("neighbours")) saved.memory.neighbours = neighbours_from(json.at("neighbours"));
   saved.coding = coding_from(json);
   saved.data_fingerprint = json.value("data_fingerprint", "");
   return saved;
@@ -211,6 +213,7 @@ Json to_json(const BnnOptions& o) {
           {"method", o.method},
           {"kind_methods", Json(o.kind_methods)},
           {"linear_rival", o.linear_baseline},
+          {"neighbours", o.neighbours},
           {"members", o.members},
           {"seed", o.seed},
           {"shuffle", o.shuffle},
@@ -265,6 +268,7 @@ std::string bnn_to_text(const SavedBnn& saved) {
   json["members"] = Json::array();
   for (const auto& member : saved.memory.members) json["members"].push_back(to_json(member));
   if (saved.memory.joint) json["joint"] = to_json(*saved.memory.joint);
+  if (saved.memory.neighbours) json["neighbours"] = to_json(*saved.memory.neighbours);
   return checksummed(json);
 }
 

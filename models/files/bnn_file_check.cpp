@@ -109,6 +109,7 @@ void check_saved(const SavedBnn& saved) {
   check_training(saved);
   check_memory(saved.options, saved.memory);
   if (saved.memory.joint) check_joint_memory(saved.options, *saved.memory.joint);
+  if (saved.memory.neighbours) check_neighbours(saved.options, *saved.memory.neighbours);
   expect(static_cast<std::size_t>(saved.memory.inputs.shift.size()) == saved.features.size(),
          "shifts and scales do not fit the columns");
   for (const auto& member : saved.memory.members) {

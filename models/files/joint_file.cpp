@@ -54,10 +54,14 @@ SharedState state_from(const Json& json) {
   return s;
 }
 
+Json to_json(const StudentTails& t) { return {{"degrees", json_number(t.degrees)}, {"scale", json_number(t.scale)}}; }
+StudentTails tails_from(const Json& json) {
+  return {json_number(json.at("degrees")), json_number(json.at("scale"))};
+}
+
 Json to_json(const SharedPosterior& p) {
   Json json = {{"state", to_json(p.state)}, {"log_evidence", json_number(p.log_evidence)}, {"tails", Json::array()}};
-  for (const StudentTails& t : p.tails)
-    json["tails"].push_back({{"degrees", json_number(t.degrees)}, {"scale", json_number(t.scale)}});
+  for (const StudentTails& t : p.tails) json["tails"].push_back(to_json(t));
   json["factor"] = packed_triangle(p.factor);
   json["learned_rows"] = packed_matrix(p.rows);
   return json;
@@ -66,7 +70,7 @@ SharedPosterior posterior_from(const Json& json) {
   SharedPosterior p;
   p.state = state_from(json.at("state"));
   p.log_evidence = json_number(json.at("log_evidence"));
-  for (const Json& t : json.at("tails")) p.tails.push_back({json_number(t.at("degrees")), json_number(t.at("scale"))});
+  for (const Json& t : json.at("tails")) p.tails.push_back(tails_from(t));
   p.factor = packed_triangle_from(json.at("factor"));
   p.rows = packed_matrix_from(json.at("learned_rows"));
   return p;
@@ -90,12 +94,15 @@ void check_state(const SharedState& s, Index scalars, std::size_t outputs, Index
   if (!s.watch.best.empty()) check_state(s.watch.best[0], scalars, outputs, inputs);
 }
 
+void check_tails(const StudentTails& t) {
+  expect(t.degrees > 2 && t.scale > 0 && std::isfinite(t.scale), "the tails are not usable");
+}
+
 void check_posterior(const SharedPosterior& p, Index scalars, std::size_t outputs, Index inputs) {
   expect(p.state.mean.size() == scalars && p.state.noise.size() == outputs, "a posterior is not whole");
   check_state(p.state, scalars, outputs, inputs);
   expect(p.tails.size() == outputs, "the tails do not fit the targets");
-  for (const StudentTails& t : p.tails)
-    expect(t.degrees > 2 && t.scale > 0 && std::isfinite(t.scale), "the tails are not usable");
+  for (const StudentTails& t : p.tails) check_tails(t);
   expect((p.factor.size() > 0) != (p.rows.size() > 0), "a posterior has neither a factor nor rows, or both");
   expect(p.factor.size() == 0 ||
              (p.factor.rows() == scalars && p.factor.allFinite() && (p.factor.diagonal().array() > 0).all()),
@@ -140,6 +147,47 @@ JointRegression::Memory joint_memory_from(const Json& json) {
     memory.members.push_back(std::move(member));
   }
   return memory;
+}
+
+Json to_json(const Neighbours::Memory& memory) {
+  Json json = {{"rows", packed_matrix(memory.rows)},
+               {"targets", packed_matrix(memory.targets)},
+               {"outputs", Json::array()}};
+  for (const Neighbours::Output& o : memory.outputs)
+    json["outputs"].push_back({{"share", json_number(o.fraction)},
+                               {"trend", packed_vector(o.trend)},
+                               {"lengthscales", packed_vector(o.kernel.lengthscales)},
+                               {"signal", json_number(o.kernel.signal)},
+                               {"noise", json_number(o.kernel.noise)},
+                               {"tails", to_json(o.tails)}});
+  return json;
+}
+
+Neighbours::Memory neighbours_from(const Json& json) {
+  Neighbours::Memory memory{packed_matrix_from(json.at("rows")), packed_matrix_from(json.at("targets")), {}};
+  for (const Json& o : json.at("outputs"))
+    memory.outputs.push_back({packed_vector_from(o.at("trend")),
+                              {packed_vector_from(o.at("lengthscales")), json_number(o.at("signal")),
+                               json_number(o.at("noise"))},
+                              tails_from(o.at("tails")),
+                              json_number(o.at("share"))});
+  return memory;
+}
+
+void check_neighbours(const BnnOptions& options, const Neighbours::Memory& memory) {
+  const auto inputs = static_cast<Index>(options.layers.front()), outputs = static_cast<Index>(options.layers.back());
+  expect(memory.rows.cols() == inputs && memory.targets.cols() == outputs && memory.rows.rows() > 0 &&
+             memory.rows.rows() == memory.targets.rows() && memory.rows.allFinite() && memory.targets.allFinite(),
+         "the rows of the neighbours do not fit the layers");
+  expect(memory.outputs.size() == options.layers.back(), "the neighbours do not fit the targets");
+  for (const Neighbours::Output& o : memory.outputs) {
+    const NeighbourKernel& k = o.kernel;
+    expect(o.trend.size() == inputs + 1 && o.trend.allFinite() && k.lengthscales.size() == inputs &&
+               (k.lengthscales.array() > 0).all() && k.lengthscales.allFinite() && k.signal >= 0 && k.noise > 0 &&
+               std::isfinite(k.signal + k.noise) && o.fraction >= 0 && o.fraction <= 1,
+           "a number of the neighbours is not usable");
+    check_tails(o.tails);
+  }
 }
 
 void check_joint_memory(const BnnOptions& options, const JointRegression::Memory& memory) {

@@ -68,6 +68,11 @@ std::string FitReport::line() const {
   std::string text = members.empty() ? "not fitted" : members.back().line();
   if (members.size() > 1) text = fmt::format("{} members; the last {}", members.size(), text);
   text = fmt::format("{}; noise sd {:.4g}", text, fmt::join(noise, ", "));
+  if (!neighbours.empty()) {
+    std::vector<double> percent;
+    for (const double fraction : neighbours) percent.push_back(100 * fraction);
+    text += fmt::format("; neighbours {:.0f} %", fmt::join(percent, ", "));
+  }
   return far.empty() ? text : fmt::format("{}; {} rows beyond {} sd set aside", text, far.size(), kFarDeviations);
 }
 

@@ -23,6 +23,7 @@
 
 #include "engine/learn/learn.h"
 #include "engine/support/error.h"
+#include "models/neighbours/neighbours.h"
 #include "models/network/bnn_graph.h"
 #include "models/network/joint_regression.h"
 #include "models/table/feature_map.h"
@@ -69,6 +70,9 @@ struct BnnOptions {
   // A linear model learned beside the network and mixed with it by how well each predicts left-out rows. Joint learning
   // has one in any case.
   bool linear_baseline = false;
+  // A Gaussian process on the nearest rows (neighbours.h) beside the network, with the weight under which left-out rows
+  // are most probable. Where hidden layers and noise are learned jointly of standardised columns, by one worker.
+  bool neighbours = true;
   std::size_t members =
       0;  // networks with their own prior draws, predictions mixed; 0: as many as are quick (joint), or 1
   // The width of the one hidden layer is chosen by rows held out (joint): 10, 20, 50, ... while they gain. `layers` has
@@ -111,6 +115,7 @@ struct FitReport {
   bool interrupted = false;
   std::string form = {};             // of joint learning, and why
   double network_fraction = 1;            // of the mixture of networks and linear model
+  std::vector<double> neighbours = {};  // of every output, their fraction of the mixture with these; empty: none
   std::vector<LeftOut> left_out = {};  // joint, or with a linear baseline
   std::size_t copies = 0;              // rows left aside because they repeat others (joint, distinct_rows.h)
   std::vector<Index> far = {};         // rows that were not learned, see kFarDeviations
@@ -174,6 +179,7 @@ class Bnn {
     };
     std::vector<Member> members;
     std::optional<JointRegression::Memory> joint = {};
+    std::optional<Neighbours::Memory> neighbours = {};
   };
   // With `condensed`, the stored batch messages are replaced by their product: enough to predict, not to go on fitting.
   Memory memory(bool condensed) const;
@@ -204,6 +210,9 @@ class Bnn {
   void make_baseline();
   void mix_with_baseline(std::vector<PredictionComponent> left_out, const RowMajor& x, const RowMajor& y,
                          std::size_t jobs);
+  void mix_with_neighbours(RowData data, const LearnOptions& options);
+  void set_joint_noise(std::vector<double> of_networks);
+  std::vector<PredictionComponent> joint_left_out() const;
   // Scores are those of judged rows; none: of all.
   void report_left_out(const std::vector<PredictionComponent>& left_out, const Eigen::MatrixXd& targets,
                        const std::vector<Index>& judged = {});
@@ -228,6 +237,8 @@ class Bnn {
   FitReport report_;
   std::function<bool()> keep_going_;
   std::unique_ptr<JointRegression> joint_;     // or, of other methods, the linear baseline
+  std::optional<Neighbours> neighbours_;
+  PredictionComponent neighbours_left_out_;
   double network_fraction_ = 1;                   // of other methods
   std::vector<PredictionComponent> left_out_;  // of other methods, standardised
   std::optional<std::uint64_t> learned_rows_;  // their checksum; none: nothing is learned, or it was restored

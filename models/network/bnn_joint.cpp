@@ -109,6 +109,11 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
     data = {data.rows(distinct.first, Eigen::all).eval(), data.targets(distinct.first, Eigen::all).eval()};
     learned_as_ = std::move(distinct.number);
   }
+  const bool with_neighbours = options_.neighbours && options_.learn_noise && options_.priors.empty() &&
+                               options_.standardise && options_.layers.size() > 2 &&
+                               joint_->options().team->size() == 1 &&
+                               Neighbours::suits(data.rows.rows(), data.rows.cols(), data.targets.cols());
+  RowData for_neighbours = with_neighbours ? data : RowData{};
   const bool anew = joint_->prepare(data);
   take_shape_of_joint();
   for (auto& member : members_)
@@ -127,7 +132,9 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
     members_[k]->joint_weights.clear();
   }
   describe_joint_members();
-  noise_variance_ = found.noise;
+  neighbours_.reset();
+  if (with_neighbours && !found.interrupted) mix_with_neighbours(std::move(for_neighbours), options);
+  set_joint_noise(found.noise);
   report_.noise = noise();
   std::vector<Index> judged = joint_->judged();
   if (!learned_as_.empty() && !judged.empty()) {
@@ -135,7 +142,7 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
     for (std::size_t n = 0; n < learned_as_.size(); ++n)
       if (std::ranges::binary_search(distinct_ones, learned_as_[n])) judged.push_back(static_cast<Index>(n));
   }
-  report_left_out(of_all_rows(joint_->left_out(), learned_as_), targets, judged);
+  report_left_out(of_all_rows(joint_left_out(), learned_as_), targets, judged);
 }
 
 // The width and the number of networks that joint learning has chosen.
@@ -267,7 +274,7 @@ std::optional<Prediction> Bnn::left_out() const {
   if (!options_.is_joint() && !left_out_.empty())
     return Prediction::mix(left_out_).in_units_before(target_standardiser_);
   if (!options_.is_joint() || !joint_ || joint_->left_out().empty()) return {};
-  return Prediction::mix(of_all_rows(joint_->left_out(), learned_as_)).in_units_before(target_standardiser_);
+  return Prediction::mix(of_all_rows(joint_left_out(), learned_as_)).in_units_before(target_standardiser_);
 }
 
 bool Bnn::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, std::size_t known) {
@@ -287,7 +294,8 @@ bool Bnn::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, 
   const bool settled = joint_->update(mapped, y, static_cast<Index>(known));
   for (const auto& member : members_) member->joint_weights.clear();
   learned_rows_ = checksum_of(inputs, targets) ^ learned_rows_.value_or(known);  // of old and new ones
-  noise_variance_ = joint_->noise(mapped);
+  if (neighbours_) neighbours_->add(mapped, y);
+  set_joint_noise(joint_->noise(mapped));
   return settled;
 }
 

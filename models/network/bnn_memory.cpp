@@ -49,8 +49,9 @@ void check_memory(const BnnOptions& options, const Bnn::Memory& memory) {
 }
 
 Bnn::Memory Bnn::memory(bool condensed) const {
-  Memory memory{input_standardiser_, target_standardiser_, noise_variance_, {}, {}};
+  Memory memory{input_standardiser_, target_standardiser_, noise_variance_, {}};
   if (joint_) memory.joint = joint_->memory();
+  if (neighbours_) memory.neighbours = neighbours_->memory();
   if (joint_ && !options_.is_joint()) memory.joint->network_fraction = network_fraction_;
   for (const auto& member : members_) {
     memory.members.push_back({member->noise_variance, {}, member->priors});
@@ -78,6 +79,8 @@ void Bnn::restore(Memory memory, const LearnOptions& fit_options) {
   noise_variance_ = std::move(memory.noise_variance);
   learned_rows_.reset();
   far_.clear();
+  neighbours_.reset();
+  if (memory.neighbours) neighbours_.emplace(std::move(*memory.neighbours));
   if (memory.joint) {
     if (options_.is_joint()) {
       make_joint();

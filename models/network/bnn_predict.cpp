@@ -11,6 +11,22 @@
 
 namespace dma {
 
+namespace {
+
+// A block of rows after the other: of a million rows a mixture is larger than the table.
+Matrix log_densities(const std::vector<PredictionComponent>& components, const Matrix& targets) {
+  constexpr Index kRows = 1 << 14;
+  Matrix all(targets.rows(), targets.cols());
+  for (Index begin = 0; begin < targets.rows(); begin += kRows) {
+    const Index rows = std::min(kRows, targets.rows() - begin);
+    all.middleRows(begin, rows) =
+        Prediction::mix(rows_of(components, begin, rows)).log_density(targets.middleRows(begin, rows));
+  }
+  return all;
+}
+
+}  // namespace
+
 Prediction Bnn::predict(const Eigen::MatrixXd& inputs) const {
   if (inputs.cols() != input_standardiser_.shift.size())
     fail("predict: the inputs have {} columns but the network was made for {}", inputs.cols(),
@@ -19,9 +35,12 @@ Prediction Bnn::predict(const Eigen::MatrixXd& inputs) const {
   Eigen::MatrixXd standardised = input_standardiser_.apply(inputs);
   if (!standardised.allFinite())
     fail("predict: an input lies too far from those that were learned to be told in numbers");
-  if (joint_is_fitted())
-    return Prediction::mix(joint_->predict(features_.apply(std::move(standardised))))
-        .in_units_before(target_standardiser_);
+  if (joint_is_fitted()) {
+    const Eigen::MatrixXd mapped = features_.apply(std::move(standardised));
+    std::vector<PredictionComponent> all = joint_->predict(mapped);
+    if (neighbours_) add_component(neighbours_->predict(mapped), all);
+    return Prediction::mix(std::move(all)).in_units_before(target_standardiser_);
+  }
   const RowMajor x = features_.apply(std::move(standardised));
   const auto outputs = static_cast<Eigen::Index>(options_.layers.back());
   std::vector<PredictionComponent> components;
@@ -117,6 +136,39 @@ void add_baseline(std::vector<PredictionComponent> linear, double network_fracti
     own.weight *= rest;
     networks.push_back(std::move(own));
   }
+}
+
+// By their fractions of the mixture with what is known by now.
+void Bnn::mix_with_neighbours(RowData data, const LearnOptions& options) {
+  const Matrix targets = data.targets;
+  Neighbours::Fit found =
+      Neighbours::fit(std::move(data.rows), std::move(data.targets),
+                      {.seed = options_.seed, .jobs = options.jobs, .on_stage = options.on_stage});
+  Matrix ahead = log_densities({found.left_out}, targets) - log_densities(joint_->left_out(), targets);
+  if (const std::vector<Index> judged = joint_->judged(); !judged.empty()) ahead = ahead(judged, Eigen::all).eval();
+  Vector fractions(targets.cols());
+  for (Index k = 0; k < targets.cols(); ++k)
+    fractions(k) = likeliest_fraction(ahead.col(k), kBenefitOfDoubt + found.flattery(k));
+  if ((fractions.array() == 0).all()) return;
+  found.model.set_fractions(fractions);
+  report_.neighbours.assign(fractions.begin(), fractions.end());
+  neighbours_left_out_ = std::move(found.left_out);
+  neighbours_left_out_.weight = fractions.transpose().replicate(targets.rows(), 1);
+  neighbours_ = std::move(found.model);
+}
+
+std::vector<PredictionComponent> Bnn::joint_left_out() const {
+  std::vector<PredictionComponent> all = joint_->left_out();
+  if (neighbours_) add_component(neighbours_left_out_, all);
+  return all;
+}
+
+// That of the model which has most of the mixture.
+void Bnn::set_joint_noise(std::vector<double> of_networks) {
+  noise_variance_ = std::move(of_networks);
+  for (std::size_t k = 0; neighbours_ && k < noise_variance_.size(); ++k)
+    if (const auto& output = neighbours_->memory().outputs[k]; output.fraction > 0.5)
+      noise_variance_[k] = output.kernel.noise;
 }
 
 void Bnn::make_baseline() {

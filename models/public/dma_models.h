@@ -3,6 +3,7 @@
 //   a table       Bnn, a neural network, and regression_settings; Classifier, class_scores_of; GraphModel, a graph of
 //                 your own; bnn_to_text, bnn_from_text, make_bnn and classifier_to_text, ...: as a file
 //   linear        linear_regression, factorise
+//   neighbours    Neighbours, a Gaussian process on the nearest rows
 //   mixtures      gaussian_mixture, HiddenMarkov
 //   series        StateSpace of random_walk, local_trend, motion, seasonal, autoregressive; SeriesChoice, SeriesFilter
 //   games         rate_season, Rating, chances
@@ -19,6 +20,7 @@
 #include "models/linear/matrix_factorisation.h"
 #include "models/mixtures/gaussian_mixture.h"
 #include "models/mixtures/hidden_markov.h"
+#include "models/neighbours/neighbours.h"
 #include "models/network/bnn.h"
 #include "models/network/regression.h"
 #include "models/public/dma.h"

@@ -1,9 +1,11 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "models/files/bnn_file.h"
 #include "models/network/bnn_member.h"
+#include "models/network/joint_components.h"
 #include "models/network/regression.h"
 #include "tests/oracles/random_matrices.h"
 
@@ -56,4 +58,71 @@ TEST_CASE("baseline: fractions of a mixture sum to 1") {
   std::vector<PredictionComponent> networks = {{ones, ones, ones}, {2 * ones, ones, ones}};
   add_baseline({{4 * ones, ones, ones}}, 0.5, networks);
   CHECK(Prediction::mix(networks).mean(0, 0) == doctest::Approx(0.25 * 1 + 0.25 * 2 + 0.5 * 4));
+}
+
+TEST_CASE("neighbours: the fraction of a second model is the likeliest on a grid, and needs more than the doubt") {
+  for (const double shift : {-3.0, -0.3, 0.0, 0.4, 5.0, 2000.0}) {
+    const Eigen::VectorXd ahead = 2 * oracle::random_matrix(50, 1, 7).array() + shift;
+    double best = 0, most = 0;
+    for (int i = 1; i <= 1000; ++i) {
+      double sum = 0;
+      for (const double nats : ahead) {
+        const double f = i / 1000.0, top = std::max(0.0, nats);
+        sum += top + std::log((1 - f) * std::exp(-top) + f * std::exp(nats - top));
+      }
+      if (sum > most) most = sum, best = i / 1000.0;
+    }
+    CHECK(likeliest_fraction(ahead, 0) == doctest::Approx(best).epsilon(0.002));
+    CHECK(likeliest_fraction(ahead, most + 1) == 0);
+    if (most > 0.1) CHECK(likeliest_fraction(ahead, most - 0.1) > 0);
+  }
+}
+
+TEST_CASE("neighbours: local structure is theirs, of pure noise they get nothing") {
+  const Eigen::MatrixXd x = oracle::random_matrix(400, 2, 1), fresh = oracle::random_matrix(300, 2, 2);
+  const auto truth = [](const Eigen::MatrixXd& at) -> Eigen::MatrixXd {
+    return 10 + 3 * (6 * at.col(0).array()).sin() + at.col(1).array();
+  };
+  const Eigen::MatrixXd y = truth(x) + 0.2 * oracle::random_matrix(400, 1, 3);
+  BnnOptions options{.layers = {2, 5, 1}, .members = 1};
+  Bnn net(options);
+  const FitReport report = net.fit(x, y);
+  REQUIRE(report.neighbours.size() == 1);
+  CHECK(report.neighbours[0] > 0.9);
+  CHECK(report.line().find("neighbours ") != std::string::npos);
+  const Prediction found = net.predict(fresh);
+  CHECK(rms(found.mean - truth(fresh)) < 0.5);
+  CHECK(report.left_out.at(0).scores.rmse == doctest::Approx(rms(net.left_out()->mean - y)));
+  CHECK(report.noise.at(0) == doctest::Approx(0.2).epsilon(0.5));
+  const SavedBnn saved{
+      .features = {"a", "b"}, .targets = {"y"}, .options = net.options(), .memory = net.memory(true)};
+  const std::string text = bnn_to_text(saved);
+  Bnn again = make_bnn(bnn_from_text(text, "m.json"));
+  CHECK(again.predict(fresh).mean == found.mean);
+  CHECK(again.predict(fresh).quantile(0.9) == found.quantile(0.9));
+  again.update(fresh, truth(fresh), 400);
+  CHECK(rms(again.predict(fresh).mean - truth(fresh)) < 0.5 * rms(found.mean - truth(fresh)));
+  const auto refused = [&](const auto& damage) {
+    SavedBnn damaged = saved;
+    damage(*damaged.memory.neighbours, damaged.memory.neighbours->outputs[0]);
+    CHECK_THROWS_AS(check_saved(damaged), Error);
+  };
+  using Memory = Neighbours::Memory;
+  using Output = Neighbours::Output;
+  refused([](Memory& m, Output&) { m.rows.conservativeResize(399, Eigen::NoChange); });
+  refused([](Memory& m, Output&) { m.targets(3, 0) = std::nan(""); });
+  refused([](Memory& m, Output&) { m.outputs.clear(); });
+  refused([](Memory&, Output& o) { o.kernel.lengthscales(1) = 0; });
+  refused([](Memory&, Output& o) { o.trend.resize(2); });
+  refused([](Memory&, Output& o) { o.fraction = 2; });
+  refused([](Memory&, Output& o) { o.tails.scale = -1; });
+  options.neighbours = false;
+  Bnn alone(options);
+  CHECK(alone.fit(x, y).neighbours.empty());
+  CHECK(rms(alone.predict(fresh).mean - truth(fresh)) > rms(found.mean - truth(fresh)));
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    Bnn of_noise({.layers = {5, 5, 1}, .members = 1, .seed = seed});
+    const Eigen::MatrixXd noise = oracle::random_matrix(200, 6, seed);
+    CHECK(of_noise.fit(noise.leftCols(5), noise.rightCols(1)).neighbours.empty());
+  }
 }

@@ -50,6 +50,11 @@ void add_fit_settings(Command command, FitSettings& s) {
       .add_flag("--learn-prior,!--no-learn-prior", s.learn_prior,
                 "one factor on the prior variances of every layer is learned from the data (default: no)")
       .group(network);
+  command
+      .add_flag("--neighbours,!--no-neighbours", s.neighbours,
+                "a Gaussian process on the nearest rows, mixed in by left-out rows; the model then keeps all rows "
+                "(default of joint: yes)")
+      .group(network);
   command.add_option("--prior-scale", s.prior_scale, "factor on the prior variances of all weights")
       .capture_default_str()
       .group(network);

@@ -200,6 +200,7 @@ Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, s
   network.bias = s.bias.value_or(network.bias);
   network.standardise = s.standardise.value_or(network.standardise);
   network.learn_prior = s.learn_prior.value_or(network.learn_prior);
+  network.neighbours = s.neighbours.value_or(network.neighbours);
   network.features = s.feature_map;
   network.prior_variance_scale *= s.prior_scale;
   network.method = s.method.value_or(network.method);
@@ -240,6 +241,7 @@ ClassifierOptions classifier_for(const FitSettings& s) {
   constexpr const char* kJointly = "a classifier's weights are learned jointly, without it";
   if (!s.noise.empty()) refuse("--noise", "classes have no noise");
   if (s.noise_model) refuse("--noise-model", "classes have no noise");
+  if (s.neighbours) refuse("--neighbours", "a classifier has none");
   if (s.method && *s.method != "joint") refuse("--method", kJointly);
   if (const char* const option = option_of_messages(s)) refuse(option, kJointly);
   if (s.workers > 1) refuse("--workers", "a classifier is learned by one");

@@ -145,6 +145,13 @@ std::string summary_text(const SavedBnn& saved) {
       text += fmt::format("linear    the linear model predicts left-out rows {}: it has {:.3g} % of the mixture\n",
                           fraction < 0.5 ? "better" : "nearly as well", 100 * (1 - fraction));
   }
+  if (saved.memory.neighbours)
+    for (std::size_t j = 0; j < saved.targets.size(); ++j) {
+      const double percent = std::round(100 * saved.memory.neighbours->outputs[j].fraction);
+      text +=
+          fmt::format("nearest   {}neighbours {} %, the models above {} %: a Gaussian process on the nearest rows\n",
+                      saved.targets.size() > 1 ? saved.targets[j] + ": " : "", percent, 100 - percent);
+    }
   for (std::size_t j = 0; j < t.left_out.size(); ++j) {
     const Scores& s = t.left_out[j].scores;
     text += fmt::format(
@@ -236,6 +243,14 @@ Json summary_json(const SavedBnn& saved) {
       }
     }
   }
+  if (saved.memory.neighbours)
+    for (std::size_t j = 0; j < saved.targets.size(); ++j) {
+      const Neighbours::Output& output = saved.memory.neighbours->outputs[j];
+      Json lengthscales = Json::array();
+      for (const double length : output.kernel.lengthscales) lengthscales.push_back(json_number(length));
+      json["neighbours"].push_back(
+          {{"target", saved.targets[j]}, {"share", json_number(output.fraction)}, {"lengthscales", lengthscales}});
+    }
   for (std::size_t j = 0; j < saved.training.left_out.size(); ++j) {
     json["left_out"][saved.targets[j]] = to_json(saved.training.left_out[j].scores);
     json["left_out"][saved.targets[j]]["explained"] = json_number(saved.training.left_out[j].explained);

@@ -123,7 +123,9 @@ double products_per_row(const SavedBnn& saved, const TrainingData& data) {
   if (!linear)
     for (const LayerPrior& prior : saved.memory.members.at(0).priors) weights += static_cast<double>(prior.mean.size());
   if (!saved.options.is_joint()) return 100 * members * weights;  // one sweep of messages
-  return 2 * members * outputs * weights * std::min(weights, outputs * static_cast<double>(data.rows()));
+  constexpr double kNeighbours = 3e5;  // a matrix over the nearest rows, a search
+  return (saved.memory.neighbours ? kNeighbours * outputs : 0) +
+         2 * members * outputs * weights * std::min(weights, outputs * static_cast<double>(data.rows()));
 }
 
 Matters matters_of(const FittedRegression& fit) {

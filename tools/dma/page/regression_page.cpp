@@ -90,6 +90,10 @@ std::string learned_section(const Shown& shown) {
     row("mixture", fmt::format("{} {}", shown.percent("/network_share"),
                                shown.at("/network_share") == 1.0 ? "network, nothing of the linear model"
                                                                  : "network, the rest the linear model"));
+  for (std::size_t j = 0; shown.has("/neighbours") && j < shown.at("/neighbours").size(); ++j)
+    row("neighbours", fmt::format("{} of the mixture with these for {}",
+                                  shown.percent(fmt::format("/neighbours/{}/share", j), 0),
+                                  escaped(name_of_target(shown, j))));
   for (std::size_t j = 0; j < shown.at("/report/targets").size(); ++j)
     row("noise of " + escaped(name_of_target(shown, j)),
         fmt::format("{} ({})", shown.number(target_at(j) + "/noise"),

@@ -20,6 +20,7 @@ class FitSettings:
     bias: Optional[bool]
     standardise: Optional[bool]
     learn_prior: Optional[bool]
+    neighbours: Optional[bool]
     features_map: str
     prior_scale: float
     members: Optional[int]

@@ -51,6 +51,7 @@ class Regressor(Predicting, TableEstimator):
         features_map: str = "none",
         prior_scale: float = 1.0,
         learn_prior: bool | None = None,
+        neighbours: bool | None = None,
         members: int | None = None,
         method: str | None = None,
         tempering: float | None = None,
@@ -74,6 +75,7 @@ class Regressor(Predicting, TableEstimator):
         self.features_map = features_map
         self.prior_scale = prior_scale
         self.learn_prior = learn_prior
+        self.neighbours = neighbours
         self.members = members
         self.method = method
         self.tempering = tempering

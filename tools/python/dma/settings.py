@@ -84,7 +84,7 @@ def jobs(n_jobs: Any) -> int:
 _READERS = {
     "preset": word, "features_map": word, "method": word, "noise_model": word,
     "slopes": numbers, "noise": numbers,
-    "bias": truth, "standardise": truth, "learn_prior": truth,
+    "bias": truth, "standardise": truth, "learn_prior": truth, "neighbours": truth,
     "prior_scale": number, "tempering": number, "tolerance": number, "least_gain": number,
     "members": whole, "batches": whole, "batch_size": whole, "epochs": whole, "patience": whole,
 }  # fmt: skip

@@ -221,6 +221,26 @@ TEST_CASE("dma fit: what noise is taken for is an option, kept in the file, and 
   refused("--noise-model inputs --method hybrid", "--noise-model: inputs is known to joint learning only");
 }
 
+TEST_CASE("dma fit: neighbours that take part are named, kept in the file and used by predict; without them none are") {
+  const TemporaryFolder folder;
+  std::string csv = "x,y\n";
+  for (int i = 0; i < 200; ++i)
+    csv += fmt::format("{},{}\n", 0.1 * i, std::sin(0.8 * i) + 0.02 * std::sin(37.0 * i * i));
+  folder.write("data.csv", csv);
+  const std::string fit = "fit data.csv --target y --hidden 3 --members 1 ";
+  const auto with = run_dma(folder, fit + "--model with.json"), without = run_dma(folder, fit + "--no-neighbours");
+  REQUIRE(with.exit_code == 0);
+  CHECK_MESSAGE(with.output.find("nearest   neighbours 100 %, the models above 0 %") != std::string::npos, with.output);
+  CHECK(without.output.find("neighbours") == std::string::npos);
+  const auto shown = nlohmann::json::parse(run_dma(folder, "inspect with.json --json").output);
+  CHECK(shown["neighbours"][0]["share"] > 0.99);
+  CHECK(shown["neighbours"][0]["lengthscales"].size() == 1);
+  REQUIRE(run_dma(folder, "predict with.json data.csv --out p.csv").exit_code == 0);
+  std::vector<std::string> names;
+  const Eigen::MatrixXd predicted = read_table(folder, "p.csv", names), table = read_table(folder, "data.csv", names);
+  CHECK((predicted.col(0) - table.col(1)).cwiseAbs().maxCoeff() < 0.2);
+}
+
 TEST_CASE("dma fit: a table of any cells is fitted, predicted, updated and inspected; by hand it is the same model") {
   const TemporaryFolder folder;
   const auto colour = [](int n) { return n % 5 == 1 ? "green" : n % 5 == 2 ? "blue" : "red"; };

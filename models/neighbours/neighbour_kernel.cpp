@@ -1,0 +1,97 @@
+#include "models/neighbours/neighbour_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/support/log_gamma.h"
+#include "engine/support/parallel.h"
+
+namespace dma {
+
+namespace {
+
+const double kRootFive = std::sqrt(5.0);
+
+// M at sqrt5 d, of which exp(-sqrt5 d) is known.
+auto matern(const auto& distance, const auto& decay) { return (1 + distance + distance.square() / 3) * decay; }
+// -dM / d(d^2) times 2: what a log lengthscale changes M by is this times its part of d^2.
+auto steepness(const auto& distance, const auto& decay) { return 5.0 / 3 * (1 + distance) * decay; }
+
+}  // namespace
+
+Vector NeighbourKernel::logs() const {
+  Vector all(parameters());
+  all << lengthscales.array().log().matrix(), std::log(signal), std::log(noise);
+  return all;
+}
+
+NeighbourKernel NeighbourKernel::from_logs(const Vector& logs) {
+  const Index columns = logs.size() - 2;
+  return {logs.head(columns).array().exp(), std::exp(logs(columns)), std::exp(logs(columns + 1))};
+}
+
+RowConditional::Belief RowConditional::at(const Eigen::RowVectorXd& point,
+                                          const Eigen::Ref<const Eigen::Matrix<Index, Eigen::Dynamic, 1>>& nearest) {
+  const double s = kernel_.signal;
+  apart_ = rows_(nearest, Eigen::all);
+  apart_.rowwise() -= point;
+  apart_ *= kernel_.lengthscales.cwiseInverse().asDiagonal();
+  near_values_ = values_(nearest);
+  const Vector squares = apart_.rowwise().squaredNorm();
+  covariance_.noalias() = -2 * apart_ * apart_.transpose();
+  covariance_.colwise() += squares;
+  covariance_.rowwise() += squares.transpose();
+  // M is flat at 0: what rounding does to small squares changes it by no more than rounding.
+  distances_ = kRootFive * covariance_.array().max(0).sqrt();
+  decay_ = (-distances_).exp();
+  covariance_ = s * matern(distances_, decay_);
+  covariance_.diagonal().array() = s + kernel_.noise;
+  own_distances_ = kRootFive * squares.array().sqrt();
+  own_decay_ = (-own_distances_).exp();
+  own_ = s * matern(own_distances_, own_decay_);
+  factor_.compute(covariance_);
+  weights_ = factor_.solve(own_);
+  return belief_ = {weights_.dot(near_values_), std::max(0.0, s - weights_.dot(own_))};
+}
+
+double RowConditional::log_density(double y, Eigen::Ref<Vector> gradient) {
+  const double s = kernel_.signal, v = kernel_.noise, variance = belief_.variance + v, error = y - belief_.mean;
+  const double g = 0.5 * (error * error / variance - 1) / variance, h = error / variance;
+  const Vector solved = factor_.solve(near_values_);
+  const Eigen::ArrayXd by_own = -2 * g * weights_ + h * solved;
+  // By K, both triangles: the symmetric part alone counts.
+  Matrix by_covariance = (g * weights_ - h * solved) * weights_.transpose();
+  by_covariance = (0.5 * (by_covariance + by_covariance.transpose())).eval();
+  const Index columns = rows_.cols();
+  gradient(columns + 1) += v * (g + by_covariance.trace());
+  gradient(columns) +=
+      g * s + (by_own * own_.array()).sum() + by_covariance.cwiseProduct(covariance_).sum() - v * by_covariance.trace();
+  by_covariance.array() *= s * steepness(distances_, decay_);
+  by_covariance.diagonal().setZero();
+  // sum_pq H_pq (z_p - z_q)^2 = 2 (sum_p (H 1)_p z_p^2 - z^T H z) in every column z of what is apart.
+  const Vector both = 2 * by_covariance.rowwise().sum() + (by_own * s * steepness(own_distances_, own_decay_)).matrix();
+  gradient.head(columns) += apart_.cwiseAbs2().transpose() * both -
+                            2 * (by_covariance * apart_).cwiseProduct(apart_).colwise().sum().transpose();
+  return -0.5 * (error * error / variance + std::log(variance)) - kHalfLogTwoPi;
+}
+
+double mean_log_density(const NeighbourKernel& kernel, const Matrix& rows, const Vector& values,
+                        const Vector& own_values, std::span<const Index> of, const IndexMatrix& nearest,
+                        Vector& gradient, std::size_t jobs) {
+  constexpr std::size_t kRowsPerTask = 32;
+  const std::size_t tasks = (of.size() + kRowsPerTask - 1) / kRowsPerTask;
+  Matrix gradients = Matrix::Zero(kernel.parameters() + 1, static_cast<Index>(tasks));  // the value comes last
+  parallel_for(tasks, jobs, [&](std::size_t task) {
+    RowConditional conditional(kernel, rows, values);
+    auto own = gradients.col(static_cast<Index>(task));
+    for (std::size_t i = task * kRowsPerTask; i < std::min(of.size(), (task + 1) * kRowsPerTask); ++i) {
+      conditional.at(rows.row(of[i]), nearest.col(static_cast<Index>(i)));
+      own(own.size() - 1) += conditional.log_density(own_values(of[i]), own.head(own.size() - 1));
+    }
+  });
+  const Vector sum = gradients.rowwise().sum() / static_cast<double>(of.size());
+  gradient = sum.head(kernel.parameters());
+  return sum(sum.size() - 1);
+}
+
+}  // namespace dma

@@ -1,0 +1,63 @@
+// One row of a table given its nearest rows, under a Gaussian process with noise:
+//
+//   y = f + noise of variance v,  cov(f(x), f(x')) = s M(d),  M(d) = (1 + d sqrt5 + 5 d^2 / 3) exp(-d sqrt5),
+//   d^2 = sum_j ((x_j - x'_j) / l_j)^2                                                                 (Matern 5/2)
+//
+// Of the nearest rows N with values y_N: K = s M(N, N) + v I, k = s M(N, x), w = K^-1 k; f at x has mean w.y_N and
+// variance s - k.w. As a graph, one `linear` factor with coefficients w and this variance on a gather of N. All rows:
+// that is the process itself.
+#pragma once
+
+#include <span>
+
+#include "models/neighbours/nearest_rows.h"
+
+namespace dma {
+
+struct NeighbourKernel {
+  Vector lengthscales;           // l
+  double signal = 1, noise = 1;  // s, v
+
+  Index parameters() const { return lengthscales.size() + 2; }
+  Vector logs() const;  // of l, s, v
+  static NeighbourKernel from_logs(const Vector& logs);
+  Matrix scaled(const Matrix& rows) const { return rows * lengthscales.cwiseInverse().asDiagonal(); }
+};
+
+// Solves one row after the other in the same memory: about k^3 / 3 + columns * k^2 products for k neighbours.
+class RowConditional {
+ public:
+  RowConditional(const NeighbourKernel& kernel, const Matrix& rows, const Vector& values)
+      : kernel_(kernel), rows_(rows), values_(values) {}
+
+  struct Belief {
+    double mean = 0, variance = 0;  // of f
+  };
+  Belief at(const Eigen::RowVectorXd& point, const Eigen::Ref<const Eigen::Matrix<Index, Eigen::Dynamic, 1>>& nearest);
+
+  // log N(y; mean, variance + v) at the point of the last at(), and its gradient by the logarithms of l, s and v, which
+  // is added. With V = variance + v, e = y - mean and a = K^-1 y_N the derivative is
+  //   by V: g = (e^2 / V - 1) / (2 V), by the mean: h = e / V, by k: -2 g w + h a, by K: g w w^T - h (a w^T + w a^T)
+  //   / 2.
+  double log_density(double y, Eigen::Ref<Vector> gradient);
+
+ private:
+  const NeighbourKernel& kernel_;
+  const Matrix& rows_;
+  const Vector& values_;
+  Matrix apart_;  // neighbours seen from the point, in lengthscales
+  Matrix covariance_;
+  Eigen::ArrayXXd distances_, decay_;  // sqrt5 d, exp(-sqrt5 d), between neighbours
+  Eigen::ArrayXd own_distances_, own_decay_;
+  Vector own_, weights_, near_values_;
+  Eigen::LLT<Matrix> factor_;
+  Belief belief_;
+};
+
+// Mean over the rows `of` of log N(own_values; .) given their nearest rows (a column for each of `of`), and its
+// gradient by the logarithms. The neighbours have `values`.
+double mean_log_density(const NeighbourKernel& kernel, const Matrix& rows, const Vector& values,
+                        const Vector& own_values, std::span<const Index> of, const IndexMatrix& nearest,
+                        Vector& gradient, std::size_t jobs = 1);
+
+}  // namespace dma

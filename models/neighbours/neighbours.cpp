@@ -1,0 +1,292 @@
+#include "models/neighbours/neighbours.h"
+
+#include <algorithm>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/uniform_int_distribution.hpp>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "engine/support/parallel.h"
+#include "models/table/deal_rows.h"
+
+namespace dma {
+
+namespace {
+
+constexpr Index kFewestToLearn = 50, kMostColumns = 500;
+constexpr double kMostKeptNumbers = 2e7;   // of a table: 160 MB, twice
+constexpr Index kRowsPerLengthscale = 20;  // fewer: one lengthscale for all columns
+constexpr Index kRowsPerParameter = 50;    // fewer: the halves of the rows judge each other
+
+// Adam: steps with one lengthscale, then with one for each column; rows of a step, and those they are drawn from;
+// neighbours of each; steps until these are sought anew.
+constexpr int kCommonSteps = 40, kSteps = 80, kRefresh = 20;
+constexpr Index kBatch = 128, kPool = 1024, kFew = 24;
+constexpr double kRate = 0.15, kLastRate = 0.01, kMomentum = 0.9, kSquares = 0.99;
+constexpr double kLeastNoiseToSignal = 1e-8;  // of the signal: keeps equal rows from making K singular
+constexpr double kLongest = 6;                // logarithm of a lengthscale, away from the root of the number of columns
+constexpr double kNoVariance = 1e-20;         // of what the trend leaves: nothing is left
+
+// The line whose ridge predicts rows best that it leaves out, and what it leaves of each row with and without that row.
+struct Trend {
+  Vector weights;  // of the columns, then the constant
+  Vector left, left_out;
+};
+
+Trend trend_of(const Matrix& rows, const Vector& targets) {
+  const auto count = static_cast<double>(rows.rows());
+  const Eigen::RowVectorXd centre = rows.colwise().mean();
+  const double mean = targets.mean();
+  const Vector y = targets.array() - mean;
+  const Matrix centred = rows.rowwise() - centre;
+  const Eigen::SelfAdjointEigenSolver<Matrix> axes(Matrix(centred.transpose() * centred));
+  const Matrix along = centred * axes.eigenvectors();
+  const Vector products = along.transpose() * y;
+  const Matrix squares = along.cwiseAbs2();
+  const Vector lengths = axes.eigenvalues().cwiseMax(0);
+  Trend best;
+  double least = std::numeric_limits<double>::infinity();
+  // Where columns outnumber rows, rounding would decide what little ridge leaves of them.
+  for (double ridge = rows.rows() > 2 * rows.cols() ? 1e-12 : 1e-4; ridge < 1e7; ridge *= 10) {
+    const Vector shrunk = (lengths.array() + ridge * count).inverse(), weights = products.cwiseProduct(shrunk);
+    const Vector left = y - along * weights;
+    const Vector left_out = left.array() / (1 - 1 / count - (squares * shrunk).array()).max(1e-9);
+    const double sum = left_out.squaredNorm();
+    if (!(sum < least)) continue;
+    least = sum;
+    best = {axes.eigenvectors() * weights, left, left_out};
+  }
+  best.weights.conservativeResize(rows.cols() + 1);
+  best.weights(rows.cols()) = mean - centre.dot(best.weights.head(rows.cols()));
+  return best;
+}
+
+Vector trend_at(const Vector& weights, const Matrix& rows) {
+  return (rows * weights.head(rows.cols())).array() + weights(rows.cols());
+}
+
+// `count` of so many, in a random order.
+std::vector<Index> drawn(Index of, Index count, boost::random::mt19937_64& random) {
+  std::vector<Index> all(static_cast<std::size_t>(of));
+  std::iota(all.begin(), all.end(), Index{0});
+  count = std::min(of, count);
+  for (Index i = 0; i < count; ++i) {
+    const Index other = boost::random::uniform_int_distribution<Index>(i, of - 1)(random);
+    std::swap(all[static_cast<std::size_t>(i)], all[static_cast<std::size_t>(other)]);
+  }
+  all.resize(static_cast<std::size_t>(count));
+  return all;
+}
+
+// Calls f with the first and the number of every so many rows, several at the same time.
+void by_blocks(Index rows, std::size_t jobs, const auto& f) {
+  constexpr Index kBlock = 64;
+  parallel_for(static_cast<std::size_t>((rows + kBlock - 1) / kBlock), jobs, [&](std::size_t task) {
+    const Index begin = static_cast<Index>(task) * kBlock;
+    f(begin, std::min(kBlock, rows - begin));
+  });
+}
+
+std::span<const Index> part_of(std::span<const Index> all, Index begin, Index size) {
+  if (all.empty()) return all;
+  return all.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(size));
+}
+
+// The kernel of rows whose values, and what is left of each when it is left out, are given. The prior of a logarithm of
+// a lengthscale is N(log sqrt(columns), 1) of the common one, then N(that, 1) of each. With a start, the logarithms
+// that parts of the rows have led to, the second half of the steps is enough.
+NeighbourKernel learned_kernel(const Matrix& rows, const Vector& values, const Vector& own_values,
+                               bool has_lengthscales, const Vector& start, const NeighbourOptions& options,
+                               const std::function<void(double)>& told) {
+  boost::random::mt19937_64 random(options.seed);
+  const Index columns = rows.cols();
+  const double variance = own_values.squaredNorm() / static_cast<double>(rows.rows()),
+               usual = 0.5 * std::log(static_cast<double>(columns)),
+               rate_of_prior = 1 / static_cast<double>(rows.rows());
+  Vector at = Vector::Constant(columns + 2, usual), centre = at;
+  at(columns) = std::log(0.7 * variance), at(columns + 1) = std::log(0.3 * variance);
+  if (start.size() > 0) at = start, centre.head(columns).setConstant(start.head(columns).mean());
+  Vector momentum = Vector::Zero(at.size()), squares = momentum, gradient;
+  const int steps = kCommonSteps + (has_lengthscales ? kSteps : kSteps / 4), first = start.size() > 0 ? steps / 2 : 0;
+  std::vector<Index> pool;
+  IndexMatrix nearest;
+  for (int step = first; step < steps; ++step) {
+    told(static_cast<double>(step) / steps);
+    NeighbourKernel kernel = NeighbourKernel::from_logs(at);
+    const bool is_common = !has_lengthscales || (first == 0 && step < kCommonSteps);
+    if (step == kCommonSteps && first == 0) centre = at;
+    if ((step - first) % kRefresh == 0) {
+      pool = drawn(rows.rows(), kPool, random);
+      const Matrix scaled = kernel.scaled(rows);
+      const NearestRows search(scaled);
+      nearest.resize(std::min(kFew, rows.rows() - 1), static_cast<Index>(pool.size()));
+      by_blocks(nearest.cols(), options.jobs, [&](Index begin, Index size) {
+        const auto own = part_of(pool, begin, size);
+        nearest.middleCols(begin, size) = search.find(scaled(own, Eigen::all), kFew, own);
+      });
+    }
+    const std::vector<Index> places = drawn(static_cast<Index>(pool.size()), kBatch, random);
+    std::vector<Index> batch;
+    for (const Index place : places) batch.push_back(pool[static_cast<std::size_t>(place)]);
+    const auto slopes_at = [&](const NeighbourKernel& there) {
+      return mean_log_density(there, rows, values, own_values, batch, nearest(Eigen::all, places), gradient,
+                              options.jobs);
+    };
+    if (step == 0) {
+      // What changes many times over the table looks like noise to long lengthscales: begins where rows are likeliest.
+      double most = -std::numeric_limits<double>::infinity();
+      const Vector usual_start = at;
+      for (const double shorter : {0.0, 1.5, 3.0}) {
+        Vector there = usual_start;
+        there.head(columns).array() -= shorter;
+        if (const double found = slopes_at(NeighbourKernel::from_logs(there)); found > most) most = found, at = there;
+      }
+      kernel = NeighbourKernel::from_logs(at);
+    }
+    (void)slopes_at(kernel);
+    auto slopes = gradient.head(columns);
+    if (is_common)
+      slopes.setConstant(slopes.sum() - rate_of_prior * (at(0) - usual));
+    else
+      slopes -= rate_of_prior * (at - centre).head(columns);
+    momentum = kMomentum * momentum + (1 - kMomentum) * gradient;
+    squares = kSquares * squares + (1 - kSquares) * gradient.cwiseAbs2();
+    const double fraction = static_cast<double>(step) / steps, rate = kRate + (kLastRate - kRate) * fraction,
+                 begun =
+                     (1 - std::pow(kMomentum, step - first + 1)) / std::sqrt(1 - std::pow(kSquares, step - first + 1));
+    at.array() += rate / begun * momentum.array() / (squares.array().sqrt() + 1e-10);
+    at.head(columns) = at.head(columns).cwiseMax(usual - kLongest).cwiseMin(usual + kLongest);
+    const double size = std::log(variance);
+    at(columns) = std::clamp(at(columns), size - 12, size + 6);
+    at(columns + 1) = std::clamp(at(columns + 1), at(columns) + std::log(kLeastNoiseToSignal), size + 1);
+  }
+  return NeighbourKernel::from_logs(at);
+}
+
+// What the process says of points by their nearest rows; with `own`, the numbers of the rows that they are, each
+// without itself.
+void believe(const NeighbourKernel& kernel, const NearestRows& search, const Matrix& rows, const Vector& values,
+             const Matrix& points, std::span<const Index> own, std::size_t jobs, Eigen::Ref<Vector> mean,
+             Eigen::Ref<Vector> variance) {
+  by_blocks(points.rows(), jobs, [&](Index begin, Index size) {
+    const auto some = points.middleRows(begin, size);
+    const IndexMatrix nearest = search.find(kernel.scaled(some), Neighbours::kNeighbours, part_of(own, begin, size));
+    RowConditional conditional(kernel, rows, values);
+    for (Index i = 0; i < size; ++i) {
+      const RowConditional::Belief belief = conditional.at(some.row(i), nearest.col(i));
+      mean(begin + i) = belief.mean, variance(begin + i) = belief.variance;
+    }
+  });
+}
+
+}  // namespace
+
+Neighbours::Neighbours(Memory memory) : memory_(std::move(memory)) { prepare(); }
+
+void Neighbours::prepare() {
+  values_ = memory_.targets;
+  search_.clear();
+  for (std::size_t k = 0; k < memory_.outputs.size(); ++k) {
+    const Output& output = memory_.outputs[k];
+    values_.col(static_cast<Index>(k)) -= trend_at(output.trend, memory_.rows);
+    search_.emplace_back(output.kernel.scaled(memory_.rows));
+  }
+}
+
+bool Neighbours::suits(Index rows, Index columns, Index outputs) {
+  return rows >= std::max(kFewestToLearn, 2 * columns) && columns <= kMostColumns &&
+         static_cast<double>(rows) * static_cast<double>(columns + outputs) <= kMostKeptNumbers;
+}
+
+Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOptions& options) {
+  const Index count = rows.rows(), outputs = targets.cols();
+  PredictionComponent left_out{targets, Matrix(count, outputs), Matrix(count, outputs)};
+  Vector flattery = Vector::Zero(outputs);
+  std::vector<Output> learned;
+  const bool has_lengthscales = rows.cols() > 1 && count >= kRowsPerLengthscale * rows.cols();
+  const bool are_few = count < kRowsPerParameter * (rows.cols() + 2);
+  std::vector<std::vector<Index>> parts(are_few ? 2 : 1);  // of which each is judged by the others, or by itself
+  const std::vector<std::size_t> dealt = workers_of_rows(static_cast<std::size_t>(count), parts.size(), options.seed);
+  for (Index n = 0; n < count; ++n) parts[dealt[static_cast<std::size_t>(n)]].push_back(n);
+  for (Index k = 0; k < outputs; ++k) {
+    const Trend trend = trend_of(rows, targets.col(k));
+    const double variance = trend.left_out.squaredNorm() / static_cast<double>(count);
+    NeighbourKernel kernel{Vector::Ones(rows.cols()), 0, std::max(variance, std::numeric_limits<double>::min())};
+    Vector mean = Vector::Zero(count), spread = mean, noise = Vector::Constant(count, kernel.noise);
+    const bool has_structure = variance > kNoVariance;
+    flattery(k) = !has_structure ? std::numeric_limits<double>::infinity()
+                  : are_few      ? 0
+                                 : static_cast<double>(kernel.parameters());
+    Vector logs = Vector::Zero(kernel.parameters());
+    const auto told = [&](double fraction) {
+      if (options.on_stage) options.on_stage({"neighbours", fraction});
+    };
+    for (std::size_t p = 0; p < parts.size() && has_structure; ++p) {
+      const std::vector<Index>&judged = parts[p], &from = parts[parts.size() - 1 - p];
+      const NeighbourKernel own = learned_kernel(rows(from, Eigen::all), trend.left(from), trend.left_out(from),
+                                                 has_lengthscales, {}, options, told);
+      logs += own.logs() / static_cast<double>(parts.size());
+      Vector own_mean(static_cast<Index>(judged.size())), own_spread = own_mean;
+      believe(own, NearestRows(own.scaled(rows)), rows, trend.left, rows(judged, Eigen::all), judged, options.jobs,
+              own_mean, own_spread);
+      mean(judged) = own_mean, spread(judged) = own_spread;
+      noise(judged).setConstant(own.noise);
+    }
+    if (has_structure)
+      kernel = parts.size() == 1
+                   ? NeighbourKernel::from_logs(logs)
+                   : learned_kernel(rows, trend.left, trend.left_out, has_lengthscales, logs, options, told);
+    const Vector errors = trend.left_out - mean;
+    left_out.mean.col(k) -= errors;
+    left_out.epistemic_sd.col(k) = spread.cwiseSqrt();
+    left_out.noise_sd.col(k) = noise.cwiseSqrt();
+    learned.push_back(
+        {trend.weights, kernel, has_structure ? most_likely_tails(errors, spread, noise) : StudentTails{}});
+    left_out.tails.push_back(learned.back().tails);
+  }
+  for (Index k = 0; k < outputs; ++k) {
+    const double factor = std::isfinite(flattery(k)) ? covering_factor({left_out}, targets, k) : 1;
+    left_out.tails[static_cast<std::size_t>(k)].scale *= factor;
+    learned[static_cast<std::size_t>(k)].tails = left_out.tails[static_cast<std::size_t>(k)];
+  }
+  return {Neighbours({std::move(rows), std::move(targets), std::move(learned)}), std::move(left_out),
+          std::move(flattery)};
+}
+
+PredictionComponent Neighbours::predict(const Matrix& rows) const {
+  const auto outputs = static_cast<Index>(memory_.outputs.size());
+  PredictionComponent all{Matrix(rows.rows(), outputs), Matrix(rows.rows(), outputs), Matrix(rows.rows(), outputs),
+                          fractions().transpose().replicate(rows.rows(), 1)};
+  for (Index k = 0; k < outputs; ++k) {
+    const Output& output = memory_.outputs[static_cast<std::size_t>(k)];
+    believe(output.kernel, search_[static_cast<std::size_t>(k)], memory_.rows, values_.col(k), rows, {},
+            all_processors(), all.mean.col(k), all.epistemic_sd.col(k));
+    all.mean.col(k) += trend_at(output.trend, rows);
+    all.epistemic_sd.col(k) = all.epistemic_sd.col(k).cwiseSqrt().eval();
+    all.noise_sd.col(k).setConstant(std::sqrt(output.kernel.noise));
+    all.tails.push_back(output.tails);
+  }
+  return all;
+}
+
+void Neighbours::add(const Matrix& rows, const Matrix& targets) {
+  const Index known = memory_.rows.rows();
+  for (const auto& [all, more] : {std::pair{&memory_.rows, &rows}, std::pair{&memory_.targets, &targets}}) {
+    all->conservativeResize(known + more->rows(), Eigen::NoChange);
+    all->bottomRows(more->rows()) = *more;
+  }
+  prepare();
+}
+
+void Neighbours::set_fractions(const Vector& fractions) {
+  for (Index k = 0; k < fractions.size(); ++k) memory_.outputs[static_cast<std::size_t>(k)].fraction = fractions(k);
+}
+
+Vector Neighbours::fractions() const {
+  Vector all(static_cast<Index>(memory_.outputs.size()));
+  for (Index k = 0; k < all.size(); ++k) all(k) = memory_.outputs[static_cast<std::size_t>(k)].fraction;
+  return all;
+}
+
+}  // namespace dma
