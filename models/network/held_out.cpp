@@ -29,7 +29,7 @@ constexpr Index kRowsPerWeight = 16;
 constexpr std::size_t kWidths[] = {10, 20, 50, 100, 200};
 constexpr Index kMostTrialRows = 10000;
 constexpr double kMostTrialProducts = 1e10, kCheapTrialProducts = 1e8;
-constexpr Index kMostWeightsPerRow = 2;  // more have never gained
+constexpr Index kMostWeightsPerRow = 2;  // more take long for what they gain
 // A dear one is tried where the one before it has gained so many nats a row.
 constexpr double kDearTrialProducts = 1e9, kGainBeforeDear = 0.1;
 // Nats a held-out row that a wider network must gain, and in standard errors; so many of these are clear. A narrow one

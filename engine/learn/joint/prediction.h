@@ -37,8 +37,8 @@ double score_of(const std::vector<PredictionComponent>& components, const Eigen:
 double covering_factor(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
                        Eigen::Index output);
 
-// The factor on the noise of an output, 0.01 to 10^4, that makes these targets most likely under the mixture. Components
-// that differ have a spread of their own; noise learned by each of them alone counts it once more.
+// The factor on the noise of an output, 0.01 to 10^4, that makes these targets most likely under the mixture.
+// Components that differ have a spread of their own; noise learned by each of them alone counts it once more.
 double likeliest_factor(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
                         Eigen::Index output);
 
