@@ -20,6 +20,7 @@ constexpr double kPlainShare = 0.6;
 constexpr double kMostFar = 0.1;
 constexpr Index kFewestRows = 30;
 constexpr int kMostRefits = 3;
+constexpr Index kRowsPerFar = 100;
 
 // Of so many rows those that are not among some, which are sorted.
 std::vector<Index> others(const std::vector<Index>& some, Index rows) {
@@ -176,7 +177,9 @@ FitReport Bnn::fit_near_rows(const Eigen::MatrixXd& inputs, const Eigen::MatrixX
     const Bnn& known = best ? *best : *this;
     std::vector<Index> far = known.find_far(inputs, targets);
     if (far.empty() || far == known.far_) break;
-    Bnn next(options_);
+    BnnOptions options_of_next = options_;  // a few rows change no width
+    options_of_next.choose_width &= static_cast<Index>(far.size()) * kRowsPerFar > inputs.rows();
+    Bnn next(std::move(options_of_next));
     next.far_ = std::move(far);
     next.keep_going_ = keep_going_;
     if (!finished(next)) {
@@ -185,6 +188,8 @@ FitReport Bnn::fit_near_rows(const Eigen::MatrixXd& inputs, const Eigen::MatrixX
       return report_;
     }
     if (!(next.score_with_far(inputs, targets) > known.score_with_far(inputs, targets))) break;
+    if (next.options_.choose_width != options_.choose_width) next.report_.form = known.report_.form;
+    next.options_.choose_width = options_.choose_width;
     best = std::move(next);
   }
   if (best) {

@@ -20,8 +20,8 @@ constexpr Index kFolds = 5, kFewestFolds = 2;
 constexpr double kFoldProducts = 5e8;
 constexpr Index kTimesJudged = 7;  // as long as one that holds rows out a judged network takes, widths included
 constexpr Index kFewestToHoldOut = 100;  // four fifths of fewer say too little of what all of them teach
-// As many rows tell the level of noise to 3 %; more than the latter tell no more.
-constexpr Index kEnoughHeldOut = 600, kMostHeldOut = 4000;
+// As many rows tell the level of noise to 4 %; more than the latter tell no more.
+constexpr Index kEnoughHeldOut = 300, kMostHeldOut = 4000;
 // With so many rows for every weight leverage leaves rows out as well.
 constexpr Index kRowsPerWeight = 16;
 // Of widths: each is tried while an epoch takes no more products than these. Where weights are about as many as rows a

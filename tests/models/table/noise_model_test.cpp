@@ -58,10 +58,10 @@ struct Honesty {
 };
 Honesty honesty_of(const Law& law, NoiseModel model) {
   constexpr std::uint64_t kSeeds = 3;
-  constexpr Eigen::Index kRows = 250, kFresh = 600;
+  constexpr Eigen::Index kLearned = 250, kFresh = 600;
   Honesty sum;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const Table learned = made(law, kRows, seed), fresh = made(law, kFresh, seed + 100);
+    const Table learned = made(law, kLearned, seed), fresh = made(law, kFresh, seed + 100);
     Bnn net({.layers = {2, 12, 1}, .noise_model = model, .members = 1, .seed = seed});
     net.fit(learned.x, learned.y);
     const Prediction p = net.predict(fresh.x);
