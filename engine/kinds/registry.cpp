@@ -104,7 +104,8 @@ std::string describe(const Kind& kind) {
                                      p.fallback ? fmt::format(", default {}", *p.fallback) : ""));
   return fmt::format("{:<15} {:<23} {:<42} {:<33} {}", kind.name(), fmt::format("{}", fmt::join(ports, ", ")),
                      parameters.empty() ? "-" : fmt::format("{}", fmt::join(parameters, "; ")),
-                     fmt::format("{}", fmt::join(kind.methods(), ", ")), kind.summary());
+                     kind.methods().empty() ? "joint() alone" : fmt::format("{}", fmt::join(kind.methods(), ", ")),
+                     kind.summary());
 }
 
 std::string describe(const Registry& registry) {

@@ -42,7 +42,7 @@ std::string suggestion(std::string_view found, std::span<const std::string> know
       distance(*nearest) < std::max(found.size(), nearest->size()))
     text = fmt::format("; did you mean '{}'?", *nearest);
   if (known.empty()) return text + "; none are known";
-  constexpr std::size_t kMostShown = 50;  // a line with the names of ten thousand columns helps nobody
+  constexpr std::size_t kMostShown = 100;  // a line with the names of ten thousand columns helps nobody
   const std::size_t shown = std::min(known.size(), kMostShown);
   return fmt::format("{}{} known: {}{}", text, text.empty() ? ";" : "", fmt::join(known.first(shown), ", "),
                      shown < known.size() ? fmt::format(" and {} more", known.size() - shown) : "");

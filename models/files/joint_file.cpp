@@ -118,6 +118,7 @@ Json to_json(const JointRegression::Memory& memory) {
                {"highest_inputs", packed_vector(memory.highest.transpose())},
                {"members", Json::array()}};
   if (memory.smoothing >= 0) json["jitter"] = json_number(memory.smoothing);
+  if (!memory.width_reason.empty()) json["width"] = memory.width_reason;
   if (memory.baseline) json["linear"] = to_json(*memory.baseline);
   for (const auto& member : memory.members) {
     Json one = {
@@ -135,6 +136,7 @@ JointRegression::Memory joint_memory_from(const Json& json) {
   memory.lowest = packed_vector_from(json.at("lowest_inputs")).transpose();
   memory.highest = packed_vector_from(json.at("highest_inputs")).transpose();
   if (json.contains("jitter")) memory.smoothing = json_number(json.at("jitter"));  // younger than the format
+  if (json.contains("width")) memory.width_reason = json.at("width").get<std::string>();
   if (json.contains("linear")) memory.baseline = posterior_from(json.at("linear"));
   for (const Json& one : json.at("members")) {
     JointRegression::Member member{.plain = state_from(one.at("plain")),

@@ -21,7 +21,7 @@ constexpr double kFoldProducts = 5e8;
 constexpr Index kTimesJudged = 7;  // as long as one that holds rows out a judged network takes, widths included
 constexpr Index kFewestToHoldOut = 100;  // four fifths of fewer say too little of what all of them teach
 // As many rows tell the level of noise to 4 %; more than the latter tell no more.
-constexpr Index kEnoughHeldOut = 300, kMostHeldOut = 4000;
+constexpr Index kEnoughHeldOut = 400, kMostHeldOut = 4000;
 // With so many rows for every weight leverage leaves rows out as well.
 constexpr Index kRowsPerWeight = 16;
 // Of widths: each is tried while an epoch takes no more products than these. Where weights are about as many as rows a
@@ -136,12 +136,13 @@ bool JointRegression::try_widths(const RowData& data) {
     const double products = products_of_epoch(std::min(data.count(), kMostTrialRows), next->network_.scalars());
     if (failures == 2 || (failures == 1 && products > kCheapTrialProducts)) break;
     if (best && next->network_.scalars() > kMostWeightsPerRow * data.count()) {
-      if (failures == 0) width_reason_ = fmt::format("{} have more than {} weights a row", width, kMostWeightsPerRow);
+      if (failures == 0)
+        memory_.width_reason = fmt::format("{} have more than {} weights a row", width, kMostWeightsPerRow);
       break;
     }
     if (best && (products > (last_gain > kGainBeforeDear ? kMostTrialProducts : kDearTrialProducts) ||
                  choose_form(rows, data.targets.cols(), next->network_.scalars()).form == SolverForm::Form::none)) {
-      width_reason_ = fmt::format("{} would take long (--hidden {})", width, width);
+      memory_.width_reason = fmt::format("{} would take long (--hidden {})", width, width);
       break;
     }
     next->choose_smoothing_by(data);
@@ -160,17 +161,17 @@ bool JointRegression::try_widths(const RowData& data) {
       gain = gains.mean(), error = std::sqrt((gains - gain).square().sum() / (count * (count - 1)));
     }
     if (going_on && best && !(gain > std::max(kLeastWidthGain, kLeastWidthErrors * error))) {
-      width_reason_ = fmt::format("{} predict rows held out no better ({:+.3f} nats a row)", width, gain);
+      memory_.width_reason = fmt::format("{} predict rows held out no better ({:+.3f} nats a row)", width, gain);
       ++failures;
       continue;
     }
-    width_reason_.clear(), failures = 0;
+    memory_.width_reason.clear(), failures = 0;
     if (best) last_gain = gain;
     if (going_on || !best) best = std::move(next), scores = std::move(found);
     if (!going_on) break;
   }
-  width_reason_ = fmt::format("{} hidden units{}{}", best->options_.shape.layers[1],
-                              width_reason_.empty() ? "" : ": ", width_reason_);
+  memory_.width_reason = fmt::format("{} hidden units{}{}", best->options_.shape.layers[1],
+                                     memory_.width_reason.empty() ? "" : ": ", memory_.width_reason);
   options_.shape = best->options_.shape, options_.prior = std::move(best->options_.prior);
   network_ = std::move(best->network_);
   memory_.smoothing = best->memory_.smoothing;
@@ -187,7 +188,7 @@ bool JointRegression::prepare(const RowData& data) {
   const auto is_begun = [&](const Member& m) { return m.plain.epoch > (has_parts ? 1 : 0); };
   const bool anew = std::ranges::none_of(memory_.members, is_begun);
   prepared_ = true;
-  parts_.clear(), starts_.clear(), judged_.clear(), width_reason_.clear();
+  parts_.clear(), starts_.clear(), judged_.clear();
   bool going_on = true;
   if (anew) {
     memory_ = {};

@@ -41,7 +41,7 @@ inline constexpr double kLeastNetworkFraction = 1e-6;  // less is none
 // model.
 inline double fraction_of_network(double nats_ahead) {
   const double fraction = 1 / (1 + std::exp(-nats_ahead));
-  if (fraction < kLeastNetworkFraction) return 0;
+  if (!(fraction >= kLeastNetworkFraction)) return 0;  // or it is not a number
   return fraction > 1 - kLeastNetworkFraction ? 1 : fraction;
 }
 

@@ -47,7 +47,7 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
   const Matrix& targets = fitting.data.targets;
   if (fitting.form.form == SolverForm::Form::none) fail("fit: {}", fitting.form.reason);
   JointRegressionReport report{fitting.form, {}, {}, 1, false, {}};
-  if (!width_reason_.empty()) report.form.reason += "; " + width_reason_;
+  if (!memory_.width_reason.empty()) report.form.reason += "; " + memory_.width_reason;
   collect_parts(fitting);
   memory_.lowest = rows.colwise().minCoeff(), memory_.highest = rows.colwise().maxCoeff();
   if (options_.linear_baseline) fit_baseline(fitting);

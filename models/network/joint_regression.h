@@ -117,6 +117,7 @@ class JointRegression {
     std::optional<SharedPosterior> baseline;
     double network_fraction = 1;
     double smoothing = -1;                  // of all networks; below 0: the shape's
+    std::string width_reason;               // why this width; empty: it was given
     Eigen::RowVectorXd lowest, highest;  // of every column of the learned rows
   };
   const Memory& memory() const { return memory_; }
@@ -169,7 +170,6 @@ class JointRegression {
   std::vector<Part> parts_;
   std::vector<SharedState> starts_;  // of the first members: where a part of the rows has led them
   std::vector<Index> judged_;
-  std::string width_reason_;
 };
 
 }  // namespace dma

@@ -172,7 +172,8 @@ TEST_CASE("gates: Gaussian parts, by sweeps and by cliques; parameters and missi
     check(compile(g, gates(exact()), standard_registry()), is_missing, false);
   }
   CHECK(describe(g).find("same: gaussian_noise(gather level, y) when differ = 0") != std::string::npos);
-  const std::string text = graph_text({.description = "", .graph = g, .observations = {}, .schedule = "", .method = ""});
+  const std::string text = graph_text({.description = "", .graph = g, .observations = {}, .schedule = "",
+                                       .method = ""});
   const GraphFile file = parse_graph(text);
   CHECK(graph_text(file) == text);
   CHECK(file.graph.has_gates());

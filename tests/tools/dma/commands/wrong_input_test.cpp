@@ -154,7 +154,7 @@ TEST_CASE("wrong input: what a stranger types") {
       {"smooth model.json", "'model.json' is JSON, as models and graphs are, and no table"},
       {"predict model.json model.json", "'model.json' is JSON, as models and graphs are, and no table"},
       {"inspect data.csv", "'data.csv' is not a model of dma: it begins with \"x,z,y\""},
-      {"infer data.csv", "'data.csv': it is no graph: it begins with \"x,z,y\"; JSON, which begins with {, BIF or UAI"},
+      {"infer data.csv", "it is no graph: it begins with \"x,z,y\"; JSON, which begins with {, BIF, UAI or g2o"},
       {"infer model.json", "'model.json' is a fitted model, not a graph; dma inspect shows it, dma predict uses it"},
       {"infer asia.bif --observe dysp=2", "variable 'dysp' has no category '2'; known: no, yes"},
       {"infer asia.bif --observe dysp=0.5", "variable 'dysp' has no category '0.5'; known: no, yes"},
