@@ -165,8 +165,8 @@ def test_poses_and_growing_graphs() -> None:
         if before is None:
             level.graph.gaussian_prior(now, 0, 100)
         else:
-            level.graph.factor("gaussian_noise", [before, now], {"variance": 0.1})
-        level.graph.factor("gaussian_noise", [now, seen], {"variance": 1})
+            level.graph.factor("gaussian_noise", [before, now], variance=0.1)
+        level.graph.factor("gaussian_noise", [now, seen], variance=1)
         level.observe(seen, [2.0])
         assert level.update().stop == "exact"
         before = now
