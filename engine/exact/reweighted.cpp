@@ -42,7 +42,7 @@ Reweighted::Reweighted(const Network& network, const Values& values, const State
     auto& [nodes, logs] = tables.emplace_back();
     for (const std::uint32_t v : network.nodes_of(scope))
       if (values[v] == kNone && std::ranges::find(nodes, v) == nodes.end()) nodes.push_back(v);
-    for_each(nodes, [&](std::size_t) {
+    for_each(nodes, [&, &logs = logs](std::size_t) {
       const double f = found.numbers[place(network.nodes_of(scope))];
       logs.push_back(found.are_logs ? f : std::log(f));
     });

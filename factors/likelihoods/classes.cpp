@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <ranges>
 #include <vector>
 
 #include "engine/kinds/kind.h"
@@ -222,7 +221,8 @@ GaussianOrFallback Ordered::to_x(const Gaussian& x, Scores cuts, const Gaussian&
   return to_x_and_cuts(x, cuts, y)[0];
 }
 void Ordered::to_cuts(const Gaussian& x, Scores cuts, const Gaussian& y, ToScores out) {
-  std::ranges::copy(to_x_and_cuts(x, cuts, y) | std::views::drop(1), out.begin());
+  const auto found = to_x_and_cuts(x, cuts, y);
+  std::copy(found.begin() + 1, found.end(), out.begin());
 }
 
 // s(b - x) - s(a - x) = s(b - x) s(x - a) (1 - exp(a - b)).

@@ -214,7 +214,7 @@ void read_factor(const Node& node, Graph& graph) {
     for (const auto& [name, value] : cases.json().items()) {
       const Node one = cases.at(name);
       const double number = one.json().is_string() ? 0 : one.number();
-      when.push_back(one.checked([&] {
+      when.push_back(one.checked([&, &name = name] {
         const VariableId chooser = graph.find_variable(name);
         return graph.gate_case(chooser, one.json().is_string() ? graph.category(chooser, one.text()) : number);
       }));

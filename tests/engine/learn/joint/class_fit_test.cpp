@@ -223,7 +223,7 @@ TEST_CASE("class learner: any graph with a logit for each class is Laplace's at 
   ClassLearner mixed(g, standard_registry(), logits, two);
   CHECK(mixed.fit({{x, xs}}, data.classes).starts[1].weight == 0.5);
   Matrix mean = Matrix::Zero(70, 3);
-  for (const std::uint64_t seed : {3, 4}) {
+  for (const std::uint64_t seed : {3u, 4u}) {
     const Vector start = draw(program.prior(), seed);  // at the prior's mean the filter has no influence
     ClassPrior own{program.prior().mean, program.prior().precision, Vector::Zero(program.scalars())};
     own.mean.segment(program.first_scalar(k), 3) = start.segment(program.first_scalar(k), 3);
