@@ -111,7 +111,7 @@ void bind_domains(py::module_& module) {
             return std::tuple(d.low, d.high, d.low_open, d.high_open, d.whole, d.only, d.advice);
           },
           [](const std::tuple<double, double, bool, bool, bool, std::vector<double>, std::string>& d) {
-            return std::make_from_tuple<Domain>(d);
+            return std::apply([](auto... fields) { return Domain{fields...}; }, d);
           }));
   module.def("above", &above, py::arg("bound"));
   module.def("at_least", &at_least, py::arg("bound"));

@@ -71,10 +71,11 @@ TEST_CASE("sites: what widens goes through sums, noise and scales, as the integr
       CHECK(report.faults == 0);
       CHECK(report.replaced == 0);
       // Of what is a part of the sum: by its share in the variance.
-      for (const auto& [variable, mean, variance, gain] :
+      for (const auto& expected :
            {std::tuple{noisy, 2.5, 2.65, 1.0}, {total, 2.5, 2.25, 2.25 / 2.65}, {a, 2.0, 1.5, 1.5 / 2.65},
             {b, 1.0, 3.0, 1.5 / 2.65}, {half, 0.5, 0.75, 0.75 / 2.65}}) {
-        CAPTURE(one.belief(variable).text());
+        const auto [variable, mean, variance, gain] = expected;
+        CAPTURE(one.belief(std::get<0>(expected)).text());
         CHECK(one.belief(variable).mean() == doctest::Approx(mean + gain * (exact.mean - 2.5)).epsilon(1e-8));
         CHECK(one.belief(variable).variance() ==
               doctest::Approx(variance + gain * gain * (exact.variance - 2.65)).epsilon(1e-8));

@@ -90,7 +90,8 @@ TEST_CASE("rating: games move skills as in the public suites, and as the posteri
           after_chain(before, std::vector<bool>(before.size() - 1, false), s.options), 0.02, s.options);
   }
   // Through time, without drift: three players in a circle of wins are equal, and 5.419 wide by sweeps.
-  for (const auto& [drift, sd] : {std::pair{0.0, 5.419}, {25.0 / 300, 5.420}}) {
+  for (const auto& published : {std::pair{0.0, 5.419}, {25.0 / 300, 5.420}}) {
+    const double drift = published.first, sd = published.second;
     const std::vector<Game> circle{played(0, 1), played(2, 0), played(1, 2)};
     const Season season = rate_season(circle, 3, {.drift_sd = drift, .draw_probability = 0}, SeasonSolver::by_sweeps);
     for (const Skill& skill : season.skills) {

@@ -227,8 +227,9 @@ TEST_CASE("discrete models: coins, crowds, topics and chains with unknown probab
                {"crowd", crowd(), 0.04, 0.015, 0.1},
                {"topics", topics(), 0.06, 0.04, 0.15},
                {"chain", chain(), 0.08, 0.02, 0.15}};
-  for (const auto& [name, model, of_hidden, of_rows, of_evidence] : cases) {
-    CAPTURE(name);
+  for (const auto& one : cases) {
+    const auto& [name, model, of_hidden, of_rows, of_evidence] = one;
+    CAPTURE(one.name);
     const HiddenModel::Answer expected = model.counted();
     Report report;
     const HiddenModel::Answer found = model.swept(report);

@@ -134,7 +134,7 @@ TEST_CASE("neighbours: the gradient is that of finite differences") {
 TEST_CASE("neighbours: on few rows of many columns they promise no more than there is") {
   for (const auto& [count, columns, slope] : {std::tuple{400, 100, 0.0}, {100, 200, 0.0}, {100, 200, 1.0}}) {
     const Matrix rows = random_matrix(count, columns, 1), fresh = random_matrix(1000, columns, 2);
-    const auto line = [&](const Matrix& x) -> Matrix { return slope * x.leftCols(5).rowwise().sum(); };
+    const auto line = [slope = slope](const Matrix& x) -> Matrix { return slope * x.leftCols(5).rowwise().sum(); };
     const Matrix targets = line(rows) + random_matrix(count, 1, 3),
                  fresh_targets = line(fresh) + random_matrix(1000, 1, 4);
     const Neighbours::Fit fit = Neighbours::fit(rows, targets);
