@@ -10,6 +10,7 @@
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
 #include "models/classifier/classifier_size.h"
+#include "models/table/scores.h"
 
 namespace dma {
 
@@ -21,6 +22,7 @@ constexpr double kLeastPart = 1e-6;      // of the mixture
 constexpr double kBenefitOfSimplicity = 2.3;
 // No row ever has probability 0: the frequencies keep this fraction, over the number of rows.
 constexpr double kLeastFrequenciesShare = 0.1;
+constexpr double kMostNeighbours = 0.99;  // the others know more where no row is near
 
 // Half a row of every class is added: no class is impossible. With `without`, one row less.
 Vector frequencies_of(const std::vector<std::size_t>& counts, std::optional<Index> without = {}) {
@@ -176,10 +178,34 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
       memory_.parts.push_back({hidden_of(k), fraction, fitted[k].scale, fitted[k].stretch, std::move(fitted[k].mean),
                                std::move(fitted[k].factor.lower)});
   }
+  if (options_.neighbours && !size.hidden.empty() && !report.interrupted)
+    mix_with_neighbours(inputs, data.classes, report);
   report.left_out = class_scores_of(left_out_, data.classes);
   report.frequencies = class_scores_of(memory_.frequencies.transpose().replicate(n, 1), data.classes);
   report.frequencies.log_loss = -nats(0) / static_cast<double>(n);
   return report;
+}
+
+void Classifier::mix_with_neighbours(const Eigen::MatrixXd& inputs, const std::vector<Index>& classes,
+                                     ClassifierReport& report) {
+  if (!ClassNeighbours::suits(inputs.rows(), inputs.cols())) return;
+  ClassNeighbours::Fit found = ClassNeighbours::fit(memory_.inputs.apply(inputs), memory_.inputs.scale.transpose(),
+                                                    classes, memory_.frequencies, options_.jobs);
+  Vector ahead(inputs.rows());
+  for (Index n = 0; n < ahead.size(); ++n) {
+    const Index c = classes[static_cast<std::size_t>(n)];
+    ahead(n) = std::log(found.left_out(n, c) / left_out_(n, c));
+  }
+  const double fraction = likeliest_fraction(ahead, kBenefitOfSimplicity + ClassNeighbours::kFlattery);
+  if (!(fraction > 0)) return;
+  const double taken = std::min(fraction, kMostNeighbours), left = 1 - taken;
+  found.model.set_fraction(taken);
+  report.frequencies_fraction = memory_.frequencies_fraction *= left;
+  for (Part& part : memory_.parts) part.fraction *= left;
+  report.linear_fraction *= left, report.network_fraction *= left;
+  report.neighbours_fraction = taken;
+  left_out_ = left * left_out_ + taken * found.left_out;
+  memory_.neighbours = std::make_shared<const ClassNeighbours>(std::move(found.model));
 }
 
 Eigen::MatrixXd Classifier::predict(const Eigen::MatrixXd& inputs) const {
@@ -187,8 +213,11 @@ Eigen::MatrixXd Classifier::predict(const Eigen::MatrixXd& inputs) const {
   if (inputs.cols() != memory_.inputs.shift.size())
     fail("classifier: rows of {} columns are given, but it was fitted on {}", inputs.cols(),
          memory_.inputs.shift.size());
+  Matrix p = memory_.frequencies_fraction * memory_.frequencies.transpose().replicate(inputs.rows(), 1);
+  if (memory_.neighbours)
+    p += memory_.neighbours->memory().fraction *
+         memory_.neighbours->predict(memory_.inputs.apply(inputs), options_.jobs);
   const Matrix rows = prepared(inputs);
-  Matrix p = memory_.frequencies_fraction * memory_.frequencies.transpose().replicate(rows.rows(), 1);
   for (const Part& part : memory_.parts) {
     const RowProgram model = rows_of(part);
     p += part.fraction *

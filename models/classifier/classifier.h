@@ -6,15 +6,18 @@
 //
 // All weights are one Gaussian, learned jointly (engine/learn/joint/class_fit.h); the frequencies of the classes and
 // the linear model are baselines, and who predicts left-out rows best is believed. So labels that have nothing to do
-// with the inputs get the frequencies.
+// with the inputs get the frequencies. The classes of the nearest rows (class_neighbours.h) are mixed in with the
+// weight under which left-out rows are most probable.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/learn/joint/class_posterior.h"
+#include "models/neighbours/class_neighbours.h"
 #include "models/network/bnn_graph.h"
 #include "models/table/class_labels.h"
 #include "models/table/class_scores.h"
@@ -31,6 +34,7 @@ struct ClassifierOptions {
   double smoothing = 0.5;              // of the inputs of every layer: smooths the kinks
   double prior_variance_scale = 1;  // times 1 / fan-in, before the learned scale
   bool standardise = true;          // inputs
+  bool neighbours = true;           // mixed in where they gain; the model then keeps all rows
   std::size_t members = 0;          // networks from different draws, mixed; 0: as many as are quick, up to four
   int epochs = 40;                  // limit, for every part
   std::uint64_t seed = 1;
@@ -46,7 +50,7 @@ using ClassifierCallback = std::function<bool(const ClassifierEpoch&)>;  // fals
 
 struct ClassifierReport {
   std::string reason;  // for the size of the network, one line
-  double frequencies_fraction = 0, linear_fraction = 0, network_fraction = 0;
+  double frequencies_fraction = 0, linear_fraction = 0, network_fraction = 0, neighbours_fraction = 0;
   std::vector<int> epochs;    // of every part
   std::vector<bool> settled;  // whether it stopped because nothing changed any more
   bool interrupted = false;
@@ -86,6 +90,7 @@ class Classifier {
     Vector frequencies;
     double frequencies_fraction = 1;
     std::vector<Part> parts;
+    std::shared_ptr<const ClassNeighbours> neighbours = {};  // or none
   };
   const Memory& memory() const { return memory_; }
   void restore(Memory memory);
@@ -106,6 +111,7 @@ class Classifier {
     return memory_.directions.used() ? memory_.directions.basis.cols() + 1 : memory_.inputs.shift.size();
   }
   Matrix prepared(const Eigen::MatrixXd& inputs) const;
+  void mix_with_neighbours(const Eigen::MatrixXd& inputs, const std::vector<Index>& classes, ClassifierReport& report);
   ClassPrior prior_of(const Part& part, const RowProgram& rows, Vector& start, std::uint64_t seed) const;
 
   ClassifierOptions options_;

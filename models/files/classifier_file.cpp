@@ -1,5 +1,7 @@
 #include "models/files/classifier_file.h"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
@@ -28,6 +30,7 @@ ClassifierOptions classifier_options_from(const Json& json) {
   o.smoothing = json_number(json.at("jitter"));
   o.prior_variance_scale = json_number(json.at("prior_variance_scale"));
   o.standardise = json.at("standardise").get<bool>();
+  o.neighbours = json.value("neighbours", true);  // younger than the format
   o.members = whole<std::size_t>(json, "members");
   o.epochs = whole<int>(json, "epochs");
   o.seed = whole<std::uint64_t>(json, "seed");
@@ -49,7 +52,8 @@ Json to_json(const ClassifierTraining& t) {
                {"interrupted", t.report.interrupted}};
   json["shares"] = {{"frequencies", json_number(t.report.frequencies_fraction)},
                     {"linear", json_number(t.report.linear_fraction)},
-                    {"network", json_number(t.report.network_fraction)}};
+                    {"network", json_number(t.report.network_fraction)},
+                    {"neighbours", json_number(t.report.neighbours_fraction)}};
   json["left_out"] = dma::to_json(t.report.left_out);
   json["frequencies"] = dma::to_json(t.report.frequencies);
   if (t.held_out) json["held_out"] = dma::to_json(*t.held_out);
@@ -68,6 +72,8 @@ ClassifierTraining classifier_training_from(const Json& json) {
   t.report.frequencies_fraction = json_number(json.at("shares").at("frequencies"));
   t.report.linear_fraction = json_number(json.at("shares").at("linear"));
   t.report.network_fraction = json_number(json.at("shares").at("network"));
+  if (json.at("shares").contains("neighbours"))
+    t.report.neighbours_fraction = json_number(json.at("shares").at("neighbours"));
   t.report.left_out = class_scores_from(json.at("left_out"));
   t.report.frequencies = class_scores_from(json.at("frequencies"));
   if (json.contains("held_out")) t.held_out = class_scores_from(json.at("held_out"));
@@ -92,6 +98,35 @@ Classifier::Part part_from(const Json& json) {
           .factor = packed_triangle_from(json.at("factor"))};
 }
 
+Json to_json(const ClassNeighbours::Memory& m) {
+  return {{"share", json_number(m.fraction)},
+          {"width", json_number(m.width)},
+          {"doubt", json_number(m.doubt)},
+          {"scales", packed_vector(m.scales)},
+          {"rows", packed_matrix(m.rows)},
+          {"classes", m.classes}};
+}
+
+// Checked here: the search trusts its rows.
+std::shared_ptr<const ClassNeighbours> class_neighbours_from(const Json& json, const Classifier::Memory& of) {
+  ClassNeighbours::Memory m{.scales = packed_vector_from(json.at("scales")),
+                            .rows = packed_matrix_from(json.at("rows")),
+                            .classes = {},
+                            .frequencies = of.frequencies,
+                            .width = json_number(json.at("width")),
+                            .doubt = json_number(json.at("doubt")),
+                            .fraction = json_number(json.at("share"))};
+  for (const std::size_t one : widths_from(json.at("classes"))) m.classes.push_back(static_cast<Index>(one));
+  const Index columns = of.inputs.shift.size();
+  const auto is_class = [&](Index c) { return c >= 0 && c < m.frequencies.size(); };
+  if (!(m.scales.size() == columns && m.rows.cols() == columns && m.rows.rows() > 0 &&
+        m.rows.rows() == static_cast<Index>(m.classes.size()) && m.scales.allFinite() && m.rows.allFinite() &&
+        m.width > 0 && std::isfinite(m.width) && m.doubt > 0 && std::isfinite(m.doubt) && m.fraction >= 0 &&
+        m.fraction <= 1 && std::ranges::all_of(m.classes, is_class)))
+    fail("a number of the neighbours is not usable");
+  return std::make_shared<const ClassNeighbours>(std::move(m));
+}
+
 SavedClassifier saved_classifier_from(const Json& json, std::string_view source) {
   const std::string format = json.is_object() && json.contains("format") ? json.at("format").get<std::string>() : "";
   if (format != kClassifierFormat)
@@ -112,6 +147,8 @@ SavedClassifier saved_classifier_from(const Json& json, std::string_view source)
   saved.memory.frequencies = packed_vector_from(json.at("frequencies"));
   saved.memory.frequencies_fraction = json_number(json.at("frequencies_share"));
   for (const Json& part : json.at("parts")) saved.memory.parts.push_back(part_from(part));
+  if (json.contains("neighbours"))
+    saved.memory.neighbours = class_neighbours_from(json.at("neighbours"), saved.memory);
   saved.coding = coding_from(json);
   return saved;
 }
@@ -130,6 +167,7 @@ Json to_json(const ClassifierOptions& o) {
           {"jitter", json_number(o.smoothing)},
           {"prior_variance_scale", json_number(o.prior_variance_scale)},
           {"standardise", o.standardise},
+          {"neighbours", o.neighbours},
           {"members", o.members},
           {"epochs", o.epochs},
           {"seed", o.seed}};
@@ -154,6 +192,7 @@ std::string classifier_to_text(const SavedClassifier& saved) {
   json["frequencies_share"] = json_number(saved.memory.frequencies_fraction);
   json["parts"] = Json::array();
   for (const Classifier::Part& part : saved.memory.parts) json["parts"].push_back(to_json(part));
+  if (saved.memory.neighbours) json["neighbours"] = to_json(saved.memory.neighbours->memory());
   return checksummed(json);
 }
 

@@ -79,13 +79,14 @@ void check_saved(const SavedClassifier& saved) {
     check_classifier_part(saved, part);
     fractions += part.fraction;
   }
+  if (m.neighbours) fractions += m.neighbours->memory().fraction;
   expect_of_classifier(std::abs(fractions - 1) < kRounding, "the fractions of the mixture do not sum to 1");
 
   const ClassifierTraining& t = saved.training;
   expect_of_classifier(t.counts.size() == m.classes.size(), "the rows of the classes are not usable");
   expect_of_classifier(is_plain_text(t.report.reason), "the reason for the size holds control characters");
   expect_of_classifier(is_fraction(t.report.frequencies_fraction) && is_fraction(t.report.linear_fraction) &&
-                           is_fraction(t.report.network_fraction),
+                           is_fraction(t.report.network_fraction) && is_fraction(t.report.neighbours_fraction),
                        "a fraction is not in [0, 1]");
   expect_of_classifier(t.report.settled.size() == t.report.epochs.size(), "the epochs are contradictory");
   check_scores(t.report.left_out);

@@ -45,19 +45,6 @@ inline double fraction_of_network(double nats_ahead) {
   return fraction > 1 - kLeastNetworkFraction ? 1 : fraction;
 }
 
-// The fraction f of a second model, so many nats ahead in each row, under which rows are most probable:
-// sum_n log(1 - f + f exp(ahead_n)); 0 unless they gain more than the doubt.
-inline double likeliest_fraction(const Vector& ahead, double doubt) {
-  constexpr double kMost = 700;  // exp of it is a number
-  const Eigen::ArrayXd odds = ahead.array().min(kMost).exp() - 1;
-  const auto slope = [&](double f) { return (odds / (1 + f * odds)).sum(); };
-  double low = 0, high = 1;
-  for (int step = 0; step < 40; ++step) (slope(0.5 * (low + high)) > 0 ? low : high) = 0.5 * (low + high);
-  const double fraction = high > 1 - kLeastNetworkFraction ? 1 : high;
-  const double gain = fraction == 1 ? ahead.sum() : (fraction * odds).log1p().sum();
-  return gain > doubt ? fraction : 0;
-}
-
 // Gives a component its own weight and takes that from the others.
 inline void add_component(PredictionComponent own, std::vector<PredictionComponent>& all) {
   for (PredictionComponent& other : all) other.weight.array() *= 1 - own.weight.array();

@@ -20,6 +20,7 @@
 #include "models/linear/matrix_factorisation.h"
 #include "models/mixtures/gaussian_mixture.h"
 #include "models/mixtures/hidden_markov.h"
+#include "models/neighbours/class_neighbours.h"
 #include "models/neighbours/neighbours.h"
 #include "models/network/bnn.h"
 #include "models/network/regression.h"

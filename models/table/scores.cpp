@@ -58,4 +58,15 @@ std::vector<Scores> scores_of(const PredictedRows& predicted, const Eigen::Matri
   return scores_from(density, below, residuals);
 }
 
+double likeliest_fraction(const Eigen::VectorXd& ahead, double doubt) {
+  constexpr double kMost = 700, kNextToOne = 1 - 1e-6;  // exp of the former is a number
+  const Eigen::ArrayXd odds = ahead.array().min(kMost).exp() - 1;
+  const auto slope = [&](double f) { return (odds / (1 + f * odds)).sum(); };
+  double low = 0, high = 1;
+  for (int step = 0; step < 40; ++step) (slope(0.5 * (low + high)) > 0 ? low : high) = 0.5 * (low + high);
+  const double fraction = high > kNextToOne ? 1 : high;
+  const double gain = fraction == 1 ? ahead.sum() : (fraction * odds).log1p().sum();
+  return gain > doubt ? fraction : 0;
+}
+
 }  // namespace dma

@@ -25,4 +25,8 @@ std::vector<Scores> scores_of(const Prediction& prediction, const Eigen::MatrixX
 using PredictedRows = std::function<Prediction(Eigen::Index begin, Eigen::Index rows)>;
 std::vector<Scores> scores_of(const PredictedRows& predicted, const Eigen::MatrixXd& targets);
 
+// The fraction f of a second model, so many nats ahead in each row, under which rows are most probable:
+// sum_n log(1 - f + f exp(ahead_n)); 0 unless they gain more than the doubt, 1 where it is next to 1.
+double likeliest_fraction(const Eigen::VectorXd& ahead, double doubt);
+
 }  // namespace dma

@@ -49,7 +49,7 @@ int main() {
   const auto rows = [](const std::vector<double>& all, Index count) {
     return Matrix(Eigen::Map<const Matrix>(all.data(), kLength, count).transpose());
   };
-  Classifier dense;
+  Classifier dense({.neighbours = false});
   dense.fit(rows(xs, 300), {{"without", "with"}, classes});
   const auto report = [&](const char* name, Index count, const Matrix& p) {
     const auto [accuracy, loss, ignored] = class_scores_of(p, new_classes);

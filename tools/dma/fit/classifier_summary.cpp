@@ -70,6 +70,9 @@ std::string summary_text(const SavedClassifier& saved) {
     text += fmt::format("{:<10}{} with biases, {} weights; {:.3g} % of the mixture\n",
                         part.hidden.empty() ? "linear" : "network", layers_text(saved, part), part.mean.size(),
                         100 * part.fraction);
+  if (saved.memory.neighbours)
+    text += fmt::format("nearest   neighbours {:.3g} % of the mixture: the classes of the nearest rows\n",
+                        100 * saved.memory.neighbours->memory().fraction);
   text += fmt::format("inputs    {}{}\n", fmt::join(saved.features, ", "),
                       saved.options.standardise ? " (standardised)" : "");
   std::vector<std::string> classes;
@@ -108,7 +111,8 @@ Json summary_json(const SavedClassifier& saved) {
   json["reason"] = t.report.reason;
   json["shares"] = {{"frequencies", json_number(t.report.frequencies_fraction)},
                     {"linear", json_number(t.report.linear_fraction)},
-                    {"network", json_number(t.report.network_fraction)}};
+                    {"network", json_number(t.report.network_fraction)},
+                    {"neighbours", json_number(t.report.neighbours_fraction)}};
   for (const Classifier::Part& part : saved.memory.parts)
     json["parts"].push_back({{"model", part_name(part)},
                              {"hidden", part.hidden},

@@ -52,8 +52,8 @@ void add_fit_settings(Command command, FitSettings& s) {
       .group(network);
   command
       .add_flag("--neighbours,!--no-neighbours", s.neighbours,
-                "a Gaussian process on the nearest rows, mixed in by left-out rows; the model then keeps all rows "
-                "(default of joint: yes)")
+                "the nearest rows as a model of their own (a Gaussian process, or their classes), mixed in by left-out "
+                "rows; the model then keeps all rows (default of joint: yes)")
       .group(network);
   command.add_option("--prior-scale", s.prior_scale, "factor on the prior variances of all weights")
       .capture_default_str()

@@ -241,7 +241,6 @@ ClassifierOptions classifier_for(const FitSettings& s) {
   constexpr const char* kJointly = "a classifier's weights are learned jointly, without it";
   if (!s.noise.empty()) refuse("--noise", "classes have no noise");
   if (s.noise_model) refuse("--noise-model", "classes have no noise");
-  if (s.neighbours) refuse("--neighbours", "a classifier has none");
   if (s.method && *s.method != "joint") refuse("--method", kJointly);
   if (const char* const option = option_of_messages(s)) refuse(option, kJointly);
   if (s.workers > 1) refuse("--workers", "a classifier is learned by one");
@@ -263,6 +262,7 @@ ClassifierOptions classifier_for(const FitSettings& s) {
   if (!slopes.empty()) options.slope = slopes[0];
   options.prior_variance_scale = s.prior_scale;
   options.standardise = s.standardise.value_or(true);
+  options.neighbours = s.neighbours.value_or(true);
   options.members = s.members.value_or(0);
   options.epochs = s.epochs.value_or(options.epochs);
   options.seed = s.seed;

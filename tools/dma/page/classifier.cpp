@@ -51,6 +51,7 @@ Json confusion_json(const Eigen::MatrixX<Eigen::Index>& counts) {
 
 double class_products_per_row(const FittedClassifier& fit) {
   double products = 0;
+  if (fit.saved.memory.neighbours) products += static_cast<double>(fit.saved.memory.neighbours->memory().rows.size());
   for (const Classifier::Part& part : fit.saved.memory.parts)
     products +=
         std::pow(static_cast<double>(part.mean.size()), 2) * static_cast<double>(fit.saved.memory.classes.size());

@@ -39,6 +39,8 @@ std::string learned_classes_section(const Shown& shown) {
                                                  hidden == std::vector<std::size_t>{1} ? "" : "s"),
                     shown.whole_number(part + "/weights"), shown.percent(part + "/share")));
   }
+  if (json_number(shown.at("/shares/neighbours")) > 0)
+    row("neighbours", shown.percent("/shares/neighbours") + " of the mixture: the classes of the nearest rows");
   row("class frequencies", shown.percent("/shares/frequencies") + " of the mixture");
   std::string classes;
   for (std::size_t k = 0; k < shown.at("/report/classes").size(); ++k)

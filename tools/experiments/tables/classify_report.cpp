@@ -88,6 +88,7 @@ Json json(const std::vector<TableResult>& results) {
                                 {"left_out_log_loss", json_number(f.report.left_out.log_loss)},
                                 {"network_share", json_number(f.report.network_fraction)},
                                 {"linear_share", json_number(f.report.linear_fraction)},
+                                {"neighbours_share", json_number(f.report.neighbours_fraction)},
                                 {"seconds", json_number(f.seconds)}});
     all.push_back(std::move(table));
   }

@@ -36,6 +36,7 @@ class Classifier(ClassifierMixin, TableEstimator):
         *,
         slopes: float | None = None,
         standardise: bool | None = None,
+        neighbours: bool | None = None,
         prior_scale: float = 1.0,
         members: int | None = None,
         epochs: int | None = None,
@@ -46,6 +47,7 @@ class Classifier(ClassifierMixin, TableEstimator):
         self.hidden = hidden
         self.slopes = slopes
         self.standardise = standardise
+        self.neighbours = neighbours
         self.prior_scale = prior_scale
         self.members = members
         self.epochs = epochs

@@ -1,0 +1,55 @@
+// Classes of a table by its nearest rows. At x class c has a probability proportional to
+//
+//   sum_k exp(-|x - x_k|^2 / (2 width)) [row k is of class c]  +  doubt * frequency of c
+//
+// with k over the nearest rows: far from all of them the frequencies are left. Width, doubt, and whether columns are
+// compared in standard deviations or in their own units, are those under which rows are most probable, each by the
+// others.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "models/neighbours/nearest_rows.h"
+
+namespace dma {
+
+class ClassNeighbours {
+ public:
+  static constexpr Index kNeighbours = 32;
+  static constexpr double kFlattery = 4;  // nats: left-out rows have chosen two numbers and the units
+
+  struct Memory {
+    Vector scales;  // of every column: what its standardised values are multiplied by
+    Matrix rows;    // after that
+    std::vector<Index> classes;
+    Vector frequencies;
+    double width = 1, doubt = 1;
+    double fraction = 0;  // of a mixture with other models
+  };
+
+  explicit ClassNeighbours(Memory memory);
+
+  // Whether a table is one for neighbours: neither too few rows nor too many for the search.
+  static bool suits(Index rows, Index columns);
+
+  struct Fit;
+  // Standardised rows, and the units that this has taken off every column.
+  static Fit fit(const Matrix& rows, const Vector& units, std::vector<Index> classes, Vector frequencies,
+                 std::size_t jobs = 1);
+
+  Matrix predict(const Matrix& rows, std::size_t jobs = 1) const;  // rows x classes
+  void set_fraction(double fraction) { memory_.fraction = fraction; }
+  const Memory& memory() const { return memory_; }
+
+ private:
+  Memory memory_;
+  NearestRows search_;
+};
+
+struct ClassNeighbours::Fit {
+  ClassNeighbours model;
+  Matrix left_out;  // of the learned rows, each by the others
+};
+
+}  // namespace dma

@@ -1,0 +1,105 @@
+#include "models/neighbours/class_neighbours.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/classifier/classifier.h"
+#include "models/files/classifier_file.h"
+#include "tests/oracles/random_matrices.h"
+
+namespace {
+
+using namespace dma;
+using oracle::random_matrix;
+
+// By sorting all distances.
+Vector formula(const ClassNeighbours::Memory& m, const Vector& point, Index without = -1) {
+  std::vector<std::pair<double, Index>> all;
+  for (Index n = 0; n < m.rows.rows(); ++n)
+    if (n != without) all.emplace_back((m.rows.row(n).transpose() - point).squaredNorm(), n);
+  std::ranges::sort(all);
+  Vector p = m.doubt * m.frequencies;
+  for (std::size_t k = 0; k < std::min<std::size_t>(all.size(), ClassNeighbours::kNeighbours); ++k)
+    p(m.classes[static_cast<std::size_t>(all[k].second)]) += std::exp(-all[k].first / (2 * m.width));
+  return p / p.sum();
+}
+
+std::vector<Index> checkerboard(const Matrix& x) {
+  std::vector<Index> classes;
+  for (Index n = 0; n < x.rows(); ++n)
+    classes.push_back(static_cast<Index>(std::floor(2 * x(n, 0)) + std::floor(2 * x(n, 1)) + 100) % 2);
+  return classes;
+}
+
+}  // namespace
+
+TEST_CASE("class neighbours: the formula with all rows sorted, learned rows without themselves, frequencies far away") {
+  for (const Index columns : {3, 20}) {  // by a tree, by products
+    const Matrix rows = random_matrix(120, columns, 1), points = random_matrix(40, columns, 2);
+    std::vector<Index> classes;
+    for (Index n = 0; n < rows.rows(); ++n) classes.push_back(rows(n, 0) > 0.7 ? 2 : rows(n, 1) > 0 ? 1 : 0);
+    const Vector frequencies = Vector{{0.5, 0.3, 0.2}}, units = Vector::LinSpaced(columns, 0.1, 10);
+    const ClassNeighbours::Fit fit = ClassNeighbours::fit(rows, units, classes, frequencies, 2);
+    const ClassNeighbours::Memory& m = fit.model.memory();
+    const Matrix found = fit.model.predict(points);
+    for (Index i = 0; i < points.rows(); ++i)
+      CHECK((found.row(i).transpose() - formula(m, m.scales.asDiagonal() * points.row(i).transpose())).norm() < 1e-12);
+    for (Index n = 0; n < rows.rows(); ++n)
+      CHECK((fit.left_out.row(n).transpose() - formula(m, m.rows.row(n).transpose(), n)).norm() < 1e-12);
+    const Matrix far = fit.model.predict(Matrix::Constant(1, columns, 1e4));
+    CHECK((far.row(0).transpose() - frequencies).norm() < 1e-12);
+    // No other width and doubt make the learned rows more probable, each by the others.
+    const auto score = [&](double width, double doubt) {
+      ClassNeighbours::Memory other = m;
+      other.width = width, other.doubt = doubt;
+      double sum = 0;
+      for (Index n = 0; n < rows.rows(); ++n)
+        sum += std::log(formula(other, m.rows.row(n).transpose(), n)(classes[static_cast<std::size_t>(n)]));
+      return sum;
+    };
+    for (const double other : {0.5, 2.0}) {
+      CHECK(score(m.width, m.doubt) > score(m.width * other, m.doubt) - 1e-9);
+      CHECK(score(m.width, m.doubt) > score(m.width, m.doubt * other) - 1e-9);
+    }
+  }
+}
+
+TEST_CASE("class neighbours: columns count in their own units where these tell more") {
+  // The first column tells the class, nineteen others are small noise: their units say so.
+  const Matrix rows = random_matrix(300, 20, 3);
+  std::vector<Index> classes;
+  for (Index n = 0; n < rows.rows(); ++n) classes.push_back(std::abs(rows(n, 0)) > 0.7 ? 1 : 0);
+  Vector units = Vector::Constant(20, 0.01);
+  units(0) = 5;
+  const Vector half = Vector::Constant(2, 0.5);
+  const ClassNeighbours::Fit own = ClassNeighbours::fit(rows, units, classes, half);
+  const ClassNeighbours::Fit equal = ClassNeighbours::fit(rows, Vector::Ones(20), classes, half);
+  CHECK(own.model.memory().scales(1) == doctest::Approx(0.002));
+  CHECK(log_score(own.left_out, classes) > log_score(equal.left_out, classes) + 50);
+}
+
+TEST_CASE("classifier: a checkerboard is left to its neighbours, what is said of it holds, and files keep it") {
+  const Matrix x = random_matrix(700, 2, 5), fresh = random_matrix(4000, 2, 6);
+  const ClassLabels labels{{"black", "white"}, checkerboard(x)};
+  const std::vector<Index> truth = checkerboard(fresh);
+  ClassifierOptions options{.hidden = std::vector<std::size_t>{10}, .members = 1};
+  Classifier with(options);
+  const ClassifierReport report = with.fit(x, labels);
+  options.neighbours = false;
+  Classifier without(options);
+  CHECK(without.fit(x, labels).neighbours_fraction == 0);
+  const ClassScores found = class_scores_of(with.predict(fresh), truth);
+  CHECK(report.neighbours_fraction > 0.5);
+  CHECK(report.neighbours_fraction + report.network_fraction + report.linear_fraction + report.frequencies_fraction ==
+        doctest::Approx(1));
+  CHECK(found.log_loss < class_scores_of(without.predict(fresh), truth).log_loss - 0.1);
+  CHECK(report.left_out.log_loss == doctest::Approx(found.log_loss).epsilon(0.1));
+  SavedClassifier saved{.features = {"u", "v"}, .target = "t", .options = with.options(), .memory = with.memory()};
+  saved.training.report = report, saved.training.counts = labels.counts(), saved.training.rows = 700;
+  const std::string text = classifier_to_text(saved);
+  const SavedClassifier read = classifier_from_text(text, "m.json");
+  CHECK(classifier_to_text(read) == text);
+  CHECK(make_classifier(read).predict(fresh) == with.predict(fresh));
+}
