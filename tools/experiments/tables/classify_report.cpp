@@ -32,8 +32,9 @@ struct Means {
         left_out(over_folds(r, [](const FoldResult& f) { return f.report.left_out.log_loss; })),
         network(over_folds(r, [](const FoldResult& f) { return f.report.network_fraction; })),
         linear(over_folds(r, [](const FoldResult& f) { return f.report.linear_fraction; })),
+        neighbours(over_folds(r, [](const FoldResult& f) { return f.report.neighbours_fraction; })),
         seconds(over_folds(r, [](const FoldResult& f) { return f.seconds; })) {}
-  FoldMean accuracy, log_loss, calibration_error, left_out, network, linear, seconds;
+  FoldMean accuracy, log_loss, calibration_error, left_out, network, linear, neighbours, seconds;
 };
 
 }  // namespace
@@ -53,15 +54,15 @@ std::string markdown(const std::vector<TableResult>& results, bool held_out) {
       "together, ten bins.\n\n"
       "| table | rows | inputs | classes | folds | accuracy | log-loss | calibration error | log-loss foretold by "
       "left-out rows | fraction of "
-      "network / linear model | CPU s a fold |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
+      "network / linear model / neighbours | CPU s a fold |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
       held_out ? "held-back training rows" : "unseen rows");
   for (const TableResult& r : results) {
     const Means m(r);
     text += fmt::format(
-        "| {} | {} | {} | {} | {} | {:.4f} ± {:.4f} | {:.4f} ± {:.4f} | {:.4f} | {:.4f} | {:.2f} / {:.2f} | {:.2f} |\n",
+        "| {} | {} | {} | {} | {} | {:.4f} ± {:.4f} | {:.4f} ± {:.4f} | {:.4f} | {:.4f} | {:.2f} / {:.2f} / {:.2f} | {:.2f} |\n",
         r.name, r.rows, r.inputs, r.classes, r.folds.size(), m.accuracy.mean, m.accuracy.standard_error,
         m.log_loss.mean, m.log_loss.standard_error, r.scores.calibration_error, m.left_out.mean, m.network.mean,
-        m.linear.mean, m.seconds.mean);
+        m.linear.mean, m.neighbours.mean, m.seconds.mean);
   }
   return text;
 }
