@@ -59,7 +59,8 @@ std::string markdown(const std::vector<TableResult>& results, bool held_out) {
   for (const TableResult& r : results) {
     const Means m(r);
     text += fmt::format(
-        "| {} | {} | {} | {} | {} | {:.4f} ± {:.4f} | {:.4f} ± {:.4f} | {:.4f} | {:.4f} | {:.2f} / {:.2f} / {:.2f} | {:.2f} |\n",
+        "| {} | {} | {} | {} | {} | {:.4f} ± {:.4f} | {:.4f} ± {:.4f} | {:.4f} | {:.4f} | {:.2f} / {:.2f} / {:.2f} | "
+        "{:.2f} |\n",
         r.name, r.rows, r.inputs, r.classes, r.folds.size(), m.accuracy.mean, m.accuracy.standard_error,
         m.log_loss.mean, m.log_loss.standard_error, r.scores.calibration_error, m.left_out.mean, m.network.mean,
         m.linear.mean, m.neighbours.mean, m.seconds.mean);
