@@ -16,8 +16,10 @@ namespace {
 
 constexpr Index kFewestToLearn = 50, kMostColumns = 500;
 constexpr double kMostKeptNumbers = 2e7;   // of a table: 160 MB, twice
+constexpr double kMostSearched = 1e11;     // products, of all rows with all rows, where no tree helps
 constexpr Index kRowsPerLengthscale = 20;  // fewer: one lengthscale for all columns
 constexpr Index kRowsPerParameter = 50;    // fewer: the halves of the rows judge each other
+constexpr Index kEnoughJudged = 20000, kJudgedSample = 5000;  // of more rows than the former so many are judged
 
 // Adam: steps with one lengthscale, then with one for each column; rows of a step, and those they are drawn from;
 // neighbours of each; steps until these are sought anew.
@@ -195,13 +197,24 @@ void Neighbours::prepare() {
 }
 
 bool Neighbours::suits(Index rows, Index columns, Index outputs) {
+  const auto n = static_cast<double>(rows), d = static_cast<double>(columns);
   return rows >= std::max(kFewestToLearn, 2 * columns) && columns <= kMostColumns &&
-         static_cast<double>(rows) * static_cast<double>(columns + outputs) <= kMostKeptNumbers;
+         n * (d + static_cast<double>(outputs)) <= kMostKeptNumbers &&
+         (columns <= NearestRows::kMostTreeColumns || n * n * d <= kMostSearched);
 }
 
 Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOptions& options) {
   const Index count = rows.rows(), outputs = targets.cols();
-  PredictionComponent left_out{targets, Matrix(count, outputs), Matrix(count, outputs)};
+  std::vector<Index> judged(static_cast<std::size_t>(count));
+  std::iota(judged.begin(), judged.end(), Index{0});
+  if (count > kEnoughJudged) {
+    boost::random::mt19937_64 random(options.seed);
+    judged = drawn(count, kJudgedSample, random);
+    std::ranges::sort(judged);
+  }
+  const auto size = static_cast<Index>(judged.size());
+  const Matrix judged_targets = targets(judged, Eigen::all);
+  PredictionComponent left_out{judged_targets, Matrix(size, outputs), Matrix(size, outputs)};
   Vector flattery = Vector::Zero(outputs);
   std::vector<Output> learned;
   const bool has_lengthscales = rows.cols() > 1 && count >= kRowsPerLengthscale * rows.cols();
@@ -209,6 +222,7 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
   std::vector<std::vector<Index>> parts(are_few ? 2 : 1);  // of which each is judged by the others, or by itself
   const std::vector<std::size_t> dealt = workers_of_rows(static_cast<std::size_t>(count), parts.size(), options.seed);
   for (Index n = 0; n < count; ++n) parts[dealt[static_cast<std::size_t>(n)]].push_back(n);
+  const auto judged_by = [&](std::size_t part) -> const std::vector<Index>& { return are_few ? parts[part] : judged; };
   for (Index k = 0; k < outputs; ++k) {
     const Trend trend = trend_of(rows, targets.col(k));
     const double variance = trend.left_out.squaredNorm() / static_cast<double>(count);
@@ -223,45 +237,53 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
       if (options.on_stage) options.on_stage({"neighbours", fraction});
     };
     for (std::size_t p = 0; p < parts.size() && has_structure; ++p) {
-      const std::vector<Index>&judged = parts[p], &from = parts[parts.size() - 1 - p];
+      const std::vector<Index>&own_rows = judged_by(p), &from = parts[parts.size() - 1 - p];
       const NeighbourKernel own = learned_kernel(rows(from, Eigen::all), trend.left(from), trend.left_out(from),
                                                  has_lengthscales, {}, options, told);
       logs += own.logs() / static_cast<double>(parts.size());
-      Vector own_mean(static_cast<Index>(judged.size())), own_spread = own_mean;
-      believe(own, NearestRows(own.scaled(rows)), rows, trend.left, rows(judged, Eigen::all), judged, options.jobs,
+      Vector own_mean(static_cast<Index>(own_rows.size())), own_spread = own_mean;
+      believe(own, NearestRows(own.scaled(rows)), rows, trend.left, rows(own_rows, Eigen::all), own_rows, options.jobs,
               own_mean, own_spread);
-      mean(judged) = own_mean, spread(judged) = own_spread;
-      noise(judged).setConstant(own.noise);
+      mean(own_rows) = own_mean, spread(own_rows) = own_spread;
+      noise(own_rows).setConstant(own.noise);
     }
     if (has_structure)
       kernel = parts.size() == 1
                    ? NeighbourKernel::from_logs(logs)
                    : learned_kernel(rows, trend.left, trend.left_out, has_lengthscales, logs, options, told);
-    const Vector errors = trend.left_out - mean;
+    const Vector errors = (trend.left_out - mean)(judged), own_spread = spread(judged), own_noise = noise(judged);
     left_out.mean.col(k) -= errors;
-    left_out.epistemic_sd.col(k) = spread.cwiseSqrt();
-    left_out.noise_sd.col(k) = noise.cwiseSqrt();
+    left_out.epistemic_sd.col(k) = own_spread.cwiseSqrt();
+    left_out.noise_sd.col(k) = own_noise.cwiseSqrt();
     learned.push_back(
-        {trend.weights, kernel, has_structure ? most_likely_tails(errors, spread, noise) : StudentTails{}});
+        {trend.weights, kernel, has_structure ? most_likely_tails(errors, own_spread, own_noise) : StudentTails{}});
     left_out.tails.push_back(learned.back().tails);
   }
   for (Index k = 0; k < outputs; ++k) {
-    const double factor = std::isfinite(flattery(k)) ? covering_factor({left_out}, targets, k) : 1;
+    const double factor = std::isfinite(flattery(k)) ? covering_factor({left_out}, judged_targets, k) : 1;
     left_out.tails[static_cast<std::size_t>(k)].scale *= factor;
     learned[static_cast<std::size_t>(k)].tails = left_out.tails[static_cast<std::size_t>(k)];
   }
-  return {Neighbours({std::move(rows), std::move(targets), std::move(learned)}), std::move(left_out),
-          std::move(flattery)};
+  return {Neighbours({std::move(rows), std::move(targets), std::move(learned)}), std::move(judged),
+          std::move(left_out), std::move(flattery)};
 }
 
-PredictionComponent Neighbours::predict(const Matrix& rows) const {
+PredictionComponent Neighbours::predict(const Matrix& rows) const { return believed(rows, {}, all_processors()); }
+
+PredictionComponent Neighbours::left_out(std::size_t jobs) const {
+  std::vector<Index> all(static_cast<std::size_t>(memory_.rows.rows()));
+  std::iota(all.begin(), all.end(), Index{0});
+  return believed(memory_.rows, all, jobs);
+}
+
+PredictionComponent Neighbours::believed(const Matrix& rows, std::span<const Index> own, std::size_t jobs) const {
   const auto outputs = static_cast<Index>(memory_.outputs.size());
   PredictionComponent all{Matrix(rows.rows(), outputs), Matrix(rows.rows(), outputs), Matrix(rows.rows(), outputs),
                           fractions().transpose().replicate(rows.rows(), 1)};
   for (Index k = 0; k < outputs; ++k) {
     const Output& output = memory_.outputs[static_cast<std::size_t>(k)];
-    believe(output.kernel, search_[static_cast<std::size_t>(k)], memory_.rows, values_.col(k), rows, {},
-            all_processors(), all.mean.col(k), all.epistemic_sd.col(k));
+    believe(output.kernel, search_[static_cast<std::size_t>(k)], memory_.rows, values_.col(k), rows, own,
+            jobs, all.mean.col(k), all.epistemic_sd.col(k));
     all.mean.col(k) += trend_at(output.trend, rows);
     all.epistemic_sd.col(k) = all.epistemic_sd.col(k).cwiseSqrt().eval();
     all.noise_sd.col(k).setConstant(std::sqrt(output.kernel.noise));

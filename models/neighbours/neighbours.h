@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/learn/joint/prediction.h"
@@ -46,6 +47,8 @@ class Neighbours {
   static Fit fit(Matrix rows, Matrix targets, const NeighbourOptions& options = {});
 
   PredictionComponent predict(const Matrix& rows) const;
+  // The learned rows, each without itself.
+  PredictionComponent left_out(std::size_t jobs) const;
   // More rows to be neighbours; trend, kernel and tails stay.
   void add(const Matrix& rows, const Matrix& targets);
 
@@ -56,6 +59,7 @@ class Neighbours {
 
  private:
   void prepare();
+  PredictionComponent believed(const Matrix& rows, std::span<const Index> own, std::size_t jobs) const;
 
   Memory memory_;
   Matrix values_;                    // targets without the trend
@@ -64,9 +68,10 @@ class Neighbours {
 
 struct Neighbours::Fit {
   Neighbours model;
-  // The learned rows, each without itself. In tables of few rows the kernel was learned without them too: two halves
-  // judge each other.
-  PredictionComponent left_out;
+  // Learned rows, each without itself. In tables of few rows the kernel was learned without them too: two halves judge
+  // each other. Of large tables a sample, which tells as much of tails and gains; Neighbours::left_out() has all.
+  std::vector<Index> judged;
+  PredictionComponent left_out;  // of these
   // Nats by which the left-out rows flatter, of every output: one for every number of the kernel that has seen them.
   // Infinite where nothing could be learned.
   Vector flattery;

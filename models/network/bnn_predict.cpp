@@ -144,15 +144,22 @@ void Bnn::mix_with_neighbours(RowData data, const LearnOptions& options) {
   Neighbours::Fit found =
       Neighbours::fit(std::move(data.rows), std::move(data.targets),
                       {.seed = options_.seed, .jobs = options.jobs, .on_stage = options.on_stage});
-  Matrix ahead = log_densities({found.left_out}, targets) - log_densities(joint_->left_out(), targets);
-  if (const std::vector<Index> judged = joint_->judged(); !judged.empty()) ahead = ahead(judged, Eigen::all).eval();
+  const Matrix seen = targets(found.judged, Eigen::all);
+  Matrix ahead = log_densities({found.left_out}, seen) - log_densities(rows_of(joint_->left_out(), found.judged), seen);
+  if (const std::vector<Index> judged = joint_->judged(); !judged.empty()) {
+    std::vector<Index> both;  // places among those that the neighbours have judged
+    for (std::size_t i = 0; i < found.judged.size(); ++i)
+      if (std::ranges::binary_search(judged, found.judged[i])) both.push_back(static_cast<Index>(i));
+    ahead = ahead(both, Eigen::all).eval();
+  }
   Vector fractions(targets.cols());
   for (Index k = 0; k < targets.cols(); ++k)
     fractions(k) = likeliest_fraction(ahead.col(k), kBenefitOfDoubt + found.flattery(k));
   if ((fractions.array() == 0).all()) return;
   found.model.set_fractions(fractions);
   report_.neighbours.assign(fractions.begin(), fractions.end());
-  neighbours_left_out_ = std::move(found.left_out);
+  const bool has_all = static_cast<Index>(found.judged.size()) == targets.rows();
+  neighbours_left_out_ = has_all ? std::move(found.left_out) : found.model.left_out(options.jobs);
   neighbours_left_out_.weight = fractions.transpose().replicate(targets.rows(), 1);
   neighbours_ = std::move(found.model);
 }

@@ -166,6 +166,18 @@ TEST_CASE("neighbours: local structure is learned, its intervals hold, and threa
   CHECK(fit.left_out.epistemic_sd == again.left_out.epistemic_sd);
 }
 
+TEST_CASE("neighbours: of a large table a sample is judged, as all of its rows would be") {
+  const Matrix rows = random_matrix(20500, 2, 7);
+  const Matrix targets = (3 * rows.col(0)).array().sin().matrix() + rows.col(1) + 0.2 * random_matrix(20500, 1, 8);
+  const Neighbours::Fit fit = Neighbours::fit(rows, targets, {.jobs = 2});
+  REQUIRE(fit.judged.size() == 5000);
+  CHECK(std::ranges::is_sorted(fit.judged));
+  const PredictionComponent all = fit.model.left_out(2);
+  CHECK((all.mean(fit.judged, Eigen::all) - fit.left_out.mean).cwiseAbs().maxCoeff() < 1e-3);
+  CHECK(all.epistemic_sd(fit.judged, Eigen::all) == fit.left_out.epistemic_sd);
+  CHECK(coverage(all, targets) == doctest::Approx(0.95).epsilon(0.01));
+}
+
 TEST_CASE("neighbours: equal rows, equal targets and columns without values are no trouble") {
   Matrix rows = random_matrix(120, 3, 1);
   rows.bottomRows(60) = rows.topRows(60);
