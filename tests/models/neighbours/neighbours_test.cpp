@@ -175,7 +175,7 @@ TEST_CASE("neighbours: of a large table a sample is judged, as all of its rows w
   const PredictionComponent all = fit.model.left_out(2);
   CHECK((all.mean(fit.judged, Eigen::all) - fit.left_out.mean).cwiseAbs().maxCoeff() < 1e-3);
   CHECK(all.epistemic_sd(fit.judged, Eigen::all) == fit.left_out.epistemic_sd);
-  CHECK(coverage(all, targets) == doctest::Approx(0.95).epsilon(0.01));
+  CHECK(coverage(alone(all), targets) == doctest::Approx(0.95).epsilon(0.01));
 }
 
 TEST_CASE("neighbours: equal rows, equal targets and columns without values are no trouble") {
