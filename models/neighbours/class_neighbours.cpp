@@ -11,12 +11,6 @@ namespace dma {
 
 namespace {
 
-constexpr Index kFewestClassRows = 30;
-constexpr double kMostProducts = 4e10, kMostTreeRows = 2e5;  // of the search among rows of many columns, and of few
-// Widths in ratio to the usual squared distance of the nearest row, and doubts, both in steps of the logarithm.
-constexpr double kNarrowest = -5, kWidest = 4, kLeastDoubt = -20, kMostDoubt = 6, kStep = 0.5;
-constexpr Index kEnoughToChoose = 5000;  // rows that choose among them
-
 // The nearest rows of points: their squared distances and classes, a column for each point.
 struct Nearby {
   Matrix distances;
@@ -59,6 +53,9 @@ Matrix probabilities_of(Matrix weights, const ClassNeighbours::Memory& m) {
 
 // Sets width and doubt; log density of the classes of the rows, of each by the others.
 double choose(const Nearby& near, ClassNeighbours::Memory& m) {
+  // Widths in ratio to the usual squared distance of the nearest row, and doubts, both in steps of the logarithm.
+  constexpr double kNarrowest = -5, kWidest = 4, kLeastDoubt = -20, kMostDoubt = 6, kStep = 0.5;
+  constexpr Index kEnoughToChoose = 5000;  // rows that choose among them
   std::vector<double> nearest;
   for (Index p = 0; p < near.distances.cols(); ++p)
     if (near.distances(0, p) > 0) nearest.push_back(near.distances(0, p));
@@ -92,8 +89,10 @@ double choose(const Nearby& near, ClassNeighbours::Memory& m) {
 ClassNeighbours::ClassNeighbours(Memory memory) : memory_(std::move(memory)), search_(memory_.rows) {}
 
 bool ClassNeighbours::suits(Index rows, Index columns) {
+  constexpr Index kFewestRows = 30;
+  constexpr double kMostProducts = 4e10, kMostTreeRows = 2e5;  // of the search among rows of many columns, and of few
   const auto n = static_cast<double>(rows);
-  if (rows < kFewestClassRows || columns < 1) return false;
+  if (rows < kFewestRows || columns < 1) return false;
   return columns <= NearestRows::kMostTreeColumns ? n <= kMostTreeRows
                                                   : n * n * static_cast<double>(columns) <= kMostProducts;
 }
