@@ -36,7 +36,7 @@ double start_of(const Graph& graph, const Kind& kind, const Hyper& hyper, const 
   for (const auto& [name, value] : factor.parameters)
     if (name == use.parameter) number = value.numbers[0];
   const double start = std::pow(number / (use.times.empty() ? 1.0 : use.times[0]), 1 / use.power);
-  return start > 0 && start < kInfinity ? start : hyper.prior.start;
+  return std::isfinite(hyper.prior.free_of(start)) ? start : hyper.prior.start;
 }
 
 }  // namespace
@@ -71,12 +71,14 @@ std::vector<double> check_hypers(const Graph& graph, const Registry& registry, J
              use.parameter, factor.name());
       used.push_back(entry);
     }
-    const auto has_density = [&](double at) { return std::isfinite(hyper.prior.log_density(at) + std::log(at)); };
+    const auto has_density = [&](double at) {
+      return std::isfinite(hyper.prior.log_density_of_free(hyper.prior.free_of(at)));
+    };
     if (!has_density(start)) start = hyper.prior.start;
     if (!has_density(start))
       fail("hyper '{}': its prior has no density at {}, where it should have its mass; check its numbers", hyper.name,
            start);
-    starts.push_back(std::log(start));
+    starts.push_back(hyper.prior.free_of(start));
   }
   return starts;
 }
@@ -172,9 +174,9 @@ Report JointSolver::integrate(State& state, bool is_warm) const {
     if (last.stop == Report::Stop::interrupted) return -kInfinity;
     double log_prior = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const double log_value = t[static_cast<Eigen::Index>(i)];
-      values[i] = std::exp(log_value);
-      log_prior += options_.hypers[i].prior.log_density(values[i]) + log_value;
+      const HyperPrior& prior = options_.hypers[i].prior;
+      values[i] = prior.value_of(t[static_cast<Eigen::Index>(i)]);
+      log_prior += prior.log_density_of_free(t[static_cast<Eigen::Index>(i)]);
     }
     if (!std::isfinite(log_prior)) return -kInfinity;
     set_hypers(state, values);

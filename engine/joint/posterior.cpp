@@ -219,7 +219,7 @@ HyperBelief JointPosterior::hyper(std::string_view name) const {
   std::vector<double> values;
   for (const std::vector<double>& point : memory.hypers->values)
     values.push_back(point[static_cast<std::size_t>(found - hypers.begin())]);
-  return {std::move(values), memory.hypers->weights, memory.hypers->step};
+  return {std::move(values), memory.hypers->weights, memory.hypers->step, found->prior};
 }
 
 double JointSamples::operator()(std::size_t draw, VariableId variable, std::size_t element) const {

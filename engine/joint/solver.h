@@ -90,10 +90,10 @@ class JointSolver : public Solver {
 
   std::shared_ptr<const System> system_;
   JointOptions options_;
-  std::vector<double> starts_;  // of the hypers, as logarithms
+  std::vector<double> starts_;  // of the hypers, on their free scale
 };
 
-// What is wrong with hypers is an Error; gives names to those without, and returns where they start, as logarithms.
+// What is wrong with hypers is an Error; gives names to those without. Where they start, on their free scale.
 std::vector<double> check_hypers(const Graph& graph, const Registry& registry, JointOptions& options);
 
 // Of a state that joint has run as it is; an Error for any other.
