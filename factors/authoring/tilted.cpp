@@ -122,8 +122,9 @@ std::optional<Tilted> weak_tilt(const LogFactor& f) {
 
 }  // namespace
 
-Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolerance) {
-  if (const auto weak = weak_tilt(log_f)) return *weak;
+Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolerance, const NodeVisitor* visit) {
+  if (visit == nullptr)
+    if (const auto weak = weak_tilt(log_f)) return *weak;
   const TiltedWeight weight(log_f);
   const Peaks peaks = find_peaks(weight, hints);
   if (peaks.empty()) return {};
@@ -136,6 +137,7 @@ Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolera
   integral.for_each_node([&](double t, double fraction) {
     const double off = t - centre;
     mass += fraction, first += fraction * off, second += fraction * off * off;
+    if (visit != nullptr) (*visit)(t, fraction);
   });
   const double off = first / mass;
   double mean = centre + off, variance = second / mass - off * off;
