@@ -105,12 +105,33 @@ void HyperPoints::add(const State& state, const Memory& memory, std::span<const 
     means.push_back(memory.numbers.values[e]);
     variances.push_back(found.is_point() ? 0 : found.variance());
   }
+  // The built-in charts are groups: the step is the point after the inverse of the first. Others keep their numbers.
+  std::vector<double> back, by, again;
+  for (const System::Point& p : memory.system->points) {
+    const double* const first = means.data() + p.element;
+    double* const own = means.data() + (weights.size() - 1) * elements + p.element;
+    back.assign(first, first + p.chart->size), by.resize(back.size()), again.resize(back.size());
+    for (double& number : back) number = -number;
+    p.chart->retract(back.data(), own, by.data());
+    p.chart->retract(first, by.data(), again.data());
+    double off = 0;
+    for (std::size_t i = 0; i < by.size(); ++i) off = std::max(off, std::abs(again[i] - own[i]));
+    for (std::size_t i = 0; off < 1e-9 && i < by.size(); ++i) own[i] = first[i] + by[i];
+  }
 }
 
 // Log weights become weights.
-void HyperPoints::weigh(double log_cell) {
+void HyperPoints::weigh(const Memory& memory, double log_cell) {
   log_evidence = log_sum_exp(weights) + log_cell;
   to_fractions(weights);
+  turned.assign(elements, 0.0);
+  std::vector<double> by;
+  for (const System::Point& p : memory.system->points) {
+    by.resize(p.chart->size);
+    for (std::uint32_t i = 0; i < by.size(); ++i) by[i] = mean(p.element + i) - means[p.element + i];
+    p.chart->retract(means.data() + p.element, by.data(), turned.data() + p.element);
+    for (std::uint32_t i = 0; i < by.size(); ++i) turned[p.element + i] -= mean(p.element + i);
+  }
 }
 
 // What is the same at all points stays as it is.
@@ -129,12 +150,12 @@ Gaussian HyperPoints::marginal_of(std::size_t element) const {
     variance += weights[k] * (variances[k * elements + element] + off * off);
   }
   if (!std::isfinite(m) || !(variance < kInfinity)) return Gaussian::uniform();
-  return variance > 0 ? Gaussian::from_moments(m, variance) : Gaussian::point(m);
+  return variance > 0 ? Gaussian::from_moments(place(element), variance) : Gaussian::point(place(element));
 }
 
 double HyperPoints::quantile(std::size_t element, double probability) const {
-  const Gaussian whole = marginal_of(element);
-  double low = whole.mean() - 40 * whole.sd(), high = whole.mean() + 40 * whole.sd();
+  const double middle = mean(element), sd = marginal_of(element).sd();
+  double low = middle - 40 * sd, high = middle + 40 * sd;
   for (int i = 0; i < 100; ++i) {
     const double x = 0.5 * (low + high);
     double below = 0;
@@ -143,7 +164,7 @@ double HyperPoints::quantile(std::size_t element, double probability) const {
                                             std::sqrt(2 * variances[k * elements + element]));
     (below < probability ? low : high) = x;
   }
-  return 0.5 * (low + high);
+  return 0.5 * (low + high) + turned[element];
 }
 
 void JointSolver::for_points(const State& state,
@@ -218,7 +239,7 @@ Report JointSolver::integrate(State& state, bool is_warm) const {
     return height;
   });
   if (last.stop == Report::Stop::interrupted) return last;
-  points.weigh(static_cast<double>(count) * std::log(size.step) + std::log(std::abs(mode.axes.determinant())));
+  points.weigh(memory, static_cast<double>(count) * std::log(size.step) + std::log(std::abs(mode.axes.determinant())));
   double left = 0, squares = 0;
   for (std::size_t k = 0; k < points.weights.size(); ++k) {
     left += unsettled[k] * points.weights[k];
