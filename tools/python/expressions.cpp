@@ -110,6 +110,7 @@ void bind_poses(py::class_<Graph, Shared>& graph) {
   };
   two("between", &between, "a", "b", "b as seen from a, of one family of points; the variable of its residuals.");
   two("range", &range, "x", "p", "The distance from pose x to the point p; the variable of its residuals.");
+  two("landmark", &landmark, "x", "p", "The point p in the frame of pose x; the variable of its residuals.");
   two("bearing", &bearing, "x", "p", "The direction to p in the frame of pose x; the variable of its residuals.");
 }
 
