@@ -2,7 +2,6 @@
 // around its mode (lattice.h) carries the weights of a mixture.
 #include <fmt/format.h>
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -18,9 +17,9 @@ namespace dma::joint_system {
 
 namespace {
 
-constexpr std::size_t kMostHypers = 6;
-// Points that have not converged may weigh so much together.
-constexpr double kUnsettled = 1e-3;
+constexpr std::size_t kMostHypers = 10;
+// Points that have not converged may weigh so much together; so many draws of a cloud are to count.
+constexpr double kUnsettled = 1e-3, kFewest = 50;
 
 // Where the graph starts it.
 double start_of(const Graph& graph, const Kind& kind, const Hyper& hyper, const Hyper::Use& use) {
@@ -225,21 +224,20 @@ Report JointSolver::integrate(State& state, bool is_warm) const {
                           : given_up(Report::Stop::limit, {});
   }
   HyperPoints points;
-  const LatticeSize size = lattice_size(count);
-  points.step = size.step;
+  points.step = lattice_size(count).step;
   std::vector<std::uint8_t> unsettled;
-  const bool whole = visit_lattice(mode, [&](const Eigen::VectorXd& t) {
+  const bool whole = visit_points(mode, [&](const Eigen::VectorXd& t, double log_share) {
     const double height = density(t);
     if (!std::isfinite(height)) return height;
     if ((points.means.size() + memory.numbers.values.size()) * 2 * sizeof(double) > options_.memory)
       fail("joint: beliefs at {} points of the hypers take more than {} bytes; allow more: joint({{.memory = ...}})",
            points.weights.size(), options_.memory);
-    points.add(state, memory, values, height);
+    points.add(state, memory, values, height + log_share);
     unsettled.push_back(!last.converged());
     return height;
   });
   if (last.stop == Report::Stop::interrupted) return last;
-  points.weigh(memory, static_cast<double>(count) * std::log(size.step) + std::log(std::abs(mode.axes.determinant())));
+  points.weigh(memory, log_cell(mode));
   double left = 0, squares = 0;
   for (std::size_t k = 0; k < points.weights.size(); ++k) {
     left += unsettled[k] * points.weights[k];
@@ -254,7 +252,7 @@ Report JointSolver::integrate(State& state, bool is_warm) const {
                   .effective = 1 / squares,
                   .largest = *std::ranges::max_element(points.weights)};
   if (last.stop == Report::Stop::exact) last.stop = Report::Stop::converged;
-  if (!whole || left > kUnsettled) last.stop = Report::Stop::limit;
+  if (!whole || left > kUnsettled || (count > kMostOnLattice && squares * kFewest > 1)) last.stop = Report::Stop::limit;
   memory.hypers = std::make_unique<HyperPoints>(std::move(points));
   return last;
 }

@@ -50,7 +50,7 @@ VectorFactor gaussian_vector_noise(Graph& g, const Connection& x, const Connecti
                                    const std::vector<double>& a = {});
 
 // A covariance that nobody knows: appends its standard deviations "name.sd0", ... and correlations "name.r10",
-// "name.r20", "name.r21", ... to the hypers of the joint solver, at most 6 in all. From r21 on they are partial, given
+// "name.r20", "name.r21", ... to the hypers of the joint solver, at most 10 in all. From r21 on they are partial, given
 // the elements before both. Their prior is LKJ, det(correlations)^(concentration - 1); 1: flat.
 //
 //   JointOptions options{.hypers = {sigma}};

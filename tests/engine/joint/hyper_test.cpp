@@ -351,7 +351,7 @@ TEST_CASE("hyper: what is wrong is said in one line, with the name") {
   CHECK(complaint({s.tau(), hyper("b", HyperPrior::flat(), {{s.effects, "variance"}})}).starts_with(
       "hyper 'b': parameter 'variance' of factor 'effects' is that of a hyper already"));
   CHECK(complaint({s.tau(), s.tau()}) == "joint: two hypers are called 'tau'; give each a name of its own");
-  CHECK(complaint(std::vector<Hyper>(7, s.tau())).starts_with("joint: 7 hypers; at most 6"));
+  CHECK(complaint(std::vector<Hyper>(11, s.tau())).starts_with("joint: 11 hypers; at most 10"));
   CHECK_THROWS_WITH_AS((void)HyperPrior::half_cauchy(-1), "half_cauchy: the scale is -1; a number above 0 is expected",
                        Error);
   CHECK(complaint({hyper("tau", HyperPrior::log_normal(1000, 1e-200), {{s.effects, "variance"}})}) ==
