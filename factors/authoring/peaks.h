@@ -30,7 +30,9 @@ class CallTo<Result(Arguments...)> {
   Result (*call_)(const void*, Arguments...);
 };
 
-using LogFactor = CallTo<double(double)>;  // log f(t). NaN: outside of f's domain
+// log f(t), and log f(t_1, ..., t_k). NaN: outside of f's domain.
+using LogFactor = CallTo<double(double)>;
+using LogFactorOfSeveral = CallTo<double(const double*)>;
 
 struct Peak {
   double at, height, left, right;  // a bracket of its top, to whose ends the weight falls by little

@@ -126,7 +126,7 @@ class Lattice {
   }
 
  private:
-  static constexpr double kNegligible = 18;  // below the top, in logarithms
+  static constexpr double kNegligible = 24;  // below the top, in logarithms
   static constexpr std::uint32_t kPlaces = 1 << 18;  // a square of 512 or a cube of 64 on a side
   static constexpr std::size_t kMostOpen = 1 << 14;
   struct Sums {
@@ -305,6 +305,7 @@ Tilted tilt_without(std::size_t j, const LogFactorOfSeveral& log_f, std::size_t 
 Tilted tilt_first(const LogFactorOfSeveral& log_f, std::size_t count, const std::span<const double>* hints) {
   for (std::size_t j = 1; j < count; ++j)
     if (is_quadratic(log_f, j)) return tilt_without(j, log_f, count, hints);
+  if (const auto weak = weak_tilt(log_f, count)) return *weak;
   const Density density(log_f, count);
   const double agreed = count == 2 ? 1e-4 : 1e-3;
   double step = count == 2 ? 0.6 : 0.75;

@@ -12,10 +12,6 @@
 
 namespace dma {
 
-inline constexpr std::size_t kMostFree = 3;
-
-using LogFactorOfSeveral = CallTo<double(const double*)>;  // log f(t_1, ..., t_k)
-
 // hints[i]: where else f may have a peak, along t_i.
 Tilted tilt_first(const LogFactorOfSeveral& log_f, std::size_t count, const std::span<const double>* hints);
 

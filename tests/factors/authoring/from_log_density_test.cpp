@@ -12,6 +12,7 @@
 #include "factors/likelihoods/probit.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
+#include "schedules/sequential.h"
 #include "tests/oracles/allocations.h"
 #include "tests/oracles/matched.h"
 
@@ -181,6 +182,40 @@ TEST_CASE("noise_from_variance: moments and evidence are those of the integral, 
   }
   CHECK(message_of(kind, 1, {x, z, Gaussian::uniform()}).is_uniform());
   CHECK(message_of(kind, 0, {x, Gaussian::uniform(), x}).is_uniform());
+}
+
+TEST_CASE("noise_from_variance: a step of unknown volatility, by sweeps and as a site of the joint solver") {
+  Graph g;
+  const VariableId before = g.variable("before"), z = g.variable("z"), after = g.variable("after"), y = g.observed("y");
+  g.factor("gaussian_prior", {before}, {{"mean", 0.5}, {"variance", 0.2}});
+  g.factor("gaussian_prior", {z}, {{"mean", -1.0}, {"variance", 1.0}});
+  g.factor("gaussian_log_variance", {before, z, after});
+  g.factor("gaussian_noise", {after, y}, {{"variance", 0.3}});
+  // Given z all is normal: y - before ~ N(0, 0.2 + exp(z) + 0.3), and `after` between both.
+  double mass = 0, first[2] = {}, second[2] = {};
+  for (double t = -9; t < 9; t += 0.02) {
+    const double v = std::exp(t - 1), wide = v + 0.5, off = 2.1 - 0.5, gain = (0.2 + v) / wide;
+    const double w = std::exp(-0.5 * (t * t + off * off / wide + std::log(wide)));
+    const double means[] = {t - 1, 0.5 + gain * off}, variances[] = {0, gain * 0.3};
+    mass += w;
+    for (int i = 0; i < 2; ++i) first[i] += w * means[i], second[i] += w * (means[i] * means[i] + variances[i]);
+  }
+  for (const bool by_joint : {false, true}) {
+    CAPTURE(by_joint);
+    const Plan plan = by_joint ? compile(g, joint(), standard_registry())
+                               : compile(g, sequential(), standard_registry(), {.method = "ep"});
+    State state(plan);
+    state.observe(y, 2.1);
+    const Report report = run(plan, state);
+    CAPTURE(report.text());
+    CHECK(report.converged());
+    const VariableId both[] = {z, after};
+    for (int i = 0; i < 2; ++i) {
+      const double mean = first[i] / mass;
+      CHECK(state.belief(both[i]).mean() == doctest::Approx(mean).epsilon(1e-7));
+      CHECK(state.belief(both[i]).variance() == doctest::Approx(second[i] / mass - mean * mean).epsilon(1e-7));
+    }
+  }
 }
 
 TEST_CASE("from_log_density: an outlier's message is a site in sweeps, and in joint() replaced and counted") {

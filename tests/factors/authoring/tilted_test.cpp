@@ -88,6 +88,20 @@ TEST_CASE("tilted: far out in its flat part a factor says next to nothing") {
     }
 }
 
+TEST_CASE("tilted: far out in its flat part a factor of several variables says next to nothing") {
+  const std::span<const double> none[kMostFree] = {};
+  for (const std::size_t count : {2u, 3u})
+    for (const double m : {20.0, 51.7}) {
+      const auto f = [&](const double* t) {
+        return -std::log1p(std::exp(-(m + 0.4 * t[0] + 0.3 * t[1] + (count == 3 ? 0.2 * t[2] : 0))));
+      };
+      const double square = 0.25 + (count == 3 ? 0.04 : 0), exact = 0.4 * std::exp(-m + 0.5 * square);
+      const Tilted t = tilt_first(f, count, none);
+      CHECK(t.mean == doctest::Approx(exact).epsilon(1e-6));
+      CHECK(t.rho == doctest::Approx(exact * 0.4).epsilon(1e-5));
+    }
+}
+
 TEST_CASE("tilted: a linear log f moves the mean and counts nothing") {
   for (const double slope : {1e-5, 0.3, 4.0}) {
     const GaussianOrFallback message = tilted_message(tilt([=](double t) { return slope * t; }), kStandard);
