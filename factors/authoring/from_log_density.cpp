@@ -81,6 +81,11 @@ struct TiltedMessage {
   }
 };
 
+double log_normal_at(double off, double log_variance) {
+  const double standard = off * std::exp(-0.5 * log_variance);
+  return -0.5 * (standard * standard + log_variance + std::log(2 * std::numbers::pi));
+}
+
 // N(y; x, s(z)) on ports x, z, y. With N(m, v) arriving at x and y, the mass given z is N(m_y - m_x; 0, w + v_y) where
 // N(m_x, w), w = v_x + s, is the message to y; x is as y. In units of what arrives at y, with g = v_y / (v_y + w) and
 // d = m_x - m_y, y given z has the mean g d and the variance 1 - g, so that over all z
@@ -90,7 +95,7 @@ struct TiltedMessage {
 // each of which keeps its digits. Of E[1 - g] more may lie where z has hardly any mass: an integral of its own.
 struct NoiseMessage {
   static constexpr std::size_t kZ = 1;
-  std::shared_ptr<const VarianceOf> variance;
+  std::shared_ptr<const LogVariance> log_variance;
   std::size_t target, parameter_count;
 
   GaussianOrFallback operator()(std::span<const Gaussian> arrivals, const SlotParameters& p) const {
@@ -102,13 +107,11 @@ struct NoiseMessage {
     const Gaussian &to = arrivals[target], &z = arrivals[kZ], &other = arrivals[target == 0 ? 2 : 0];
     if (target == kZ && !to.is_proper()) return GaussianOrFallback(Gaussian::uniform());
     if (target == kZ) return tilted_message(tilt(log_mass), z);
-    const auto width = [&](double t) { return other.variance() + log_mass.variance_at(t); };
+    const auto log_width = [&](double t) { return log_mass.log_sum(t, other.variance()); };
+    const auto width = [&](double t) { return std::exp(log_width(t)); };
     if (z.is_point()) return GaussianOrFallback(Gaussian::from_moments(other.mean(), width(0)));
     if (!to.is_proper()) {
-      const Tilted mean = tilt([&](double t) {  // E[w]; far out w may overflow
-        const double w = width(t);
-        return w < kInfinity ? std::log(w) : -kInfinity;
-      });
+      const Tilted mean = tilt(log_width);
       if (!mean.found) return tilted_message(mean, to);
       return GaussianOrFallback(Gaussian::from_moments(other.mean(), std::exp(mean.log_mass)));
     }
@@ -133,14 +136,16 @@ struct NoiseMessage {
     const NoiseMessage& message;
     std::span<const Gaussian> arrivals;
     std::span<const double> parameters;
-    double variance_at(double t) const {
+    // log(s + variance)
+    double log_sum(double t, double variance) const {
       const Gaussian& z = arrivals[kZ];
-      return (*message.variance)(z.mean() + (z.is_point() ? 0 : t * z.sd()), parameters);
+      const double log_s = (*message.log_variance)(z.mean() + (z.is_point() ? 0 : t * z.sd()), parameters);
+      const double log_v = std::log(variance);
+      return variance > 0 ? std::max(log_s, log_v) + std::log1p(std::exp(-std::abs(log_s - log_v))) : log_s;
     }
     double operator()(double t) const {
-      const double off = arrivals[2].mean() - arrivals[0].mean();
-      const double width = variance_at(t) + arrivals[0].variance() + arrivals[2].variance();
-      return -0.5 * (off * off / width + std::log(2 * std::numbers::pi * width));
+      const double log_w = log_sum(t, arrivals[0].variance() + arrivals[2].variance());
+      return log_normal_at(arrivals[2].mean() - arrivals[0].mean(), log_w);
     }
   };
 };
@@ -201,14 +206,14 @@ Kind factor_from_log_density(std::string name, const std::vector<std::string>& p
   return kind;
 }
 
-Kind noise_from_variance(std::string name, const std::string& z, VarianceOf variance, std::string summary,
-                         std::vector<ParameterSpec> parameters) {
+Kind noise_from_log_variance(std::string name, const std::string& z, LogVariance log_variance, std::string summary,
+                             std::vector<ParameterSpec> parameters) {
   Kind kind(std::move(name), std::move(summary));
   kind.input("x").input(z).output("y");
   add_parameters(kind, parameters);
-  const auto shared = std::make_shared<const VarianceOf>(std::move(variance));
+  const auto shared = std::make_shared<const LogVariance>(std::move(log_variance));
   kind.log_density([shared](std::span<const double> v, std::span<const double> p) {
-    return log_density(Gaussian::from_moments(v[0], (*shared)(v[1], p)), v[2]);
+    return log_normal_at(v[2] - v[0], (*shared)(v[1], p));
   });
   kind.log_integral([shared](std::span<const Natural> arrivals, std::span<const double> p) {
     const Gaussian all[] = {Gaussian(arrivals[0]), Gaussian(arrivals[1]), Gaussian(arrivals[2])};

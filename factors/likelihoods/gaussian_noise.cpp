@@ -1,7 +1,5 @@
 #include "factors/likelihoods/gaussian_noise.h"
 
-#include <cmath>
-
 #include "engine/kinds/kind.h"
 #include "factors/authoring/from_log_density.h"
 
@@ -29,8 +27,8 @@ Kind gaussian_noise_kind() {
 }
 
 Kind gaussian_log_variance_kind() {
-  return noise_from_variance(
-      "gaussian_log_variance", "log_variance", [](double z, auto) { return std::exp(z); },
+  return noise_from_log_variance(
+      "gaussian_log_variance", "log_variance", [](double z, auto) { return z; },
       "N(y; x, exp(log_variance)), of a log variance that is unknown");
 }
 

@@ -128,7 +128,7 @@ TEST_CASE("from_log_density: two inputs share what their sum says") {
 }
 
 // All three by the rule of trapezoids.
-TEST_CASE("noise_from_variance: moments and evidence are those of the integral, whatever is known") {
+TEST_CASE("noise_from_log_variance: moments and evidence are those of the integral, whatever is known") {
   const Kind kind = standard_registry().kind("gaussian_log_variance");
   const auto z = Gaussian::from_moments(-0.4, 0.7);
   struct Case {
@@ -184,7 +184,7 @@ TEST_CASE("noise_from_variance: moments and evidence are those of the integral, 
   CHECK(message_of(kind, 0, {x, Gaussian::uniform(), x}).is_uniform());
 }
 
-TEST_CASE("noise_from_variance: a step of unknown volatility, by sweeps and as a site of the joint solver") {
+TEST_CASE("noise_from_log_variance: a step of unknown volatility, by sweeps and as a site of the joint solver") {
   Graph g;
   const VariableId before = g.variable("before"), z = g.variable("z"), after = g.variable("after"), y = g.observed("y");
   g.factor("gaussian_prior", {before}, {{"mean", 0.5}, {"variance", 0.2}});
