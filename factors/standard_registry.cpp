@@ -76,6 +76,7 @@ Registry standard_registry() {
       .add(dirichlet_prior_kind())
       .add(gamma_prior_kind())
       .add(gaussian_linear_kind())
+      .add(gaussian_log_variance_kind())
       .add(gaussian_noise_kind())
       .add(gaussian_precision_kind())
       .add(gaussian_prior_kind())

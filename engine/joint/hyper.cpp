@@ -66,9 +66,30 @@ HyperPrior HyperPrior::flat() {
   return {"flat", {}, [](double) { return 0.0; }, 1};
 }
 
+// Correlations that differ from 1 by less than this are outside of the domain: a covariance would be singular.
+HyperPrior HyperPrior::correlation(double shape) {
+  constexpr double kAlike = 1e-10;
+  positive("correlation", "shape", shape);
+  const double log_scale = log_gamma_half_step(shape) - 0.5 * std::log(std::numbers::pi);
+  return {"correlation", {shape},
+          [=](double r) {
+            const double rest = (1 - r) * (1 + r);
+            return rest > kAlike ? log_scale + (shape - 1) * std::log(rest) : -kInfinity;
+          },
+          0, true};
+}
+
+double HyperPrior::free_of(double value) const { return is_correlation ? 2 * std::atanh(value) : std::log(value); }
+double HyperPrior::value_of(double free) const { return is_correlation ? std::tanh(0.5 * free) : std::exp(free); }
+double HyperPrior::log_density_of_free(double free) const {
+  const double slope = is_correlation ? -std::log(2.0) - 2 * std::log(std::cosh(0.5 * free)) : free;
+  return log_density(value_of(free)) + slope;
+}
+
 HyperPrior HyperPrior::named(const std::string& name, std::span<const double> n) {
   const std::vector<std::pair<std::string, std::size_t>> known = {
-      {"half_cauchy", 1}, {"half_normal", 1}, {"half_student_t", 2}, {"gamma", 2}, {"log_normal", 2}, {"flat", 0}};
+      {"half_cauchy", 1}, {"half_normal", 1}, {"half_student_t", 2}, {"gamma", 2}, {"log_normal", 2},
+      {"correlation", 1}, {"flat", 0}};
   const auto found = std::ranges::find(known, name, &std::pair<std::string, std::size_t>::first);
   if (found == known.end()) {
     std::vector<std::string> names;
@@ -81,6 +102,7 @@ HyperPrior HyperPrior::named(const std::string& name, std::span<const double> n)
   if (name == "half_normal") return half_normal(n[0]);
   if (name == "half_student_t") return half_student_t(n[0], n[1]);
   if (name == "gamma") return gamma(n[0], n[1]);
+  if (name == "correlation") return correlation(n[0]);
   return name == "log_normal" ? log_normal(n[0], n[1]) : flat();
 }
 
@@ -92,8 +114,8 @@ Hyper hyper(std::string name, HyperPrior prior, std::vector<Hyper::Use> uses) {
   return {std::move(name), std::move(prior), std::move(uses)};
 }
 
-HyperBelief::HyperBelief(std::vector<double> values, std::vector<double> weights, double step)
-    : values_(std::move(values)), weights_(std::move(weights)), step_(step) {}
+HyperBelief::HyperBelief(std::vector<double> values, std::vector<double> weights, double step, HyperPrior prior)
+    : values_(std::move(values)), weights_(std::move(weights)), step_(step), prior_(std::move(prior)) {}
 
 double HyperBelief::expected(const std::function<double(double)>& of) const {
   double sum = 0;
@@ -110,22 +132,23 @@ double HyperBelief::sd() const {
   return std::sqrt(expected([m](double x) { return (x - m) * (x - m); }));
 }
 
-// Every point is a narrow normal distribution of the logarithm, half a step wide, and moved towards the mean by so much
-// that the variance stays what it is.
+// Every point is a narrow normal distribution of the free number, half a step wide, and moved towards the mean by so
+// much that the variance stays what it is.
 double HyperBelief::quantile(double probability) const {
   if (!(probability > 0 && probability < 1))
     fail("a quantile of {}; a number between 0 and 1 is expected", probability);
-  const double m = expected([](double x) { return std::log(x); });
-  const double sd = std::sqrt(expected([m](double x) { return (std::log(x) - m) * (std::log(x) - m); }));
+  const auto off = [this](double x, double from) { return prior_.free_of(x) - from; };
+  const double m = expected([&](double x) { return off(x, 0); });
+  const double sd = std::sqrt(expected([&](double x) { return off(x, m) * off(x, m); }));
   const double width = 0.5 * step_, shrunk = std::sqrt(1 - width * width);
   double low = m - 40 * sd, high = m + 40 * sd;
   for (int i = 0; i < 100; ++i) {
     const double t = 0.5 * (low + high);
     const double below =
-        expected([&](double x) { return normal_cdf((t - m - shrunk * (std::log(x) - m)) / (width * sd)); });
+        expected([&](double x) { return normal_cdf((t - m - shrunk * off(x, m)) / (width * sd)); });
     (below < probability ? low : high) = t;
   }
-  return std::exp(0.5 * (low + high));
+  return prior_.value_of(0.5 * (low + high));
 }
 
 }  // namespace dma

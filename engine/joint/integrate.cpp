@@ -2,7 +2,6 @@
 // around its mode (lattice.h) carries the weights of a mixture.
 #include <fmt/format.h>
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -18,9 +17,9 @@ namespace dma::joint_system {
 
 namespace {
 
-constexpr std::size_t kMostHypers = 6;
-// Points that have not converged may weigh so much together.
-constexpr double kUnsettled = 1e-3;
+constexpr std::size_t kMostHypers = 10;
+// Points that have not converged may weigh so much together; so many draws of a cloud are to count.
+constexpr double kUnsettled = 1e-3, kFewest = 50;
 
 // Where the graph starts it.
 double start_of(const Graph& graph, const Kind& kind, const Hyper& hyper, const Hyper::Use& use) {
@@ -36,7 +35,7 @@ double start_of(const Graph& graph, const Kind& kind, const Hyper& hyper, const 
   for (const auto& [name, value] : factor.parameters)
     if (name == use.parameter) number = value.numbers[0];
   const double start = std::pow(number / (use.times.empty() ? 1.0 : use.times[0]), 1 / use.power);
-  return start > 0 && start < kInfinity ? start : hyper.prior.start;
+  return std::isfinite(hyper.prior.free_of(start)) ? start : hyper.prior.start;
 }
 
 }  // namespace
@@ -71,12 +70,14 @@ std::vector<double> check_hypers(const Graph& graph, const Registry& registry, J
              use.parameter, factor.name());
       used.push_back(entry);
     }
-    const auto has_density = [&](double at) { return std::isfinite(hyper.prior.log_density(at) + std::log(at)); };
+    const auto has_density = [&](double at) {
+      return std::isfinite(hyper.prior.log_density_of_free(hyper.prior.free_of(at)));
+    };
     if (!has_density(start)) start = hyper.prior.start;
     if (!has_density(start))
       fail("hyper '{}': its prior has no density at {}, where it should have its mass; check its numbers", hyper.name,
            start);
-    starts.push_back(std::log(start));
+    starts.push_back(hyper.prior.free_of(start));
   }
   return starts;
 }
@@ -103,12 +104,33 @@ void HyperPoints::add(const State& state, const Memory& memory, std::span<const 
     means.push_back(memory.numbers.values[e]);
     variances.push_back(found.is_point() ? 0 : found.variance());
   }
+  // The built-in charts are groups: the step is the point after the inverse of the first. Others keep their numbers.
+  std::vector<double> back, by, again;
+  for (const System::Point& p : memory.system->points) {
+    const double* const first = means.data() + p.element;
+    double* const own = means.data() + (weights.size() - 1) * elements + p.element;
+    back.assign(first, first + p.chart->size), by.resize(back.size()), again.resize(back.size());
+    for (double& number : back) number = -number;
+    p.chart->retract(back.data(), own, by.data());
+    p.chart->retract(first, by.data(), again.data());
+    double off = 0;
+    for (std::size_t i = 0; i < by.size(); ++i) off = std::max(off, std::abs(again[i] - own[i]));
+    for (std::size_t i = 0; off < 1e-9 && i < by.size(); ++i) own[i] = first[i] + by[i];
+  }
 }
 
 // Log weights become weights.
-void HyperPoints::weigh(double log_cell) {
+void HyperPoints::weigh(const Memory& memory, double log_cell) {
   log_evidence = log_sum_exp(weights) + log_cell;
   to_fractions(weights);
+  turned.assign(elements, 0.0);
+  std::vector<double> by;
+  for (const System::Point& p : memory.system->points) {
+    by.resize(p.chart->size);
+    for (std::uint32_t i = 0; i < by.size(); ++i) by[i] = mean(p.element + i) - means[p.element + i];
+    p.chart->retract(means.data() + p.element, by.data(), turned.data() + p.element);
+    for (std::uint32_t i = 0; i < by.size(); ++i) turned[p.element + i] -= mean(p.element + i);
+  }
 }
 
 // What is the same at all points stays as it is.
@@ -127,12 +149,12 @@ Gaussian HyperPoints::marginal_of(std::size_t element) const {
     variance += weights[k] * (variances[k * elements + element] + off * off);
   }
   if (!std::isfinite(m) || !(variance < kInfinity)) return Gaussian::uniform();
-  return variance > 0 ? Gaussian::from_moments(m, variance) : Gaussian::point(m);
+  return variance > 0 ? Gaussian::from_moments(place(element), variance) : Gaussian::point(place(element));
 }
 
 double HyperPoints::quantile(std::size_t element, double probability) const {
-  const Gaussian whole = marginal_of(element);
-  double low = whole.mean() - 40 * whole.sd(), high = whole.mean() + 40 * whole.sd();
+  const double middle = mean(element), sd = marginal_of(element).sd();
+  double low = middle - 40 * sd, high = middle + 40 * sd;
   for (int i = 0; i < 100; ++i) {
     const double x = 0.5 * (low + high);
     double below = 0;
@@ -141,7 +163,7 @@ double HyperPoints::quantile(std::size_t element, double probability) const {
                                             std::sqrt(2 * variances[k * elements + element]));
     (below < probability ? low : high) = x;
   }
-  return 0.5 * (low + high);
+  return 0.5 * (low + high) + turned[element];
 }
 
 void JointSolver::for_points(const State& state,
@@ -172,9 +194,9 @@ Report JointSolver::integrate(State& state, bool is_warm) const {
     if (last.stop == Report::Stop::interrupted) return -kInfinity;
     double log_prior = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const double log_value = t[static_cast<Eigen::Index>(i)];
-      values[i] = std::exp(log_value);
-      log_prior += options_.hypers[i].prior.log_density(values[i]) + log_value;
+      const HyperPrior& prior = options_.hypers[i].prior;
+      values[i] = prior.value_of(t[static_cast<Eigen::Index>(i)]);
+      log_prior += prior.log_density_of_free(t[static_cast<Eigen::Index>(i)]);
     }
     if (!std::isfinite(log_prior)) return -kInfinity;
     set_hypers(state, values);
@@ -202,21 +224,20 @@ Report JointSolver::integrate(State& state, bool is_warm) const {
                           : given_up(Report::Stop::limit, {});
   }
   HyperPoints points;
-  const LatticeSize size = lattice_size(count);
-  points.step = size.step;
+  points.step = lattice_size(count).step;
   std::vector<std::uint8_t> unsettled;
-  const bool whole = visit_lattice(mode, [&](const Eigen::VectorXd& t) {
+  const bool whole = visit_points(mode, [&](const Eigen::VectorXd& t, double log_share) {
     const double height = density(t);
     if (!std::isfinite(height)) return height;
     if ((points.means.size() + memory.numbers.values.size()) * 2 * sizeof(double) > options_.memory)
       fail("joint: beliefs at {} points of the hypers take more than {} bytes; allow more: joint({{.memory = ...}})",
            points.weights.size(), options_.memory);
-    points.add(state, memory, values, height);
+    points.add(state, memory, values, height + log_share);
     unsettled.push_back(!last.converged());
     return height;
   });
   if (last.stop == Report::Stop::interrupted) return last;
-  points.weigh(static_cast<double>(count) * std::log(size.step) + std::log(std::abs(mode.axes.determinant())));
+  points.weigh(memory, log_cell(mode));
   double left = 0, squares = 0;
   for (std::size_t k = 0; k < points.weights.size(); ++k) {
     left += unsettled[k] * points.weights[k];
@@ -231,7 +252,7 @@ Report JointSolver::integrate(State& state, bool is_warm) const {
                   .effective = 1 / squares,
                   .largest = *std::ranges::max_element(points.weights)};
   if (last.stop == Report::Stop::exact) last.stop = Report::Stop::converged;
-  if (!whole || left > kUnsettled) last.stop = Report::Stop::limit;
+  if (!whole || left > kUnsettled || (count > kMostOnLattice && squares * kFewest > 1)) last.stop = Report::Stop::limit;
   memory.hypers = std::make_unique<HyperPoints>(std::move(points));
   return last;
 }

@@ -53,7 +53,7 @@ struct JointOptions {
   // Where the graph is not linear, so many draws from the Gaussian are weighted by the graph's own density, and the
   // Report says whether it fits (JointReport::Fit). 0: none.
   int check_draws = 400;
-  // Parameters that are not known, at most 6, and what depends on them in other ways than by powers (hyper.h).
+  // Parameters that are not known, at most 10, and what depends on them in other ways than by powers (hyper.h).
   std::vector<Hyper> hypers = {};
   SetByHypers set_by_hypers = {};
   // Called after every solve; false stops the run.

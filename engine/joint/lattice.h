@@ -1,5 +1,6 @@
 // The mode of a log density of a few numbers, and a lattice over all that counts of it. The rule of trapezoids on it is
-// spectrally accurate: steps of one standard deviation leave an error of 1e-8 in the mass of a Gaussian.
+// spectrally accurate: steps of one standard deviation leave an error of 1e-8 in the mass of a Gaussian. Of more than
+// six numbers a lattice has too many points; a cloud of evenly spread draws from a wider Gaussian is weighed instead.
 #pragma once
 
 #include <Eigen/Core>
@@ -19,11 +20,15 @@ struct Mode {
 Mode find_mode(const LogDensityOfFew& f, Eigen::VectorXd start);
 
 // Visits lattice points, the mode first, each a neighbour of one visited before where the density is not yet
-// negligible, until there are none left. `visit` returns the log density. False: there were too many.
+// negligible, until there are none left; or the cloud. `visit` returns the log density f; the integral is the sum of
+// exp(f + log_share + log_cell). False: there were too many.
+inline constexpr Eigen::Index kMostOnLattice = 6;
 struct LatticeSize {
   double step, drop;  // in standard deviations; of the log density where it ends
 };
 LatticeSize lattice_size(Eigen::Index dimensions);
-bool visit_lattice(const Mode& mode, const LogDensityOfFew& visit);
+double log_cell(const Mode& mode);
+using VisitPoint = std::function<double(const Eigen::VectorXd& at, double log_share)>;
+bool visit_points(const Mode& mode, const VisitPoint& visit);
 
 }  // namespace dma::joint_system

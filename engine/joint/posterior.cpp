@@ -115,7 +115,7 @@ Eigen::VectorXd JointPosterior::mean(VariableId variable) const {
   for (std::uint32_t i = 0; i < v.size; ++i) refuse_unpredicted(memory, v, v.first_element + i);
   Eigen::VectorXd means = Eigen::Map<const Eigen::VectorXd>(memory.numbers.values.data() + v.first_element, v.size);
   for (std::uint32_t i = 0; memory.hypers != nullptr && i < v.size; ++i)
-    means[i] = memory.hypers->mean(v.first_element + i);
+    means[i] = memory.hypers->place(v.first_element + i);
   return means;
 }
 
@@ -219,7 +219,7 @@ HyperBelief JointPosterior::hyper(std::string_view name) const {
   std::vector<double> values;
   for (const std::vector<double>& point : memory.hypers->values)
     values.push_back(point[static_cast<std::size_t>(found - hypers.begin())]);
-  return {std::move(values), memory.hypers->weights, memory.hypers->step};
+  return {std::move(values), memory.hypers->weights, memory.hypers->step, found->prior};
 }
 
 double JointSamples::operator()(std::size_t draw, VariableId variable, std::size_t element) const {

@@ -12,17 +12,20 @@ namespace dma::joint_system {
 
 class Memory;
 
-// Beliefs at points of the hypers, and what each point weighs.
+// Beliefs at points of the hypers, and what each point weighs. The means of points of charts are where the first one
+// is, plus the step from there.
 struct HyperPoints {
   void add(const State& state, const Memory& memory, std::span<const double> at, double log_weight);
-  void weigh(double log_cell);
+  void weigh(const Memory& memory, double log_cell);
   double mean(std::size_t element) const;
+  double place(std::size_t element) const { return mean(element) + turned[element]; }
   Gaussian marginal_of(std::size_t element) const;
   double quantile(std::size_t element, double probability) const;
 
   std::vector<std::vector<double>> values;  // of the hypers, by point
   std::vector<double> weights;              // by point
   std::vector<double> means, variances;     // by point and element
+  std::vector<double> turned;               // by element: where the mean step leads, less the sum
   std::size_t elements = 0;
   double log_evidence = 0, step = 0;
 };
@@ -90,10 +93,10 @@ class JointSolver : public Solver {
 
   std::shared_ptr<const System> system_;
   JointOptions options_;
-  std::vector<double> starts_;  // of the hypers, as logarithms
+  std::vector<double> starts_;  // of the hypers, on their free scale
 };
 
-// What is wrong with hypers is an Error; gives names to those without, and returns where they start, as logarithms.
+// What is wrong with hypers is an Error; gives names to those without. Where they start, on their free scale.
 std::vector<double> check_hypers(const Graph& graph, const Registry& registry, JointOptions& options);
 
 // Of a state that joint has run as it is; an Error for any other.

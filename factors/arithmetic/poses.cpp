@@ -142,6 +142,15 @@ void bearing(const LinearCall& call) {
 }
 
 template <int n>
+void landmark(const LinearCall& call) {
+  using Place = typename Turn<n>::Vector;
+  for (std::size_t s = 0; s < call.slots; ++s) {
+    const Sight<n> sight(call, s);
+    write(call, s, Place(sight.q - Eigen::Map<const Place>(call.parameter_row(s).terms(0).data())), sight.gains);
+  }
+}
+
+template <int n>
 void add_sights(std::vector<Kind>& kinds) {
   const std::string name(Points<n, true>::kName);
   constexpr std::size_t kInputs = Sight<n>::kSize + n;
@@ -151,6 +160,12 @@ void add_sights(std::vector<Kind>& kinds) {
                       .output("r")
                       .vector_parameter("measured", 1, 0.0)
                       .vector_function({}, {kInputs, 1, true}, &range<n>));
+  kinds.push_back(kind(name + "_landmark", "r = p in the frame of x - measured")
+                      .input("x", name)
+                      .variadic_input("p")
+                      .variadic_output("r")
+                      .vector_parameter("measured", n, 0.0)
+                      .vector_function({}, {kInputs, n, true}, &landmark<n>));
   kinds.push_back(kind(name + "_bearing", n == 2 ? "r = angle to p in the frame of x - measured"
                                                  : "r = azimuth and elevation of p in the frame of x - measured")
                       .input("x", name)

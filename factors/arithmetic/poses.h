@@ -4,6 +4,7 @@
 //   NAME_between   r = log(measured^-1 a^-1 b)             NAME: angle, rotation, pose2, pose3
 //   NAME_offset    r = the step from measured to x         a prior
 //   poseN_range    r = |position of x - p| - measured      p: N numbers
+//   poseN_landmark r = p, seen from x, less that measured: N numbers
 //   poseN_bearing  r = the direction to p, seen from x, less that measured: an angle; in space azimuth and elevation
 //
 // The log of a pose is its position and the log of its rotation. Losses for residuals r in standard deviations: y such

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/container/static_vector.hpp>
+#include <numbers>
 
 #include "engine/support/error.h"
 #include "factors/authoring/slot_parameters.h"
@@ -80,8 +81,77 @@ struct TiltedMessage {
   }
 };
 
-template <std::size_t... i>
-void add_message(Kind& kind, const TiltedMessage& message, std::index_sequence<i...>) {
+double log_normal_at(double off, double log_variance) {
+  const double standard = off * std::exp(-0.5 * log_variance);
+  return -0.5 * (standard * standard + log_variance + std::log(2 * std::numbers::pi));
+}
+
+// N(y; x, s(z)) on ports x, z, y. With N(m, v) arriving at x and y, the mass given z is N(m_y - m_x; 0, w + v_y) where
+// N(m_x, w), w = v_x + s, is the message to y; x is as y. In units of what arrives at y, with g = v_y / (v_y + w) and
+// d = m_x - m_y, y given z has the mean g d and the variance 1 - g, so that over all z
+//
+//   M = E[g] d      1 - V = E[g] - Var[g] d^2      V = E[1 - g] + Var[g] d^2,
+//
+// each of which keeps its digits. Of E[1 - g] more may lie where z has hardly any mass: an integral of its own.
+struct NoiseMessage {
+  static constexpr std::size_t kZ = 1;
+  std::shared_ptr<const LogVariance> log_variance;
+  std::size_t target, parameter_count;
+
+  GaussianOrFallback operator()(std::span<const Gaussian> arrivals, const SlotParameters& p) const {
+    const ParameterNumbers parameters(p, parameter_count);
+    const LogMass log_mass{*this, arrivals, parameters.span()};
+    for (std::size_t port = 0; port < arrivals.size(); ++port)
+      if (port == target ? arrivals[port].is_point() : !(arrivals[port].rho > 0))
+        return GaussianOrFallback(Gaussian::uniform());
+    const Gaussian &to = arrivals[target], &z = arrivals[kZ], &other = arrivals[target == 0 ? 2 : 0];
+    if (target == kZ && !to.is_proper()) return GaussianOrFallback(Gaussian::uniform());
+    if (target == kZ) return tilted_message(tilt(log_mass), z);
+    const auto log_width = [&](double t) { return log_mass.log_sum(t, other.variance()); };
+    const auto width = [&](double t) { return std::exp(log_width(t)); };
+    if (z.is_point()) return GaussianOrFallback(Gaussian::from_moments(other.mean(), width(0)));
+    if (!to.is_proper()) {
+      const Tilted mean = tilt(log_width);
+      if (!mean.found) return tilted_message(mean, to);
+      return GaussianOrFallback(Gaussian::from_moments(other.mean(), std::exp(mean.log_mass)));
+    }
+    double mass = 0, share = 0, spread = 0;  // E[g], and mass Var[g]
+    const auto visit = [&](double t, double part) {
+      const double off = to.variance() / (to.variance() + width(t)) - share;
+      if (!(part > 0)) return;
+      mass += part, share += off * part / mass, spread += part * off * off * (1 - part / mass);
+    };
+    const NodeVisitor visitor(visit);
+    const Tilted all = tilt(log_mass, {}, 1e-12, &visitor);
+    const Tilted rest = tilt([&](double t) { return log_mass(t) - std::log1p(to.variance() / width(t)); });
+    if (!all.found || !rest.found) return tilted_message(Tilted{}, to);
+    const double d = (other.mean() - to.mean()) / to.sd(), widened = spread / mass * d * d;
+    const double left = std::exp(rest.log_mass - all.log_mass) + widened, mean = share * d;
+    return tilted_message(
+        {.found = true, .log_mass = 0, .mean = mean, .tau = mean / left, .rho = (share - widened) / left}, to);
+  }
+
+  // Of the mass given z, t standard deviations from its mean.
+  struct LogMass {
+    const NoiseMessage& message;
+    std::span<const Gaussian> arrivals;
+    std::span<const double> parameters;
+    // log(s + variance)
+    double log_sum(double t, double variance) const {
+      const Gaussian& z = arrivals[kZ];
+      const double log_s = (*message.log_variance)(z.mean() + (z.is_point() ? 0 : t * z.sd()), parameters);
+      const double log_v = std::log(variance);
+      return variance > 0 ? std::max(log_s, log_v) + std::log1p(std::exp(-std::abs(log_s - log_v))) : log_s;
+    }
+    double operator()(double t) const {
+      const double log_w = log_sum(t, arrivals[0].variance() + arrivals[2].variance());
+      return log_normal_at(arrivals[2].mean() - arrivals[0].mean(), log_w);
+    }
+  };
+};
+
+template <class Message, std::size_t... i>
+void add_message(Kind& kind, const Message& message, std::index_sequence<i...>) {
   kind.message(
       "ep", kind.ports()[message.target].name,
       [message](const GaussianAt<i>&... g, SlotParameters p) {
@@ -133,6 +203,29 @@ Kind factor_from_log_density(std::string name, const std::vector<std::string>& p
         add_message(kind, message, std::make_index_sequence<4>());
     }
   }
+  return kind;
+}
+
+Kind noise_from_log_variance(std::string name, const std::string& z, LogVariance log_variance, std::string summary,
+                             std::vector<ParameterSpec> parameters) {
+  Kind kind(std::move(name), std::move(summary));
+  kind.input("x").input(z).output("y");
+  add_parameters(kind, parameters);
+  const auto shared = std::make_shared<const LogVariance>(std::move(log_variance));
+  kind.log_density([shared](std::span<const double> v, std::span<const double> p) {
+    return log_normal_at(v[2] - v[0], (*shared)(v[1], p));
+  });
+  kind.log_integral([shared](std::span<const Natural> arrivals, std::span<const double> p) {
+    const Gaussian all[] = {Gaussian(arrivals[0]), Gaussian(arrivals[1]), Gaussian(arrivals[2])};
+    if (std::ranges::any_of(all, &Gaussian::is_uniform)) return 0.0;
+    const NoiseMessage message{shared, 0, 0};
+    const NoiseMessage::LogMass log_mass{message, all, p};
+    if (all[1].is_point()) return log_mass(0);
+    const Tilted tilted = tilt(log_mass);
+    return tilted.found ? tilted.log_mass : -kInfinity;
+  });
+  for (std::size_t target = 0; target < 3; ++target)
+    add_message(kind, NoiseMessage{shared, target, parameters.size()}, std::make_index_sequence<3>());
   return kind;
 }
 

@@ -29,6 +29,12 @@ Kind factor_from_log_density(std::string name, const std::vector<std::string>& p
                              PortDensity log_density, std::string summary = {},
                              std::vector<ParameterSpec> parameters = {});
 
+// N(y; x, exp(log_variance(z))), ports x, `z` (the name of it) and y, each observed or not: noise whose variance
+// varies. Whatever z is, x and y are Gaussian, so that one integral over z is left. x or y may arrive uniform.
+using LogVariance = std::function<double(double z, std::span<const double> parameters)>;
+Kind noise_from_log_variance(std::string name, const std::string& z, LogVariance log_variance,
+                             std::string summary = {}, std::vector<ParameterSpec> parameters = {});
+
 namespace detail {
 
 template <class F>

@@ -12,19 +12,27 @@
 
 namespace dma {
 
-// log f(t), by reference. NaN: outside of f's domain.
-class LogFactor {
+// A function, by reference.
+template <class Signature>
+class CallTo;
+template <class Result, class... Arguments>
+class CallTo<Result(Arguments...)> {
  public:
   template <class F>
-  LogFactor(const F& f)
-      : object_(&f),
-        call_([](const void* object, double t) -> double { return (*static_cast<const F*>(object))(t); }) {}
-  double operator()(double t) const { return call_(object_, t); }
+  CallTo(const F& f)
+      : object_(&f), call_([](const void* object, Arguments... arguments) -> Result {
+          return (*static_cast<const F*>(object))(arguments...);
+        }) {}
+  Result operator()(Arguments... arguments) const { return call_(object_, arguments...); }
 
  private:
   const void* object_;
-  double (*call_)(const void*, double);
+  Result (*call_)(const void*, Arguments...);
 };
+
+// log f(t), and log f(t_1, ..., t_k). NaN: outside of f's domain.
+using LogFactor = CallTo<double(double)>;
+using LogFactorOfSeveral = CallTo<double(const double*)>;
 
 struct Peak {
   double at, height, left, right;  // a bracket of its top, to whose ends the weight falls by little

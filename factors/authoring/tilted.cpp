@@ -1,6 +1,7 @@
 #include "factors/authoring/tilted.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/container/static_vector.hpp>
 #include <cmath>
 #include <limits>
@@ -94,21 +95,27 @@ Peaks find_peaks(const TiltedWeight& weight, std::span<const double> hints) {
   return peaks;
 }
 
-// Where log f hardly varies within the width of phi: with g = f / f(0) - 1, M = E[t g] and 1 - V = M^2 - E[(t^2 - 1)
-// g], both over 1 + E[g].
-std::optional<Tilted> weak_tilt(const LogFactor& f) {
-  const double at_0 = f(0);
+}  // namespace
+
+// With g = f / f(0) - 1, M = E[t g] and 1 - V = M^2 - E[(t^2 - 1) g], both over 1 + E[g].
+std::optional<Tilted> weak_tilt(const LogFactorOfSeveral& f, std::size_t count) {
+  std::array<double, kMostFree> t{};
+  const double at_0 = f(t.data());
   if (!std::isfinite(at_0)) return {};
-  for (const double look : kLooks) {
-    const double above = f(look) - at_0, below = f(-look) - at_0, odd = 0.5 * (above - below);
-    if (!(odd * odd + std::abs(above + below) < kWeak)) return {};
-  }
-  const GaussHermite& rule = GaussHermite::coarse(2);  // its nodes lie within the looks
+  for (const double look : kLooks)
+    for (unsigned corner = 0; corner < 1u << (count - 1); ++corner) {  // and the opposite one
+      const auto towards = [&](double by) {
+        for (std::size_t i = 0; i < count; ++i) t[i] = corner >> i & 1 ? -by : by;
+        return f(t.data()) - at_0;
+      };
+      const double above = towards(look), below = towards(-look), odd = 0.5 * (above - below);
+      if (!(odd * odd + std::abs(above + below) < kWeak)) return {};
+    }
   double mass = 1, first = 0, bent = 0;
-  for (std::size_t i = 0; i < rule.size(); ++i) {
-    const double t = rule.node(i), g = rule.weight(i) * std::expm1(f(t) - at_0);
-    mass += g, first += g * t, bent += g * (t * t - 1);
-  }
+  for_each_node<kMostFree>(GaussHermite::coarse(2), count, [&](const double* z, double weight) {  // within the looks
+    const double g = weight * std::expm1(f(z) - at_0);
+    mass += g, first += g * z[0], bent += g * (z[0] * z[0] - 1);
+  });
   double mean = first / mass, lost = mean * mean - bent / mass;
   const double rounding = 16 * std::numeric_limits<double>::epsilon() * std::abs(at_0);
   if (std::abs(mean) <= rounding) mean = 0;
@@ -120,10 +127,9 @@ std::optional<Tilted> weak_tilt(const LogFactor& f) {
                 .rho = lost / (1 - lost)};
 }
 
-}  // namespace
-
-Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolerance) {
-  if (const auto weak = weak_tilt(log_f)) return *weak;
+Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolerance, const NodeVisitor* visit) {
+  if (visit == nullptr)
+    if (const auto weak = weak_tilt([&](const double* t) { return log_f(*t); }, 1)) return *weak;
   const TiltedWeight weight(log_f);
   const Peaks peaks = find_peaks(weight, hints);
   if (peaks.empty()) return {};
@@ -136,6 +142,7 @@ Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolera
   integral.for_each_node([&](double t, double fraction) {
     const double off = t - centre;
     mass += fraction, first += fraction * off, second += fraction * off * off;
+    if (visit != nullptr) (*visit)(t, fraction);
   });
   const double off = first / mass;
   double mean = centre + off, variance = second / mass - off * off;

@@ -10,6 +10,7 @@
 // integrated instead.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "engine/kinds/message_loop.h"
@@ -23,8 +24,15 @@ struct Tilted {
   double mean = 0, tau = 0, rho = 0;  // M, tau_t, rho_t; rho < 0 where f widens
 };
 
-// `hints`: where else f may have a peak. `tolerance`: of the mass and of the second moment, relative.
-Tilted tilt(const LogFactor& log_f, std::span<const double> hints = {}, double tolerance = 1e-12);
+// `hints`: where else f may have a peak. `tolerance`: of the mass and of the second moment, relative. `visit(t, part)`
+// sees the nodes of the integral and what is to be added up there, in proportion to phi f.
+using NodeVisitor = CallTo<void(double, double)>;
+Tilted tilt(const LogFactor& log_f, std::span<const double> hints = {}, double tolerance = 1e-12,
+            const NodeVisitor* visit = nullptr);
+
+// The answer for t_1 where log f hardly varies within the width of what arrives, or nothing.
+inline constexpr std::size_t kMostFree = 3;
+std::optional<Tilted> weak_tilt(const LogFactorOfSeveral& log_f, std::size_t count);
 
 // The message of a factor to a proper arrival. Where f widens there is no proper one with both moments: it is a site of
 // negative precision, and where none is kept (run.h) a message that keeps the mean, with as little precision as numbers

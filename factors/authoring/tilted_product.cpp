@@ -3,11 +3,13 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <array>
+#include <bitset>
+#include <boost/container/static_vector.hpp>
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <numbers>
 #include <optional>
-
-#include "factors/authoring/gauss_hermite.h"
 
 namespace dma {
 
@@ -20,30 +22,42 @@ struct Mode {
   Vector at;
   double height;
   Matrix root;  // t = at + root z, z ~ N(0, I) to the second order
+  double distance(const Vector& t) const { return root.triangularView<Eigen::Upper>().solve(t - at).norm(); }
 };
+using Modes = boost::container::static_vector<Mode, 2>;
 
 class Density {
  public:
   Density(const LogFactorOfSeveral& f, std::size_t count) : f_(f), count_(static_cast<Eigen::Index>(count)) {}
-  double operator()(const Vector& t) const { return f_(t.data()) - 0.5 * t.squaredNorm(); }
+  std::size_t count() const { return static_cast<std::size_t>(count_); }
+  double operator()(const Vector& t) const {
+    const double log = f_(t.data()) - 0.5 * t.squaredNorm();
+    return std::isnan(log) ? -kInfinity : log;
+  }
 
-  // Newton's method on differences. Nothing where it does not arrive at a strict maximum.
-  std::optional<Mode> mode() const {
+  // Newton's method on differences, damped where the density is not concave. Nothing where it does not arrive at a
+  // strict maximum.
+  std::optional<Mode> mode(Vector t) const {
     constexpr int kSteps = 40;
-    constexpr double kArrived = 1e-4;
-    Vector t = Vector::Zero(count_);
+    constexpr double kArrived = 1e-4, kFirstDamping = 0.1;
     double height = (*this)(t), step = 0.02;
     if (!std::isfinite(height)) return {};
     for (int i = 0; i < kSteps; ++i) {
       Vector gradient;
       Matrix information;
       differentiate(t, height, step, gradient, information);
+      if (!gradient.allFinite() || !information.allFinite()) return {};
       Eigen::LLT<Matrix> factor(information);
-      if (factor.info() != Eigen::Success || !gradient.allFinite()) return {};
+      double damping = 0;
+      while (factor.info() != Eigen::Success) {
+        damping = std::max(4 * damping, kFirstDamping);
+        factor.compute(information + damping * Matrix::Identity(count_, count_));
+      }
       const Vector move = factor.solve(gradient);
       const double gain = gradient.dot(move);
       if (!std::isfinite(gain)) return {};
       if (gain < kArrived) {
+        if (damping > 0) return {};
         Matrix root = Matrix::Identity(count_, count_);
         factor.matrixU().solveInPlace(root);
         return Mode{t, height, root};
@@ -56,35 +70,9 @@ class Density {
       } while (!(next_height > height) && fraction > 1e-6);
       if (!(next_height > height)) return {};
       t = next, height = next_height;
-      step = std::clamp(0.02 / std::sqrt(information.diagonal().maxCoeff()), 1e-6, 0.02);
+      step = std::clamp(0.02 / std::sqrt(information.diagonal().cwiseAbs().maxCoeff()), 1e-6, 0.02);
     }
     return {};
-  }
-
-  // Mass, mean and variance of t_1. Nothing where the tails outweigh the rule's.
-  std::optional<Tilted> moments(const Mode& mode, const GaussHermite& rule) const {
-    constexpr double kHeavy = 30;
-    double mass = 0, first = 0, second = 0;
-    bool is_heavy = false;
-    for_each_node<kMostFree>(rule, static_cast<std::size_t>(count_), [&](const double* z, double weight) {
-      const Eigen::Map<const Vector> standard(z, count_);
-      const Vector offset = mode.root * standard;
-      double log = (*this)(mode.at + offset) - mode.height + 0.5 * standard.squaredNorm();
-      if (std::isnan(log)) log = -kInfinity;
-      is_heavy |= log > kHeavy;
-      const double fraction = weight * std::exp(log);
-      mass += fraction, first += fraction * offset(0), second += fraction * offset(0) * offset(0);
-    });
-    const double off = first / mass, variance = second / mass - off * off;
-    if (is_heavy || !(mass > 0) || !(variance > 0)) return {};
-    const double mean = mode.at(0) + off;
-    double log_volume = 0;
-    for (Eigen::Index i = 0; i < count_; ++i) log_volume += std::log(std::abs(mode.root(i, i)));
-    return Tilted{.found = true,
-                  .log_mass = mode.height + std::log(mass) + log_volume,
-                  .mean = mean,
-                  .tau = mean / variance,
-                  .rho = (1 - variance) / variance};
   }
 
  private:
@@ -111,7 +99,94 @@ class Density {
   Eigen::Index count_;
 };
 
-// The finer rule is then some ten times as good as that.
+// The rule of trapezoids on a lattice around each mode, over all that is connected with it and not negligible. Every
+// second point of it, in all directions, is a lattice as well: its answer tells how good the whole one is.
+class Lattice {
+ public:
+  Lattice(const Density& density, const Modes& modes, double step)
+      : density_(density), modes_(modes), step_(step), reached_(modes.size()) {
+    for (std::size_t m = 0; m < modes.size() && is_whole_; ++m)
+      if (!reached_[m]) flood(m);
+  }
+  // False: there were too many points, or they led from one mode to another one's that were counted already.
+  bool is_whole() const { return is_whole_; }
+
+  // By all points, or by every second one.
+  std::optional<Tilted> moments(bool is_coarse) const {
+    const Sums& s = sums_[is_coarse];
+    const double off = s.first / s.mass, variance = s.second / s.mass - off * off;
+    if (!(variance > 0)) return {};
+    const double mean = modes_[0].at(0) + off, count = static_cast<double>(density_.count());
+    return Tilted{.found = true,
+                  .log_mass = modes_[0].height + std::log(s.mass) + count * (is_coarse ? std::log(2.0) : 0) -
+                              0.5 * count * std::log(2 * std::numbers::pi),
+                  .mean = mean,
+                  .tau = mean / variance,
+                  .rho = (1 - variance) / variance};
+  }
+
+ private:
+  static constexpr double kNegligible = 24;  // below the top, in logarithms
+  static constexpr std::uint32_t kPlaces = 1 << 18;  // a square of 512 or a cube of 64 on a side
+  static constexpr std::size_t kMostOpen = 1 << 14;
+  struct Sums {
+    double mass = 0, first = 0, second = 0;
+  };
+
+  // A place is one number, whose digits to the base of `side` are its coordinates; the mode has half a side each.
+  void flood(std::size_t m) {
+    const Mode& mode = modes_[m];
+    const std::uint32_t bits = density_.count() == 2 ? 9 : 6, side = 1u << bits;
+    double volume = 1;
+    for (Eigen::Index i = 0; i < mode.at.size(); ++i) volume *= std::abs(mode.root(i, i)) * step_;
+    std::bitset<kPlaces> seen;
+    std::array<std::uint32_t, kMostOpen> open;
+    std::size_t first = 0, end = 0;
+    const auto look_at = [&](std::uint32_t place) {
+      seen.set(place);
+      Vector z(mode.at.size());
+      bool is_even = true;
+      for (Eigen::Index i = 0; i < z.size(); ++i) {
+        const int index = static_cast<int>(place >> bits * static_cast<std::uint32_t>(i) & (side - 1)) -
+                          static_cast<int>(side / 2);
+        z[i] = step_ * index, is_even &= index % 2 == 0;
+      }
+      const Vector t = mode.at + mode.root * z;
+      const double height = density_(t) - modes_[0].height, weight = volume * std::exp(height);
+      const double off = t[0] - modes_[0].at[0];
+      for (std::size_t coarse = 0; coarse <= (is_even ? 1 : 0); ++coarse) {
+        Sums& s = sums_[coarse];
+        s.mass += weight, s.first += weight * off, s.second += weight * off * off;
+      }
+      if (height < -kNegligible) return;
+      for (std::size_t other = 0; other < modes_.size(); ++other)
+        if (other != m && modes_[other].distance(t) < 2 * step_) reached_[other] = true;
+      open[end++ % kMostOpen] = place;
+    };
+    std::uint32_t middle = 0;
+    for (std::size_t i = 0; i < density_.count(); ++i) middle = middle << bits | side / 2;
+    for (look_at(middle); first < end && is_whole_;) {
+      const std::uint32_t place = open[first++ % kMostOpen];
+      for (std::uint32_t i = 0; i < density_.count(); ++i) {
+        const std::uint32_t index = place >> bits * i & (side - 1), one = 1u << bits * i;
+        is_whole_ &= index > 0 && index + 1 < side && end - first + 2 < kMostOpen;
+        if (!is_whole_) return;
+        for (const std::uint32_t next : {place + one, place - one})
+          if (!seen[next]) look_at(next);
+      }
+    }
+    is_whole_ &= m == 0 || !reached_[0];
+  }
+
+  const Density& density_;
+  const Modes& modes_;
+  double step_;
+  bool is_whole_ = true;
+  boost::container::static_vector<bool, 2> reached_;
+  std::array<Sums, 2> sums_;
+};
+
+// Half the step has at least the square of that error.
 bool agree(const Tilted& a, const Tilted& b, double tolerance) {
   const double precision = 1 + a.rho;
   return std::abs(a.mean - b.mean) * std::sqrt(precision) < tolerance &&
@@ -156,14 +231,90 @@ class Nested {
   std::int64_t evaluations_ = 0;
 };
 
+// The mode that the middle of what arrives leads to, and another one, if from a corner one gets there.
+Modes modes_of(const Density& density) {
+  constexpr double kCorner = 1.5, kApart = 1, kTooLow = 30;
+  const auto count = static_cast<Eigen::Index>(density.count());
+  Modes modes;
+  for (int corner = -1; corner < 1 << count; ++corner) {
+    Vector start = Vector::Zero(count);
+    for (Eigen::Index i = 0; corner >= 0 && i < count; ++i) start[i] = corner >> i & 1 ? kCorner : -kCorner;
+    const auto found = density.mode(start);
+    if (!found) continue;
+    const auto is_it = [&](const Mode& known) { return known.distance(found->at) < kApart; };
+    if (std::ranges::any_of(modes, is_it)) continue;
+    if (modes.size() == modes.capacity()) return {};
+    modes.push_back(*found);
+  }
+  std::ranges::sort(modes, std::greater(), &Mode::height);
+  while (modes.size() > 1 && modes.back().height < modes[0].height - kTooLow) modes.pop_back();
+  return modes;
+}
+
+// Whether log f is a parabola along t_j: over the whole width of what arrives, at several places of the others.
+bool is_quadratic(const LogFactorOfSeveral& f, std::size_t j) {
+  constexpr double kFit = 4, kChecks[] = {-8, -1.7, 0.3, 1.3, 8}, kTolerance = 1e-10;
+  constexpr std::array<double, kMostFree> kPlaces[] = {{0, 0, 0}, {1.1, -1.7, 0.6}, {-2.3, 0.9, -1.4}};
+  for (std::array<double, kMostFree> t : kPlaces) {
+    const auto along = [&](double x) { return t[j] = x, f(t.data()); };
+    const double low = along(-kFit), middle = along(0), high = along(kFit);
+    const double slope = (high - low) / (2 * kFit), bend = (high - 2 * middle + low) / (2 * kFit * kFit);
+    const double rounding = 1e-14 * std::abs(middle);
+    for (const double look : kChecks) {
+      const double change = look * (slope + look * bend), size = std::abs(look * slope) + std::abs(look * look * bend);
+      if (!(std::abs(along(look) - middle - change) <= kTolerance * size + rounding)) return false;
+    }
+  }
+  return true;
+}
+
+// log of the integral of phi(t) exp(f(t)), f a parabola: by three points at its peak, as far apart as that is wide.
+template <class F>
+double log_integral_of_parabola(const F& f) {
+  constexpr double kNear = 100;
+  constexpr int kLast = 6;
+  double at = 0, width = 1;
+  for (int pass = 0;; ++pass) {
+    const double low = f(at - width), middle = f(at), high = f(at + width);
+    const double slope = 0.5 * (high - low) - at * width, bend = 2 * middle - low - high + width * width;
+    if (!(bend > 0) || pass == kLast) break;
+    if (bend < kNear && slope * slope < kNear * bend)
+      return middle - 0.5 * at * at + 0.5 * slope * slope / bend - 0.5 * std::log(bend) + std::log(width);
+    at += width * slope / bend, width /= std::sqrt(bend);
+  }
+  return std::nan("");  // rounding hides the bend
+}
+
+// Without t_j, integrated out.
+Tilted tilt_without(std::size_t j, const LogFactorOfSeveral& log_f, std::size_t count,
+                    const std::span<const double>* hints) {
+  std::array<std::span<const double>, kMostFree> others;
+  for (std::size_t i = 0, next = 0; i < count; ++i)
+    if (i != j) others[next++] = hints[i];
+  const auto f = [&](const double* t) {
+    std::array<double, kMostFree> all;
+    for (std::size_t i = 0, next = 0; i < count; ++i)
+      if (i != j) all[i] = t[next++];
+    return log_integral_of_parabola([&](double x) { return all[j] = x, log_f(all.data()); });
+  };
+  return count == 2 ? tilt([&](double t) { return f(&t); }, others[0]) : tilt_first(f, count - 1, others.data());
+}
+
 }  // namespace
 
 Tilted tilt_first(const LogFactorOfSeveral& log_f, std::size_t count, const std::span<const double>* hints) {
+  for (std::size_t j = 1; j < count; ++j)
+    if (is_quadratic(log_f, j)) return tilt_without(j, log_f, count, hints);
+  if (const auto weak = weak_tilt(log_f, count)) return *weak;
   const Density density(log_f, count);
-  if (const auto mode = density.mode()) {
-    const auto fine = density.moments(*mode, GaussHermite::fine(count));
-    const auto coarse = fine ? density.moments(*mode, GaussHermite::coarse(count)) : fine;
-    if (fine && coarse && agree(*fine, *coarse, count == 2 ? 1e-4 : 1e-3)) return *fine;
+  const double agreed = count == 2 ? 1e-4 : 1e-3;
+  double step = count == 2 ? 0.6 : 0.75;
+  const Modes modes = modes_of(density);
+  for (std::size_t attempt = count; attempt < 5 && !modes.empty(); ++attempt, step *= 0.5) {
+    const Lattice lattice(density, modes, step);
+    if (!lattice.is_whole()) break;
+    const auto fine = lattice.moments(false), coarse = lattice.moments(true);
+    if (fine && coarse && agree(*fine, *coarse, agreed)) return *fine;
   }
   const double tolerance = count == 2 ? 1e-7 : 1e-5;
   Nested nested(log_f, count, hints, 0.01 * tolerance);

@@ -1,6 +1,7 @@
 #include "factors/likelihoods/gaussian_noise.h"
 
 #include "engine/kinds/kind.h"
+#include "factors/authoring/from_log_density.h"
 
 namespace dma {
 
@@ -23,6 +24,12 @@ Kind gaussian_noise_kind() {
       .message<&GaussianNoise::to_y>(kExact, "y")
       .message<&GaussianNoise::to_x>(kExact, "x")
       .chain_pair<&GaussianNoise::to_y, &GaussianNoise::to_x>(kExact, "y", "x");
+}
+
+Kind gaussian_log_variance_kind() {
+  return noise_from_log_variance(
+      "gaussian_log_variance", "log_variance", [](double z, auto) { return z; },
+      "N(y; x, exp(log_variance)), of a log variance that is unknown");
 }
 
 }  // namespace dma

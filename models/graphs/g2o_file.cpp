@@ -21,10 +21,13 @@ struct Tag {
   std::string_view name;
   bool is_edge;
   Write rotation;
-  std::size_t numbers;  // of a pose
+  std::size_t numbers;  // of a pose, or of a point
+  bool is_point() const { return numbers == 2; }
 };
 constexpr Tag kTags[] = {{"VERTEX_SE2", false, Write::angle, 3},
                          {"EDGE_SE2", true, Write::angle, 3},
+                         {"VERTEX_XY", false, Write::angle, 2},
+                         {"EDGE_SE2_XY", true, Write::angle, 2},
                          {"VERTEX_SE3:QUAT", false, Write::quaternion, 7},
                          {"EDGE_SE3:QUAT", true, Write::quaternion, 7},
                          {"VERTEX2", false, Write::angle, 3},
@@ -71,19 +74,20 @@ class G2o {
     if (is_3d != graph_.is_3d)
       fail("line {}: '{}' is of {} dimensions, but line {} is of {}; one file holds one sort of poses", line_,
            tag->name, is_3d ? 3 : 2, first_pose_line_, is_3d ? 2 : 3);
-    const std::size_t size = is_3d ? 6 : 3, ids = tag->is_edge ? 2 : 1,
+    const std::size_t size = is_3d ? 6 : tag->numbers, ids = tag->is_edge ? 2 : 1,
                       wanted = ids + tag->numbers + (tag->is_edge ? size * (size + 1) / 2 : 0);
     if (words_.size() - 1 != wanted)
-      fail("line {}: {} has {} numbers; {} are expected: {}, {} of the pose{}", line_, tag->name, words_.size() - 1,
-           wanted, tag->is_edge ? "two vertices" : "the vertex", tag->numbers,
+      fail("line {}: {} has {} numbers; {} are expected: {}, {} of the {}{}", line_, tag->name, words_.size() - 1,
+           wanted, tag->is_edge ? "two vertices" : "the vertex", tag->numbers, tag->is_point() ? "point" : "pose",
            tag->is_edge ? fmt::format(", {} of the information", size * (size + 1) / 2) : "");
     if (!tag->is_edge) {
       PoseGraph::Vertex& v = graph_.vertices[vertex(1)];
       if (!v.at.empty()) fail("line {}: vertex {} has a place already; leave one of them out", line_, v.id);
-      v.at = pose(*tag, 2);
+      v.at = pose(*tag, 2), v.is_point |= tag->is_point();
       return;
     }
     const std::uint32_t from = vertex(1), to = vertex(2);
+    graph_.vertices[to].is_point |= tag->is_point();
     if (from == to) fail("line {}: an edge from vertex {} to itself; two vertices are expected", line_, words_[1]);
     graph_.edges.push_back({from, to, pose(*tag, 3), information(*tag, size)});
   }
@@ -112,7 +116,7 @@ class G2o {
 
   std::vector<double> pose(const Tag& tag, std::size_t first) const {
     std::vector<double> out;
-    for (std::size_t i = 0; i < (tag.rotation == Write::angle ? 3 : 6); ++i) out.push_back(number(first + i));
+    for (std::size_t i = 0; i < (tag.rotation == Write::angle ? tag.numbers : 6); ++i) out.push_back(number(first + i));
     if (tag.rotation == Write::angle) return out;
     Eigen::Quaterniond turn;
     if (tag.rotation == Write::quaternion) {
@@ -155,6 +159,14 @@ class G2o {
   // Along edges from the vertices that have a place, or else from the first: fewest edges first.
   void place_vertices() {
     std::vector<std::vector<std::uint32_t>> edges_at(graph_.vertices.size());
+    for (const PoseGraph::Edge& e : graph_.edges)
+      if (const auto &a = graph_.vertices[e.from], &b = graph_.vertices[e.to];
+          a.is_point || b.is_point != (e.measured.size() == 2))
+        fail("vertices {} and {}: {} is a point, where a pose is expected; EDGE_SE2_XY leads from a pose to a point",
+             a.id, b.id, a.is_point ? a.id : b.id);
+    for (const PoseGraph::Vertex& v : graph_.vertices)
+      if (v.is_point && (v.is_fixed || v.at.size() == 3))
+        fail("vertex {} is a point, and {}; give it a VERTEX_XY line, or none", v.id, v.is_fixed ? "fixed" : "a pose");
     for (std::uint32_t e = 0; e < graph_.edges.size(); ++e)
       for (const std::uint32_t v : {graph_.edges[e].from, graph_.edges[e].to}) edges_at[v].push_back(e);
     std::queue<std::uint32_t> next;
@@ -167,8 +179,12 @@ class G2o {
         const bool is_forward = edge.from == next.front();
         PoseGraph::Vertex& other = graph_.vertices[is_forward ? edge.to : edge.from];
         if (!other.at.empty()) continue;
+        if (graph_.vertices[next.front()].is_point) continue;
         const std::vector<double>& at = graph_.vertices[next.front()].at;
-        other.at = graph_.is_3d ? moved<3>(at, edge.measured, is_forward) : moved<2>(at, edge.measured, is_forward);
+        std::vector<double> by = edge.measured;
+        if (other.is_point) by.push_back(0);
+        other.at = graph_.is_3d ? moved<3>(at, by, is_forward) : moved<2>(at, by, is_forward);
+        other.at.resize(edge.measured.size());
         next.push(is_forward ? edge.to : edge.from);
       }
     for (const PoseGraph::Vertex& v : graph_.vertices)
@@ -199,7 +215,7 @@ class G2o {
 };
 
 std::string pose_text(const std::vector<double>& pose) {
-  if (pose.size() == 3) return fmt::format("{}", fmt::join(pose, " "));
+  if (pose.size() <= 3) return fmt::format("{}", fmt::join(pose, " "));
   const Eigen::Quaterniond q(Turn<3>::exp(Eigen::Map<const Eigen::Vector3d>(pose.data() + 3)));
   return fmt::format("{} {} {} {} {} {} {}", pose[0], pose[1], pose[2], q.x(), q.y(), q.z(), q.w());
 }
@@ -212,12 +228,12 @@ std::string g2o_text(const PoseGraph& graph) {
   std::string text;
   const std::string_view space = graph.is_3d ? "SE3:QUAT" : "SE2";
   for (const PoseGraph::Vertex& v : graph.vertices)
-    text += fmt::format("VERTEX_{} {} {}\n", space, v.id, pose_text(v.at));
+    text += fmt::format("VERTEX_{} {} {}\n", v.is_point ? "XY" : space, v.id, pose_text(v.at));
   for (const PoseGraph::Vertex& v : graph.vertices)
     if (v.is_fixed) text += fmt::format("FIX {}\n", v.id);
   for (const PoseGraph::Edge& e : graph.edges) {
-    text += fmt::format("EDGE_{} {} {} {}", space, graph.vertices[e.from].id, graph.vertices[e.to].id,
-                        pose_text(e.measured));
+    text += fmt::format("EDGE_{} {} {} {}", graph.vertices[e.to].is_point ? "SE2_XY" : space,
+                        graph.vertices[e.from].id, graph.vertices[e.to].id, pose_text(e.measured));
     const std::size_t n = e.measured.size();
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = i; j < n; ++j) text += fmt::format(" {}", e.information[i * n + j]);

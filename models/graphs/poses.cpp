@@ -44,7 +44,8 @@ VariableId measure(Graph& g, const std::string& what, std::vector<Connection> en
 std::vector<bool> fixed_in(const PoseGraph& graph) {
   std::vector<bool> out;
   for (const PoseGraph::Vertex& v : graph.vertices) out.push_back(v.is_fixed);
-  if (std::ranges::find(out, true) == out.end() && !out.empty()) out[0] = true;
+  const auto first = std::ranges::find(graph.vertices, false, &PoseGraph::Vertex::is_point) - graph.vertices.begin();
+  if (std::ranges::find(out, true) == out.end() && !out.empty()) out[static_cast<std::size_t>(first)] = true;
   return out;
 }
 
@@ -79,6 +80,11 @@ VariableId bearing(Graph& g, const Connection& x, const Connection& p, const std
   return sight(g, "bearing", x, p, angles, measured, matrix, loss);
 }
 
+VariableId landmark(Graph& g, const Connection& x, const Connection& p, const std::vector<double>& measured,
+                    const SpreadMatrix& matrix, const Loss& loss) {
+  return sight(g, "landmark", x, p, numbers_of("landmark", g, x.variable, true) == 3 ? 2 : 3, measured, matrix, loss);
+}
+
 Loss parse_loss(const std::string& text) {
   if (text.empty()) return {};
   const std::size_t colon = text.find(':');
@@ -95,12 +101,13 @@ GraphFile PoseGraph::graph(const Loss& loss) const {
   file.schedule = "joint";
   const std::string family = is_3d ? "pose3" : "pose2";
   const std::vector<bool> is_fixed = fixed_in(*this);
-  std::vector<std::uint32_t> place(vertices.size());  // among the free or the fixed ones
-  std::array<GraphFile::Observation, 2> points{};     // free, fixed
-  std::array<std::uint32_t, 2> counts = {};
+  std::vector<std::uint32_t> place(vertices.size());  // among those of its sort
+  std::array<GraphFile::Observation, 3> points{};     // free, fixed, landmarks
+  std::array<std::uint32_t, 3> counts = {};
   for (std::size_t v = 0; v < vertices.size(); ++v) {
-    place[v] = counts[is_fixed[v]]++;
-    points[is_fixed[v]].values.insert(points[is_fixed[v]].values.end(), vertices[v].at.begin(), vertices[v].at.end());
+    const std::size_t sort = vertices[v].is_point ? 2 : is_fixed[v];
+    place[v] = counts[sort]++;
+    points[sort].values.insert(points[sort].values.end(), vertices[v].at.begin(), vertices[v].at.end());
   }
   if (counts[0] > 0) {
     points[0].variable = file.graph.variable("pose", counts[0], family);
@@ -108,34 +115,50 @@ GraphFile PoseGraph::graph(const Loss& loss) const {
   }
   points[1].variable = file.graph.observed("fixed", counts[1], family);
   file.observations.push_back(points[1]);
+  if (counts[2] > 0) {
+    points[2].variable = file.graph.variable("point", points[2].values.size());
+    file.starts.push_back(points[2]);
+  }
   // Plates of edges with the same ends and loss.
-  for (int sort = 0; sort < 8; ++sort) {
-    const bool from_fixed = sort & 1, to_fixed = sort & 2, is_loop = sort & 4;
+  for (int sort = 0; sort < 16; ++sort) {
+    const bool from_fixed = sort & 1, to_fixed = sort & 2, is_loop = sort & 4, to_point = sort & 8;
     std::vector<std::uint32_t> from, to;
     std::vector<double> measured, information;
     for (const Edge& e : edges) {
       const std::uint64_t a = vertices[e.from].id, b = vertices[e.to].id;
-      if (is_fixed[e.from] != from_fixed || is_fixed[e.to] != to_fixed || (a + 1 != b && b + 1 != a) != is_loop)
+      if (is_fixed[e.from] != from_fixed || is_fixed[e.to] != to_fixed || vertices[e.to].is_point != to_point ||
+          (!to_point && a + 1 != b && b + 1 != a) != is_loop)
         continue;
-      from.push_back(place[e.from]), to.push_back(place[e.to]);
+      from.push_back(place[e.from]);
+      if (to_point)
+        to.insert(to.end(), {2 * place[e.to], 2 * place[e.to] + 1});
+      else
+        to.push_back(place[e.to]);
       measured.insert(measured.end(), e.measured.begin(), e.measured.end());
       information.insert(information.end(), e.information.begin(), e.information.end());
     }
     if (from.empty()) continue;
-    between(file.graph, gather(points[from_fixed].variable, from), gather(points[to_fixed].variable, to), measured,
-            SpreadMatrix::precision(information), is_loop ? loss : Loss{});
+    (to_point ? landmark : between)(file.graph, gather(points[from_fixed].variable, from),
+                                    gather(points[to_point ? 2 : to_fixed].variable, to), measured,
+                                    SpreadMatrix::precision(information), is_loop ? loss : Loss{});
   }
   return file;
 }
 
 void PoseGraph::move_to(const State& state) {
   const std::vector<bool> is_fixed = fixed_in(*this);
-  if (std::ranges::find(is_fixed, false) == is_fixed.end()) return;
-  const std::vector<double> means = state.belief(VariableId{0}).means();
-  std::size_t next = 0;
-  for (std::size_t v = 0; v < vertices.size(); ++v)
-    for (double& number : vertices[v].at)
-      if (!is_fixed[v]) number = means.at(next++);
+  const auto move = [&](VariableId from, bool are_points) {
+    std::vector<double> means;
+    for (std::size_t v = 0, next = 0; v < vertices.size(); ++v)
+      for (double& number : vertices[v].at) {
+        if (is_fixed[v] || vertices[v].is_point != are_points) continue;
+        if (means.empty()) means = state.belief(from).means();
+        number = means.at(next++);
+      }
+    return !means.empty();
+  };
+  const bool has_free = move(VariableId{0}, false);
+  (void)move(VariableId{has_free ? 2u : 1u}, true);
 }
 
 }  // namespace dma

@@ -31,17 +31,20 @@ VariableId range(Graph& g, const Connection& x, const Connection& p, const std::
                  const SpreadMatrix& matrix, const Loss& loss = {});
 VariableId bearing(Graph& g, const Connection& x, const Connection& p, const std::vector<double>& measured,
                    const SpreadMatrix& matrix, const Loss& loss = {});
+// The point p in the frame of x.
+VariableId landmark(Graph& g, const Connection& x, const Connection& p, const std::vector<double>& measured,
+                    const SpreadMatrix& matrix, const Loss& loss = {});
 
 // "cauchy", or "huber:1.5" with its width; nothing: none.
 Loss parse_loss(const std::string& text);
 
-// A graph of poses as g2o and TORO write it: VERTEX_SE2, EDGE_SE2, VERTEX_SE3:QUAT, EDGE_SE3:QUAT and FIX; VERTEX2,
-// EDGE2, VERTEX3 and EDGE3 (roll, pitch, yaw). EQUIV is left out.
+// A graph of poses as g2o and TORO write it: VERTEX_SE2, EDGE_SE2, VERTEX_SE3:QUAT, EDGE_SE3:QUAT and FIX; VERTEX_XY
+// and EDGE_SE2_XY (points); VERTEX2, EDGE2, VERTEX3 and EDGE3 (roll, pitch, yaw). EQUIV is left out.
 struct PoseGraph {
   struct Vertex {
     std::uint64_t id;
-    std::vector<double> at;  // as a pose2 or a pose3; empty until found
-    bool is_fixed = false;
+    std::vector<double> at;  // as a pose2, a pose3 or a point; empty until found
+    bool is_fixed = false, is_point = false;
   };
   struct Edge {
     std::uint32_t from, to;                     // places in `vertices`
@@ -51,8 +54,9 @@ struct PoseGraph {
   std::vector<Vertex> vertices;
   std::vector<Edge> edges;
 
-  // Variables "pose", of the vertices that are not fixed, in their order, and "fixed". The first is fixed where the
-  // file fixes none. The loss is that of loops: edges between vertices that do not follow each other.
+  // Variables "pose", of the poses that are not fixed, in their order, "fixed", and "point", two numbers each. The
+  // first pose is fixed where the file fixes none. The loss is that of loops: edges between poses that do not follow
+  // each other.
   GraphFile graph(const Loss& loss = {}) const;
   // The vertices where a state of that graph has them.
   void move_to(const State& state);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "engine/joint/joint.h"
 #include "engine/run/state.h"
 #include "engine/support/error.h"
 
@@ -27,7 +28,25 @@ std::size_t rows_of(const std::string& who, std::size_t numbers) {
   return size;
 }
 
-// matrix = L D L' with ones on the diagonal of L.
+// Of L D L' with ones on the diagonal of L.
+BlockRows rows_of(const std::vector<double>& l, const std::vector<double>& d, bool is_precision) {
+  const std::size_t n = d.size();
+  BlockRows rows{n, std::vector<double>(n * n), std::vector<double>(n)};
+  for (std::size_t k = 0; k < n; ++k) {
+    rows.variances[k] = is_precision ? 1 / d[k] : d[k];
+    for (std::size_t j = 0; j < n; ++j) {
+      double& weight = rows.weights[k * n + j];
+      if (is_precision) {
+        weight = l[j * n + k];
+      } else if (j <= k) {  // the inverse of L
+        weight = k == j ? 1 : 0;
+        for (std::size_t i = j; i < k; ++i) weight -= l[k * n + i] * rows.weights[i * n + j];
+      }
+    }
+  }
+  return rows;
+}
+
 BlockRows rows_of(const std::string& who, const SpreadMatrix& matrix) {
   const std::size_t n = rows_of(who, matrix.numbers.size());
   const char* const what = matrix.is_precision ? "precision" : "covariance";
@@ -50,20 +69,7 @@ BlockRows rows_of(const std::string& who, const SpreadMatrix& matrix) {
       l[i * n + i] = 1;
       d[i] = rest;
     }
-  BlockRows rows{n, std::vector<double>(n * n), std::vector<double>(n)};
-  for (std::size_t k = 0; k < n; ++k) {
-    rows.variances[k] = matrix.is_precision ? 1 / d[k] : d[k];
-    for (std::size_t j = 0; j < n; ++j) {
-      double& weight = rows.weights[k * n + j];
-      if (matrix.is_precision) {
-        weight = l[j * n + k];
-      } else if (j <= k) {  // the inverse of L
-        weight = k == j ? 1 : 0;
-        for (std::size_t i = j; i < k; ++i) weight -= l[k * n + i] * rows.weights[i * n + j];
-      }
-    }
-  }
-  return rows;
+  return rows_of(l, d, matrix.is_precision);
 }
 
 // The elements of a variable that a connection lists.
@@ -170,19 +176,94 @@ VectorFactor add_rows(const std::string& who, Graph& g, const Connection* x, con
   return factor;
 }
 
+void refuse_precision(const char* who, const VectorFactor& factor) {
+  if (factor.is_precision) fail("{}: the zeros of a precision are part of the graph; build it of a covariance", who);
+}
+
+void set_rows(State& state, const VectorFactor& factor, const BlockRows& found) {
+  for (std::size_t k = 0; k < factor.rows.size(); ++k) {
+    const RowNumbers numbers = numbers_of({found}, factor, k);
+    if (!numbers.a.empty()) state.set_parameter(factor.rows[k], "A", numbers.a);
+    state.set_parameter(factor.rows[k], numbers.a.empty() ? "mean" : "b", numbers.b);
+    state.set_parameter(factor.rows[k], "variance", numbers.variances);
+  }
+}
+
+// Standard deviations, then partial correlations row after row, as a triangle L with covariance L L': element j of row
+// i is its correlation times what the elements before leave of the row.
+std::vector<double> triangle_of(std::size_t n, std::span<const double> values) {
+  std::vector<double> l(n * n);
+  for (std::size_t i = 0, next = n; i < n; ++i) {
+    double left = values[i];
+    for (std::size_t j = 0; j < i; ++j) {
+      const double r = values[next++];
+      l[i * n + j] = r * left;
+      left *= std::sqrt((1 - r) * (1 + r));
+    }
+    l[i * n + i] = left;
+  }
+  return l;
+}
+
+// The names of those hypers, in that order.
+std::vector<std::string> names_of(const std::string& name, std::size_t n) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < n; ++i) names.push_back(name + ".sd" + std::to_string(i));
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < i; ++j) names.push_back(name + ".r" + std::to_string(i) + std::to_string(j));
+  return names;
+}
+
 }  // namespace
 
 void VectorFactor::set(State& state, const std::vector<double>& matrix) const {
-  const Blocks found{rows_of("VectorFactor::set", {matrix, is_precision})};
-  if (is_precision) fail("VectorFactor::set: the zeros of a precision are part of the graph; build it of a covariance");
-  if (found[0].size != rows.size())
-    fail("VectorFactor::set: a matrix of {} rows; {} are expected", found[0].size, rows.size());
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    const RowNumbers numbers = numbers_of(found, *this, k);
-    if (!numbers.a.empty()) state.set_parameter(rows[k], "A", numbers.a);
-    state.set_parameter(rows[k], numbers.a.empty() ? "mean" : "b", numbers.b);
-    state.set_parameter(rows[k], "variance", numbers.variances);
+  const BlockRows found = rows_of("VectorFactor::set", {matrix, is_precision});
+  refuse_precision("VectorFactor::set", *this);
+  if (found.size != rows.size())
+    fail("VectorFactor::set: a matrix of {} rows; {} are expected", found.size, rows.size());
+  set_rows(state, *this, found);
+}
+
+// Partial correlations of LKJ are independent: that of a later and element j given those before j, of n elements, is
+// (1 + r) / 2 ~ beta(b, b) with b = concentration + (n - 2 - j) / 2.
+void learn_covariance(JointOptions& options, const std::string& name, const VectorFactor& factor, const HyperPrior& sd,
+                      double concentration) {
+  refuse_precision("learn_covariance", factor);
+  const std::size_t n = factor.rows.size(), first = options.hypers.size();
+  const std::vector<std::string> names = names_of(name, n);
+  for (std::size_t i = 0; i < n; ++i) options.hypers.push_back(hyper(names[i], sd));
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      options.hypers.push_back(
+          hyper(names[options.hypers.size() - first],
+                HyperPrior::correlation(concentration + 0.5 * static_cast<double>(n - 2 - j))));
+  options.set_by_hypers = [before = options.set_by_hypers, factor, n, first](State& state,
+                                                                           std::span<const double> values) {
+    if (before) before(state, values);
+    std::vector<double> l = triangle_of(n, values.subspan(first)), d(n);
+    for (std::size_t j = 0; j < n; ++j) {
+      const double diagonal = l[j * n + j];
+      d[j] = diagonal * diagonal;
+      for (std::size_t i = j; i < n; ++i) l[i * n + j] /= diagonal;
+    }
+    set_rows(state, factor, rows_of(l, d, false));
+  };
+}
+
+std::vector<double> learned_covariance(const JointPosterior& posterior, const std::string& name,
+                                       const VectorFactor& factor) {
+  const std::size_t n = factor.rows.size();
+  std::vector<HyperBelief> known;
+  for (const std::string& each : names_of(name, n)) known.push_back(posterior.hyper(each));
+  std::vector<double> mean(n * n), values(known.size());
+  for (std::size_t k = 0; k < known[0].weights().size(); ++k) {
+    for (std::size_t h = 0; h < known.size(); ++h) values[h] = known[h].values()[k];
+    const std::vector<double> l = triangle_of(n, values);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j)
+        for (std::size_t c = 0; c < n; ++c) mean[i * n + j] += known[0].weights()[k] * l[i * n + c] * l[j * n + c];
   }
+  return mean;
 }
 
 VectorFactor gaussian_vector_prior(Graph& g, const Connection& x, const std::vector<double>& mean,

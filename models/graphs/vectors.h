@@ -18,6 +18,9 @@
 namespace dma {
 
 class State;
+class JointPosterior;
+struct HyperPrior;
+struct JointOptions;
 
 // A symmetric, positive definite matrix: a covariance or its inverse.
 struct SpreadMatrix {
@@ -45,6 +48,19 @@ VectorFactor gaussian_vector_prior(Graph& g, const Connection& x, const std::vec
 // y ~ N(A x, matrix) for every block of y and the one of x at its place. No A: the identity.
 VectorFactor gaussian_vector_noise(Graph& g, const Connection& x, const Connection& y, const SpreadMatrix& matrix,
                                    const std::vector<double>& a = {});
+
+// A covariance that nobody knows: appends its standard deviations "name.sd0", ... and correlations "name.r10",
+// "name.r20", "name.r21", ... to the hypers of the joint solver, at most 10 in all. From r21 on they are partial, given
+// the elements before both. Their prior is LKJ, det(correlations)^(concentration - 1); 1: flat.
+//
+//   JointOptions options{.hypers = {sigma}};
+//   learn_covariance(options, "effects", effects, HyperPrior::half_normal(1));
+//   compile(g, joint(options), standard_registry());
+void learn_covariance(JointOptions& options, const std::string& name, const VectorFactor& factor, const HyperPrior& sd,
+                      double concentration = 1);
+// Its mean after a run, row after row.
+std::vector<double> learned_covariance(const JointPosterior& posterior, const std::string& name,
+                                       const VectorFactor& factor);
 
 // What residuals far off cost: a kind of loss, "huber" or "cauchy" (factors/arithmetic/poses.h), and from how many
 // standard deviations on. No kind: half their square.

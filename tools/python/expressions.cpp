@@ -1,6 +1,7 @@
 // Models written as expressions (models/graphs/expressions.h), as methods of Graph: g.product(x, y).
 #include <pybind11/stl.h>
 
+#include "engine/joint/joint.h"
 #include "engine/support/error.h"
 #include "models/graphs/growing.h"
 #include "models/graphs/poses.h"
@@ -42,7 +43,24 @@ void bind_vectors(py::module_& module, py::class_<Graph, Shared>& graph) {
             const Alone alone(s);
             v.factor.set(s.state, row_by_row(covariance));
           },
-          py::arg("state"), py::arg("covariance"), "Another covariance, in this state.");
+          py::arg("state"), py::arg("covariance"), "Another covariance, in this state.")
+      .def(
+          "learn",
+          [](const VectorHandle& v, Joint& solver, const std::string& name, const std::string& prior,
+             const std::vector<double>& numbers, double concentration) {
+            learn_covariance(solver.options, name, v.factor, HyperPrior::named(prior, numbers), concentration);
+          },
+          py::arg("solver"), py::arg("name"), py::arg("prior"), py::arg("numbers"), py::arg("concentration") = 1.0,
+          "Its covariance is unknown: adds the hypers name.sd0, ... and correlations name.r10, ... to joint().")
+      .def(
+          "learned",
+          [](const VectorHandle& v, StateHandle& s, const std::string& name) {
+            const Alone alone(s);
+            const auto n = static_cast<py::ssize_t>(v.factor.rows.size());
+            const std::vector<double> mean = learned_covariance(JointPosterior(s.state), name, v.factor);
+            return py::array_t<double>({n, n}, mean.data());
+          },
+          py::arg("state"), py::arg("name"), "The mean of its covariance, after a run.");
   graph
       .def(
           "gaussian_vector_prior",
@@ -92,6 +110,7 @@ void bind_poses(py::class_<Graph, Shared>& graph) {
   };
   two("between", &between, "a", "b", "b as seen from a, of one family of points; the variable of its residuals.");
   two("range", &range, "x", "p", "The distance from pose x to the point p; the variable of its residuals.");
+  two("landmark", &landmark, "x", "p", "The point p in the frame of pose x; the variable of its residuals.");
   two("bearing", &bearing, "x", "p", "The direction to p in the frame of pose x; the variable of its residuals.");
 }
 

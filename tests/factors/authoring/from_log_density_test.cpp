@@ -12,6 +12,7 @@
 #include "factors/likelihoods/probit.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
+#include "schedules/sequential.h"
 #include "tests/oracles/allocations.h"
 #include "tests/oracles/matched.h"
 
@@ -124,6 +125,97 @@ TEST_CASE("from_log_density: two inputs share what their sum says") {
   const Gaussian alone = a * message_of(kind, 0, {a, Gaussian::point(0.5), Gaussian::point(5)});
   const auto one = oracle::matched([](double t) { return std::exp(5 * t - std::exp(t + 0.5)); }, a);
   CHECK(alone.mean() == doctest::Approx(one.mean).epsilon(1e-9));
+}
+
+// All three by the rule of trapezoids.
+TEST_CASE("noise_from_log_variance: moments and evidence are those of the integral, whatever is known") {
+  const Kind kind = standard_registry().kind("gaussian_log_variance");
+  const auto z = Gaussian::from_moments(-0.4, 0.7);
+  struct Case {
+    Gaussian x, z, y;
+  };
+  const Case cases[] = {{Gaussian::from_moments(0.3, 0.5), z, Gaussian::from_moments(1.1, 0.8)},
+                        {Gaussian::from_moments(0.3, 0.5), z, Gaussian::point(2.2)},
+                        {Gaussian::point(0), z, Gaussian::point(-0.2)},
+                        {Gaussian::from_moments(-3, 2), Gaussian::point(0.5), Gaussian::from_moments(2, 0.4)},
+                        {Gaussian::from_moments(0, 3), Gaussian::from_moments(1, 1), Gaussian::point(3)}};
+  for (const Case& c : cases) {
+    const std::vector<Gaussian> arrivals{c.x, c.z, c.y};
+    double mass = 0, first[3] = {}, second[3] = {};
+    constexpr double kEnd = 8.0, kStep = 0.1;
+    const auto along = [&](const Gaussian& g, const auto& visit) {
+      if (g.is_point()) return visit(g.mean(), 1.0);
+      for (double t = -kEnd; t <= kEnd; t += kStep)
+        visit(g.mean() + t * g.sd(), kStep * std::exp(-0.5 * t * t) / std::sqrt(2 * 3.14159265358979323846));
+    };
+    along(c.x, [&](double x, double px) {
+      along(c.z, [&](double v, double pz) {
+        along(c.y, [&](double y, double py) {
+          const double w = px * pz * py * std::exp(-0.5 * ((y - x) * (y - x) * std::exp(-v) + v)) /
+                           std::sqrt(2 * 3.14159265358979323846), at[] = {x, v, y};
+          mass += w;
+          for (std::size_t i = 0; i < 3; ++i) first[i] += w * at[i], second[i] += w * at[i] * at[i];
+        });
+      });
+    });
+    const std::vector<Natural> naturals{c.x, c.z, c.y};
+    CHECK(kind.log_integral()(naturals, {}) == doctest::Approx(std::log(mass)).epsilon(1e-9));
+    for (std::size_t i = 0; i < 3; ++i) {
+      CAPTURE(i);
+      const Gaussian message = message_of(kind, i, arrivals);
+      if (arrivals[i].is_point()) {
+        CHECK(message.is_uniform());
+        continue;
+      }
+      const Gaussian belief = arrivals[i] * message;
+      const double mean = first[i] / mass;
+      CHECK(belief.mean() == doctest::Approx(mean).epsilon(1e-8));
+      CHECK(belief.variance() == doctest::Approx(second[i] / mass - mean * mean).epsilon(1e-8));
+    }
+  }
+  // y that is not known at all gets N(E x, V x + E exp(z)); one of which next to nothing is known, nearly that.
+  const Gaussian x = Gaussian::from_moments(2, 0.5), wide = Gaussian::from_moments(1, 25);
+  for (const Gaussian& y : {Gaussian::uniform(), Gaussian::from_moments(0, 1e30)}) {
+    const Gaussian ahead = message_of(kind, 2, {x, wide, y});
+    CHECK(ahead.mean() == doctest::Approx(2).epsilon(1e-9));
+    CHECK(ahead.variance() == doctest::Approx(0.5 + std::exp(1 + 12.5)).epsilon(1e-9));
+  }
+  CHECK(message_of(kind, 1, {x, z, Gaussian::uniform()}).is_uniform());
+  CHECK(message_of(kind, 0, {x, Gaussian::uniform(), x}).is_uniform());
+}
+
+TEST_CASE("noise_from_log_variance: a step of unknown volatility, by sweeps and as a site of the joint solver") {
+  Graph g;
+  const VariableId before = g.variable("before"), z = g.variable("z"), after = g.variable("after"), y = g.observed("y");
+  g.factor("gaussian_prior", {before}, {{"mean", 0.5}, {"variance", 0.2}});
+  g.factor("gaussian_prior", {z}, {{"mean", -1.0}, {"variance", 1.0}});
+  g.factor("gaussian_log_variance", {before, z, after});
+  g.factor("gaussian_noise", {after, y}, {{"variance", 0.3}});
+  // Given z all is normal: y - before ~ N(0, 0.2 + exp(z) + 0.3), and `after` between both.
+  double mass = 0, first[2] = {}, second[2] = {};
+  for (double t = -9; t < 9; t += 0.02) {
+    const double v = std::exp(t - 1), wide = v + 0.5, off = 2.1 - 0.5, gain = (0.2 + v) / wide;
+    const double w = std::exp(-0.5 * (t * t + off * off / wide + std::log(wide)));
+    const double means[] = {t - 1, 0.5 + gain * off}, variances[] = {0, gain * 0.3};
+    mass += w;
+    for (int i = 0; i < 2; ++i) first[i] += w * means[i], second[i] += w * (means[i] * means[i] + variances[i]);
+  }
+  for (const bool by_joint : {false, true}) {
+    CAPTURE(by_joint);
+    const Plan plan = by_joint ? compile(g, joint(), standard_registry())
+                               : compile(g, sequential(), standard_registry(), {.method = "ep"});
+    State state(plan);
+    state.observe(y, 2.1);
+    const Report report = run(plan, state);
+    CAPTURE(report.text());
+    CHECK(report.converged());
+    const VariableId both[] = {z, after};
+    for (int i = 0; i < 2; ++i) {
+      const double mean = first[i] / mass;
+      CHECK(state.belief(both[i]).mean() == doctest::Approx(mean).epsilon(1e-7));
+      CHECK(state.belief(both[i]).variance() == doctest::Approx(second[i] / mass - mean * mean).epsilon(1e-7));
+    }
+  }
 }
 
 TEST_CASE("from_log_density: an outlier's message is a site in sweeps, and in joint() replaced and counted") {

@@ -88,6 +88,20 @@ TEST_CASE("tilted: far out in its flat part a factor says next to nothing") {
     }
 }
 
+TEST_CASE("tilted: far out in its flat part a factor of several variables says next to nothing") {
+  const std::span<const double> none[kMostFree] = {};
+  for (const std::size_t count : {2u, 3u})
+    for (const double m : {20.0, 51.7}) {
+      const auto f = [&](const double* t) {
+        return -std::log1p(std::exp(-(m + 0.4 * t[0] + 0.3 * t[1] + (count == 3 ? 0.2 * t[2] : 0))));
+      };
+      const double square = 0.25 + (count == 3 ? 0.04 : 0), exact = 0.4 * std::exp(-m + 0.5 * square);
+      const Tilted t = tilt_first(f, count, none);
+      CHECK(t.mean == doctest::Approx(exact).epsilon(1e-6));
+      CHECK(t.rho == doctest::Approx(exact * 0.4).epsilon(1e-5));
+    }
+}
+
 TEST_CASE("tilted: a linear log f moves the mean and counts nothing") {
   for (const double slope : {1e-5, 0.3, 4.0}) {
     const GaussianOrFallback message = tilted_message(tilt([=](double t) { return slope * t; }), kStandard);
@@ -115,6 +129,64 @@ TEST_CASE("tilted: several variables, of which f sees the sum, are the one varia
     CHECK(t.mean == doctest::Approx((exact.mean - 1) / square).epsilon(1e-4));
     CHECK(1 / (1 + t.rho) == doctest::Approx(1 - (1 - exact.variance / square) / square).epsilon(1e-4));
   }
+}
+
+// Against b and c integrated out by hand: y = a b + c + N(0, s).
+TEST_CASE("tilted: a product and a sum below Gaussian noise, with one mode or two, however little noise") {
+  const std::span<const double> none[kMostFree] = {};
+  for (const double s : {1.0, 0.1, 1e-4, 1e-12})
+    for (const double mean : {0.0, 0.8})
+      for (const std::size_t count : {2u, 3u}) {
+        CAPTURE(s);
+        CAPTURE(mean);
+        CAPTURE(count);
+        const double y = 1.5, c_variance = count == 3 ? 0.3 : 0;
+        const auto f = [&](const double* t) {
+          const double off = y - (mean + t[0]) * (0.5 + 0.7 * t[1]) - (count == 3 ? std::sqrt(c_variance) * t[2] : 0);
+          return -0.5 * off * off / s;
+        };
+        const Tilted found = tilt_first(f, count, none);
+        const auto exact = oracle::matched(
+            [&](double a) {
+              const double v = s + a * a * 0.49 + c_variance, off = y - 0.5 * a;
+              return std::sqrt(s / v) * std::exp(-0.5 * off * off / v);
+            },
+            Gaussian::from_moments(mean, 1));
+        REQUIRE(found.found);
+        CHECK(found.log_mass == doctest::Approx(std::log(exact.mass)).epsilon(1e-7));
+        CHECK(mean + found.mean == doctest::Approx(exact.mean).epsilon(1e-6));
+        CHECK(1 / (1 + found.rho) == doctest::Approx(exact.variance).epsilon(1e-6));
+      }
+}
+
+// Against the rule of trapezoids on a fine grid.
+TEST_CASE("tilted: factors of two variables that are skewed, curved, or have two peaks") {
+  const std::span<const double> none[kMostFree] = {};
+  const auto check = [&](const char* name, const auto& f) {
+    CAPTURE(name);
+    constexpr double kEnd = 9, kStep = 0.02;
+    double mass = 0, first = 0, second = 0;
+    for (double a = -kEnd; a < kEnd; a += kStep)
+      for (double b = -kEnd; b < kEnd; b += kStep) {
+        const double t[] = {a, b}, w = std::exp(f(t) - 0.5 * (a * a + b * b));
+        mass += w, first += w * a, second += w * a * a;
+      }
+    const double mean = first / mass;
+    const Tilted found = tilt_first(f, 2, none);
+    REQUIRE(found.found);
+    CHECK(found.log_mass == doctest::Approx(std::log(mass * kStep * kStep / (2 * std::numbers::pi))).epsilon(1e-6));
+    CHECK(found.mean == doctest::Approx(mean).epsilon(1e-6));
+    CHECK(1 / (1 + found.rho) == doctest::Approx(second / mass - mean * mean).epsilon(1e-6));
+  };
+  check("Student's t", [](const double* t) {
+    return -0.5 * t[1] - 2.5 * std::log1p((4 - t[0]) * (4 - t[0]) * std::exp(-t[1]) / 4);
+  });
+  check("a product", [](const double* t) { return -std::pow(1.2 - t[0] * (0.4 + t[1]), 4); });
+  check("counts", [](const double* t) { return 5 * (t[0] + t[1]) - std::exp(t[0] + t[1]); });
+  check("two peaks", [](const double* t) {
+    const auto at = [&](double a, double b) { return -40 * (std::pow(t[0] - a, 2) + std::pow(t[1] - b, 2)); };
+    return std::log(std::exp(at(2, 1)) + std::exp(at(-1, -2)) + 1e-300);
+  });
 }
 
 TEST_CASE("tilted: a factor that is cut off along a diagonal is integrated one variable inside the other") {

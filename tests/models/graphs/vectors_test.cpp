@@ -5,7 +5,9 @@
 
 #include <Eigen/Dense>
 #include <cmath>
+#include <limits>
 #include <numbers>
+#include <random>
 
 #include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
@@ -139,6 +141,77 @@ TEST_CASE("vectors: zeros of a precision are no part of the graph, and a covaria
   CHECK(run(swept.plan(), swept).stop == Report::Stop::exact);
   CHECK(swept.belief(w).mean(1) == doctest::Approx(-1));
   CHECK(swept.belief(w).variance(1) == doctest::Approx(3));
+}
+
+// y ~ N(0, S), with the prior LKJ(2) written as det(correlations), by a random walk.
+template <int n>
+void check_learned(double tolerance) {
+  constexpr std::size_t kRows = 30;
+  constexpr int kFree = n * (n - 1) / 2, kSteps = 400'000;
+  using Square = Eigen::Matrix<double, n, n>;
+  using Point = Eigen::Matrix<double, n + kFree, 1>;  // log standard deviations, 2 atanh of the correlations
+  MatrixXd rows(kRows, n);
+  for (Eigen::Index i = 0; i < rows.size(); ++i)
+    rows(i / n, i % n) = 2 * std::sin(1.7 * static_cast<double>(i * i % 89));
+  rows *= some_covariance(n, 0.2).llt().matrixU();
+  const Square scatter = rows.transpose() * rows;
+  const auto correlations_of = [](const Point& t) {
+    Square r = Square::Identity();
+    for (int i = 0, next = n; i < n; ++i)
+      for (int j = 0; j < i; ++j) r(i, j) = r(j, i) = std::tanh(0.5 * t[next++]);
+    return r;
+  };
+  const auto log_density = [&](const Point& t) {
+    const Square r = correlations_of(t);
+    const Eigen::LLT<Square> root(r);
+    if (root.info() != Eigen::Success) return -std::numeric_limits<double>::infinity();
+    const double log_left = 2 * root.matrixLLT().diagonal().array().log().sum();
+    const Eigen::Matrix<double, n, 1> sd = t.template head<n>().array().exp();
+    const Square scaled = sd.cwiseInverse().asDiagonal() * scatter * sd.cwiseInverse().asDiagonal();
+    double log_p = log_left * (1 - 0.5 * kRows) - 0.5 * root.solve(scaled).trace();
+    for (int i = 0; i < n; ++i) log_p += t[i] * (1.0 - kRows) - 0.5 * sd[i] * sd[i] / 9;
+    for (int i = n; i < n + kFree; ++i) log_p -= 2 * std::log(std::cosh(0.5 * t[i]));
+    return log_p;
+  };
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal;
+  Point at = Point::Zero(), scale = Point::Constant(0.2);
+  scale.template head<n>().setConstant(0.07);
+  double height = log_density(at);
+  Square mean = Square::Zero(), square = mean;
+  for (int i = -4000; i < kSteps; ++i) {
+    Point next = at;
+    for (int k = 0; k < n + kFree; ++k) next[k] += scale[k] * normal(random);
+    if (const double found = log_density(next); std::log(std::generate_canonical<double, 53>(random)) < found - height)
+      at = next, height = found;
+    if (i < 0) continue;
+    const Eigen::Matrix<double, n, 1> sd = at.template head<n>().array().exp();
+    const Square s = sd.asDiagonal() * correlations_of(at) * sd.asDiagonal();
+    mean += s / kSteps, square += s.cwiseProduct(s) / kSteps;
+  }
+  const Square spread = (square - mean.cwiseProduct(mean)).cwiseSqrt();
+  Graph g;
+  const VariableId zero = g.observed("zero", n * kRows), y = g.observed("y", n * kRows);
+  const VectorFactor noise =
+      gaussian_vector_noise(g, zero, y, SpreadMatrix::covariance(numbers(MatrixXd::Identity(n, n))));
+  JointOptions options;
+  learn_covariance(options, "noise", noise, HyperPrior::half_normal(3), 2);
+  const Plan plan = compile(g, joint(options), standard_registry());
+  State state(plan);
+  state.observe(zero, std::vector<double>(n * kRows));
+  state.observe(y, numbers(rows));
+  const Report report = run(plan, state);
+  CAPTURE(report.text());
+  CHECK(report.converged());
+  const std::vector<double> found = learned_covariance(JointPosterior(state), "noise", noise);
+  for (Eigen::Index i = 0; i < n; ++i)
+    for (Eigen::Index j = 0; j < n; ++j)
+      CHECK(std::abs(found[static_cast<std::size_t>(n * i + j)] - mean(i, j)) < tolerance * spread(i, j));
+}
+
+TEST_CASE("vectors: covariances of three on a lattice and of four by a cloud are learned") {
+  check_learned<3>(0.05);
+  check_learned<4>(0.1);
 }
 
 TEST_CASE("vectors: what is wrong is said with the block and the row") {

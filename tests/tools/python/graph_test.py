@@ -62,6 +62,22 @@ def test_an_unknown_spread_is_integrated_over() -> None:
     assert abs(tau.mean - 3.6) < 0.1 and tau.quantile(0.05) < tau.mean < tau.quantile(0.95)
 
 
+def test_an_unknown_covariance_is_integrated_over() -> None:
+    rows = np.random.default_rng(3).multivariate_normal([0, 0], [[1, 0.6], [0.6, 2]], 400)
+    g = dma.Graph()
+    mu, y = g.variable("mu", 2), g.observed("y", rows.size)
+    g.gaussian_prior(mu, 0, 100)
+    noise = g.gaussian_vector_noise(dma.gather(mu, [0, 1] * len(rows)), y, covariance=np.eye(2))
+    solver = dma.joint()
+    noise.learn(solver, "noise", "half_normal", [3], 2)
+    plan = dma.compile(g, solver)
+    state = dma.State(plan)
+    state.observe(y, rows.ravel())
+    assert dma.run(plan, state).converged
+    np.testing.assert_allclose(noise.learned(state, "noise"), np.cov(rows.T), rtol=0.05)
+    assert abs(dma.hyper_belief(state, "noise.r10").mean - np.corrcoef(rows.T)[0, 1]) < 0.02
+
+
 def test_correlations_and_draws_of_the_joint_solver() -> None:
     _, state, report = solved(dma.joint())
     exact = np.linalg.inv(np.eye(3) + np.outer(X, X) / NOISE)
