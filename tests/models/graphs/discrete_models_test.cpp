@@ -228,11 +228,10 @@ TEST_CASE("discrete models: coins, crowds, topics and chains with unknown probab
                {"topics", topics(), 0.06, 0.04, 0.15},
                {"chain", chain(), 0.08, 0.02, 0.15}};
   for (const auto& one : cases) {
-    const auto& [name, model, of_hidden, of_rows, of_evidence] = one;
     CAPTURE(one.name);
-    const HiddenModel::Answer expected = model.counted();
+    const HiddenModel::Answer expected = one.model.counted();
     Report report;
-    const HiddenModel::Answer found = model.swept(report);
+    const HiddenModel::Answer found = one.model.swept(report);
     CHECK(report.stop == Report::Stop::converged);
     double hidden = 0, rows = 0;
     for (std::size_t v = 0; v < expected.hidden.size(); ++v)
@@ -241,9 +240,9 @@ TEST_CASE("discrete models: coins, crowds, topics and chains with unknown probab
     for (std::size_t r = 0; r < expected.rows.size(); ++r)
       for (std::size_t k = 0; k < expected.rows[r].size(); ++k)
         rows = std::max(rows, std::abs(found.rows[r][k] - expected.rows[r][k]));
-    CHECK(hidden < of_hidden);
-    CHECK(rows < of_rows);
-    CHECK(std::abs(found.log_evidence - expected.log_evidence) < of_evidence);
+    CHECK(hidden < one.of_hidden);
+    CHECK(rows < one.of_rows);
+    CHECK(std::abs(found.log_evidence - expected.log_evidence) < one.of_evidence);
   }
 }
 
