@@ -79,10 +79,10 @@ class Joints {
       given.back().logs.assign(network_.nodes[nodes[0]].values, -HUGE_VAL);
       given.back().logs[k] = 0;
       const CliqueTables here = propagate({network_, *memory_.tree, memory_.values}, state_, given, Passes::both);
-      const double log_share = log_total(here) - log_total(tables);
+      const double log_weight = log_total(here) - log_total(tables);
       const std::vector<double> rest =
-          log_share == -HUGE_VAL ? std::vector(others, -HUGE_VAL) : logs_of(here, given, nodes.subspan(1));
-      for (const double log : rest) out.push_back(log + log_share);
+          log_weight == -HUGE_VAL ? std::vector(others, -HUGE_VAL) : logs_of(here, given, nodes.subspan(1));
+      for (const double log : rest) out.push_back(log + log_weight);
     }
     return out;
   }

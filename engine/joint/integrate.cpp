@@ -226,13 +226,13 @@ Report JointSolver::integrate(State& state, bool is_warm) const {
   HyperPoints points;
   points.step = lattice_size(count).step;
   std::vector<std::uint8_t> unsettled;
-  const bool whole = visit_points(mode, [&](const Eigen::VectorXd& t, double log_share) {
+  const bool whole = visit_points(mode, [&](const Eigen::VectorXd& t, double log_weight) {
     const double height = density(t);
     if (!std::isfinite(height)) return height;
     if ((points.means.size() + memory.numbers.values.size()) * 2 * sizeof(double) > options_.memory)
       fail("joint: beliefs at {} points of the hypers take more than {} bytes; allow more: joint({{.memory = ...}})",
            points.weights.size(), options_.memory);
-    points.add(state, memory, values, height + log_share);
+    points.add(state, memory, values, height + log_weight);
     unsettled.push_back(!last.converged());
     return height;
   });

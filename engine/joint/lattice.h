@@ -21,14 +21,14 @@ Mode find_mode(const LogDensityOfFew& f, Eigen::VectorXd start);
 
 // Visits lattice points, the mode first, each a neighbour of one visited before where the density is not yet
 // negligible, until there are none left; or the cloud. `visit` returns the log density f; the integral is the sum of
-// exp(f + log_share + log_cell). False: there were too many.
+// exp(f + log_weight + log_cell). False: there were too many.
 inline constexpr Eigen::Index kMostOnLattice = 6;
 struct LatticeSize {
   double step, drop;  // in standard deviations; of the log density where it ends
 };
 LatticeSize lattice_size(Eigen::Index dimensions);
 double log_cell(const Mode& mode);
-using VisitPoint = std::function<double(const Eigen::VectorXd& at, double log_share)>;
+using VisitPoint = std::function<double(const Eigen::VectorXd& at, double log_weight)>;
 bool visit_points(const Mode& mode, const VisitPoint& visit);
 
 }  // namespace dma::joint_system
