@@ -131,11 +131,14 @@ GraphFile PoseGraph::graph(const Loss& loss) const {
 void PoseGraph::move_to(const State& state) {
   const std::vector<bool> is_fixed = fixed_in(*this);
   if (std::ranges::find(is_fixed, false) == is_fixed.end()) return;
-  const std::vector<double> means = state.belief(VariableId{0}).means();
+  const Belief belief = state.belief(VariableId{0});
   std::size_t next = 0;
-  for (std::size_t v = 0; v < vertices.size(); ++v)
-    for (double& number : vertices[v].at)
-      if (!is_fixed[v]) number = means.at(next++);
+  for (std::size_t v = 0; v < vertices.size(); ++v) {
+    if (is_fixed[v]) continue;
+    const std::size_t i = next++;
+    if (std::ranges::any_of(belief.message(i), [](const Natural& m) { return m.rho == 0; })) continue;
+    for (std::size_t k = 0; k < vertices[v].at.size(); ++k) vertices[v].at[k] = belief.mean(i, k);
+  }
 }
 
 }  // namespace dma

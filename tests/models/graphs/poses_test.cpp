@@ -281,13 +281,53 @@ TEST_CASE("poses: a g2o file is written as it is read, and wrong lines are named
   CHECK(of("VERTEX_SE2 0 0 0 0\nVERTEX_SE2 0 0 0 0\n") ==
         "line 2: vertex 0 has a place already; leave one of them out");
   CHECK(of("VERTEX_SE3:QUAT 0 0 0 0 0 0 0 0\n") == "line 1: the quaternion has length 0; one of length 1 is expected");
+  CHECK(of("VERTEX_SE3:QUAT 0 0 0 0 1e300 0 1e300 1\n") ==
+        "line 1: the quaternion has length inf; one of length 1 is expected");
   CHECK(of("EDGE_SE2 3 3 1 0 0 1 0 0 1 0 1\n") == "line 1: an edge from vertex 3 to itself; two vertices are expected");
   CHECK(of("FIX 1\n") == "the file has no edges; lines such as EDGE_SE2 are expected");
   CHECK(of("EDGE_SE2 0 1 1 0 0 1 0 0 1 0 1\nEDGE_SE2 2 3 1 0 0 1 0 0 1 0 1\n") ==
         "vertex 2 has no place, and no edges lead to it from one that has; add a VERTEX line for it");
-  // TORO's order of the information.
+  // TORO's order of the information, also where the numbers would make a matrix in the other one.
   CHECK(parse_g2o("EDGE2 0 1 1 0 0 2 0 3 4 0 0\n").edges[0].information ==
         std::vector<double>{2, 0, 0, 0, 3, 0, 0, 0, 4});
+  CHECK(parse_g2o("EDGE2 0 1 1 0 0 10 1 2 5 0.5 3\n").edges[0].information ==
+        std::vector<double>{10, 1, 0.5, 1, 2, 3, 0.5, 3, 5});
+  CHECK(parse_g2o("EDGE2 0 1 1 0 0 2 0 0 3 0 4\n").edges[0].information ==
+        std::vector<double>{2, 0, 0, 0, 3, 0, 0, 0, 4});
+}
+
+TEST_CASE("poses: a range of nothing is solved, and its report says that no Gaussian is like that") {
+  for (const std::size_t n : {2u, 3u}) {
+    Graph g;
+    const VariableId x = g.observed("x", 1, n == 2 ? "pose2" : "pose3"), p = g.variable("p", n);
+    g.factor("gaussian_prior", {p}, {{"mean", 0.0}, {"variance", 100.0}});
+    range(g, x, p, {0}, SpreadMatrix::covariance({0.01}));
+    const Plan plan = compile(g, joint(), standard_registry());
+    State state(plan);
+    state.observe(x, std::vector<double>(n == 2 ? 3 : 6));
+    const Report report = run(plan, state);
+    CAPTURE(report.line());
+    CHECK(report.converged());
+    CHECK(report.line().find("does not fit") != std::string::npos);
+    for (std::size_t k = 0; k < n; ++k) CHECK(std::abs(state.belief(p).mean(k)) < 1e-6);
+  }
+}
+
+TEST_CASE("poses: what nothing determines is named, and stays where it was") {
+  PoseGraph poses = parse_g2o(
+      "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1 0 0\nVERTEX_SE2 7 5 6 1\nVERTEX_SE2 8 6 6 1\n"
+      "EDGE_SE2 0 1 2 0 0 1 0 0 1 0 1\nEDGE_SE2 7 8 1 0 0 1 0 0 1 0 1\n");
+  const GraphFile file = poses.graph();
+  const Plan plan = compile(file.graph, joint(), standard_registry());
+  State state(plan);
+  file.observe(state);
+  const Report report = run(plan, state);
+  CHECK(report.stop == Report::Stop::singular);
+  CHECK(report.joint->undetermined == "'pose[1]', 'pose[2]'");
+  poses.move_to(state);
+  CHECK(poses.vertices[1].at[0] == doctest::Approx(2));
+  CHECK(poses.vertices[2].at == std::vector<double>{5, 6, 1});
+  CHECK(poses.vertices[3].at == std::vector<double>{6, 6, 1});
 }
 
 TEST_CASE("poses: points of the wrong sort or size are refused in one line") {
