@@ -73,11 +73,11 @@ double distance(const Columns& features, const ColumnUnits& units, std::size_t a
   return std::min(apart, mirrored);
 }
 
-using Group = std::vector<std::size_t>;
+using CopyGroup = std::vector<std::size_t>;
 
 // Columns that may be copies of one another, each list in order: products with one random vector are then the same but
 // for their sign, and comparing all pairs of many columns is avoided.
-std::vector<Group> possible_copies(const Columns& features, const ColumnUnits& units, WorkerTeam& team) {
+std::vector<CopyGroup> possible_copies(const Columns& features, const ColumnUnits& units, WorkerTeam& team) {
   boost::random::mt19937_64 random(team.first());
   boost::random::uniform_real_distribution<double> between(-1, 1);
   Eigen::VectorXd weights(features.rows());
@@ -96,13 +96,13 @@ std::vector<Group> possible_copies(const Columns& features, const ColumnUnits& u
   for (std::size_t j = 0; j < columns; ++j)
     if (!units.is_constant[j]) order.push_back(j);
   std::ranges::stable_sort(order, {}, [&](std::size_t j) { return std::abs(products[j]); });
-  std::vector<Group> groups;
+  std::vector<CopyGroup> groups;
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i == 0 || std::abs(products[order[i]]) - std::abs(products[order[i - 1]]) > tolerance) groups.emplace_back();
     groups.back().push_back(order[i]);
   }
-  std::erase_if(groups, [](const Group& group) { return group.size() == 1; });
-  for (Group& group : groups) std::ranges::sort(group);
+  std::erase_if(groups, [](const CopyGroup& group) { return group.size() == 1; });
+  for (CopyGroup& group : groups) std::ranges::sort(group);
   return groups;
 }
 
@@ -111,13 +111,13 @@ std::vector<Group> possible_copies(const Columns& features, const ColumnUnits& u
 std::vector<std::size_t> originals(const Columns& features, const ColumnUnits& units, WorkerTeam& team) {
   std::vector<std::size_t> original(units.mean.size());
   std::iota(original.begin(), original.end(), std::size_t{0});
-  for (std::vector<Group> groups = possible_copies(features, units, team); !groups.empty();) {
+  for (std::vector<CopyGroup> groups = possible_copies(features, units, team); !groups.empty();) {
     std::vector<double> distances;
-    for (const Group& group : groups)
+    for (const CopyGroup& group : groups)
       for (std::size_t i = 1; i < group.size(); ++i) distances.push_back(distance(features, units, group[0], group[i]));
     distances = summed(std::move(distances), team);
     auto next = distances.begin();
-    for (Group& group : groups) {
+    for (CopyGroup& group : groups) {
       const std::size_t first = group[0];
       std::erase_if(group, [&](std::size_t j) {
         if (j == first) return true;
@@ -126,7 +126,7 @@ std::vector<std::size_t> originals(const Columns& features, const ColumnUnits& u
         return true;
       });
     }
-    std::erase_if(groups, [](const Group& group) { return group.size() < 2; });
+    std::erase_if(groups, [](const CopyGroup& group) { return group.size() < 2; });
   }
   return original;
 }

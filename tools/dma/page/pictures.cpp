@@ -14,14 +14,14 @@ namespace {
 using plot::Colour;
 using plot::Panel;
 using plot::Style;
-using Numbers = std::vector<double>;
+using Column = std::vector<double>;
 
 constexpr std::array kColours = {Colour::blue,   Colour::vermillion, Colour::green,
                                  Colour::orange, Colour::purple,     Colour::grey};
 
 struct Span {
   double low = HUGE_VAL, high = -HUGE_VAL;
-  void include(const Numbers& values) {
+  void include(const Column& values) {
     for (const double v : values)
       if (std::isfinite(v)) low = std::min(low, v), high = std::max(high, v);
   }
@@ -31,13 +31,13 @@ struct Span {
   }
 };
 
-Numbers times(Numbers values, double factor) {
+Column times(Column values, double factor) {
   for (double& v : values) v *= factor;
   return values;
 }
 
-Numbers column(const Json& rows, const char* key) {
-  Numbers all;
+Column column(const Json& rows, const char* key) {
+  Column all;
   for (const Json& row : rows) all.push_back(json_number(row.at(key)));
   return all;
 }
@@ -46,7 +46,7 @@ std::string percent_text(double fraction) { return fmt::format("{:.1f} %", 100 *
 
 // Found against stated fractions, in percent.
 Panel fractions_panel(const Json& curve, const std::string& title, const std::string& x, const std::string& y) {
-  const Numbers stated = column(curve, "stated"), found = column(curve, "found"), low = column(curve, "chance_low"),
+  const Column stated = column(curve, "stated"), found = column(curve, "found"), low = column(curve, "chance_low"),
                 high = column(curve, "chance_high");
   std::vector<std::string> notes;
   for (std::size_t i = 0; i < stated.size(); ++i)
@@ -85,8 +85,8 @@ std::vector<std::string> notes_of(const Json& points) {
 }  // namespace
 
 Panel agreement_panel(const Json& points, const std::string& target) {
-  const Numbers observed = numbers_of(points.at("observed")), predicted = numbers_of(points.at("predicted"));
-  const Numbers low = numbers_of(points.at("low")), high = numbers_of(points.at("high"));
+  const Column observed = numbers_of(points.at("observed")), predicted = numbers_of(points.at("predicted"));
+  const Column low = numbers_of(points.at("low")), high = numbers_of(points.at("high"));
   Span span, tall;
   span.include(observed), span.include(predicted), span.widen(0.05);
   tall.include(low), tall.include(high), tall.include({span.low, span.high}), tall.widen(0.02);
@@ -111,8 +111,8 @@ Panel agreement_panel(const Json& points, const std::string& target) {
 }
 
 Panel residual_panel(const Json& points, const std::string& target) {
-  const Numbers predicted = numbers_of(points.at("predicted"));
-  Numbers residual = numbers_of(points.at("observed"));
+  const Column predicted = numbers_of(points.at("predicted"));
+  Column residual = numbers_of(points.at("observed"));
   for (std::size_t i = 0; i < residual.size(); ++i) residual[i] -= predicted[i];
   Span span;
   span.include(predicted), span.widen(0.05);
@@ -155,7 +155,7 @@ std::vector<Panel> dependence_panels(const Json& curves, const std::string& targ
   span.widen(0.06);
   std::vector<Panel> panels;
   for (const Json& curve : curves) {
-    const Numbers x = numbers_of(curve.at("x")), mean = numbers_of(curve.at("mean")), low = numbers_of(curve.at("low")),
+    const Column x = numbers_of(curve.at("x")), mean = numbers_of(curve.at("mean")), low = numbers_of(curve.at("low")),
                   high = numbers_of(curve.at("high")), deciles = numbers_of(curve.at("deciles"));
     const auto name = curve.at("name").get<std::string>();
     std::vector<std::string> notes;
@@ -172,8 +172,8 @@ std::vector<Panel> dependence_panels(const Json& curves, const std::string& targ
               .style = Style::bars,
               .colour = Colour::grey,
               .x = deciles,
-              .y = Numbers(deciles.size(), span.low),
-              .y_high = Numbers(deciles.size(), span.low + 0.04 * (span.high - span.low))},
+              .y = Column(deciles.size(), span.low),
+              .y_high = Column(deciles.size(), span.low + 0.04 * (span.high - span.low))},
              {.title = "mean prediction", .colour = Colour::blue, .x = x, .y = mean, .notes = notes}}});
   }
   return panels;
@@ -188,14 +188,14 @@ std::vector<Panel> class_dependence_panels(const Json& classes, const std::strin
   for (std::size_t i = 0; i < classes.at(0).at("inputs").size(); ++i) {
     const Json& first = classes[0].at("inputs")[i];
     const auto name = first.at("name").get<std::string>();
-    const Numbers x = numbers_of(first.at("x"));
+    const Column x = numbers_of(first.at("x"));
     Panel panel{.title = name,
                 .x = {.label = name},
                 .y = {.label = "% of " + target, .low = 0, .high = std::min(100.0, 1.1 * most)}};
     std::vector<std::string> notes;
     for (const double value : x) notes.push_back(fmt::format("{} = {}", name, four_digits(value)));
     for (std::size_t k = 0; k < classes.size(); ++k) {
-      const Numbers mean = numbers_of(classes[k].at("inputs")[i].at("mean"));
+      const Column mean = numbers_of(classes[k].at("inputs")[i].at("mean"));
       const auto own = classes[k].at("class").get<std::string>();
       for (std::size_t p = 0; p < x.size(); ++p) notes[p] += fmt::format("\n{}: {}", own, percent_text(mean[p]));
       panel.series.push_back({.title = own, .colour = kColours[k % kColours.size()], .x = x, .y = times(mean, 100)});
@@ -209,7 +209,7 @@ std::vector<Panel> class_dependence_panels(const Json& classes, const std::strin
 Panel training_panel(const Json& members, const std::string& quantity, const std::vector<std::string>& names) {
   Panel panel{.title = "Training", .x = {.label = "epoch"}, .y = {.label = quantity}};
   for (std::size_t k = 0; k < members.size(); ++k) {
-    const Numbers epochs = numbers_of(members[k].at("epoch")), values = numbers_of(members[k].at("value"));
+    const Column epochs = numbers_of(members[k].at("epoch")), values = numbers_of(members[k].at("value"));
     std::vector<std::string> notes;
     for (std::size_t i = 0; i < epochs.size(); ++i)
       notes.push_back(fmt::format("{}\nepoch {:.0f}: {}", names.at(k), epochs[i], four_digits(values[i])));

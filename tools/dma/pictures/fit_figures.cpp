@@ -12,13 +12,13 @@ namespace {
 
 using plot::Colour;
 using plot::Style;
-using Numbers = std::vector<double>;
+using Column = std::vector<double>;
 
 constexpr std::array kColours = {Colour::blue,   Colour::vermillion, Colour::green,
                                  Colour::orange, Colour::purple,     Colour::sky};
 constexpr Eigen::Index kMostPointsDrawn = 2000;  // more would only blacken the picture
 
-Numbers numbers(const Eigen::VectorXd& v) { return {v.begin(), v.end()}; }
+Column numbers(const Eigen::VectorXd& v) { return {v.begin(), v.end()}; }
 
 // Every so many rows, so that at most kMostPointsDrawn are left.
 std::vector<Eigen::Index> shown_rows(Eigen::Index rows) {
