@@ -13,10 +13,14 @@ namespace {
 
 std::string names(const PlanData& plan, std::span<const std::uint32_t> elements) {
   constexpr std::size_t kNamed = 8;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(kNamed, elements.size()); ++i)
-    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", element_name(plan, elements[i]));
-  if (elements.size() > kNamed) text += fmt::format(" and {} more", elements.size() - kNamed);
+  std::string text, last;
+  std::size_t count = 0;
+  for (const std::uint32_t e : elements)
+    if (std::string name = plan.element_name(e); name != last) {  // the components of a point have one name
+      last = std::move(name);
+      if (count++ < kNamed) text += fmt::format("{}'{}'", count == 1 ? "" : ", ", last);
+    }
+  if (count > kNamed) text += fmt::format(" and {} more", count - kNamed);
   return text;
 }
 

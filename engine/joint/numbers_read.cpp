@@ -195,7 +195,7 @@ bool Numbers::read(const State& state) {
     const Natural m = state.message(system->cavity_slots[k]);
     if (m.is_point())
       fail("joint: what shared '{}' learned elsewhere is a point mass; declare it observed",
-           element_name(*plan_, system->cavity_elements[k]));
+           plan_->element_name(system->cavity_elements[k]));
     if (double& weight = weights[system->first_cavity_row + k]; weight != m.rho) weight = m.rho, weights_changed();
     taus[system->first_cavity_row + k] = m.tau;
   }

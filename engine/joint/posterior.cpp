@@ -59,7 +59,7 @@ double log_scale_of_cavity(const State& state, const Numbers& n, std::uint32_t r
   if (rho == 0 && tau == 0) return 0;
   fail("no evidence: what shared '{}' has learned elsewhere has precision {} and cannot be normalised; give it one "
        "above 0",
-       joint_system::element_name(*state.plan(), n.system->cavity_elements[r - n.system->first_cavity_row]), rho);
+       state.plan()->element_name(n.system->cavity_elements[r - n.system->first_cavity_row]), rho);
 }
 
 struct Range {

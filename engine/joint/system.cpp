@@ -1,7 +1,5 @@
 #include "engine/joint/system.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -9,11 +7,6 @@
 #include "engine/support/error.h"
 
 namespace dma::joint_system {
-
-std::string element_name(const PlanData& plan, std::uint32_t element) {
-  const PlanData::Variable v = plan.variables.at_element(element);
-  return v.size == 1 ? std::string(v.name) : fmt::format("{}[{}]", v.name, element - v.first_element);
-}
 
 System::System(const PlanData& plan, const EliminationLimits& limits, std::vector<std::uint8_t> are_inferred,
                bool may_solve)
@@ -62,13 +55,13 @@ void System::assign_roles(const PlanData& plan) {
               "joint: '{}' is observed and also the output of factor '{}', a constraint of infinite precision; observe "
               "it through "
               "gaussian_noise instead",
-              element_name(plan, e), factor());
+              plan.element_name(e), factor());
         if (producer[e] != kNone)
           fail(
               "joint: '{}' is the output of two deterministic factors, '{}' is one of them: a constraint of infinite "
               "precision; "
               "connect one of them through gaussian_noise",
-              element_name(plan, e), factor());
+              plan.element_name(e), factor());
         producer[e] = g;
         role[e] = Role::derived;
         is_computed[e] = 1;
@@ -159,7 +152,7 @@ void System::form_rows(const PlanData& plan) {
         if (takes_part && out.message == nullptr) {
           out.message = port.message != nullptr ? port.message : group.kind->find_message(method, p);
           if (out.message == nullptr)
-            fail("joint: '{}' is missing, and factor '{}' cannot send it a message: {}", element_name(plan, e),
+            fail("joint: '{}' is missing, and factor '{}' cannot send it a message: {}", plan.element_name(e),
                  plan.slot_name(g, q / port.terms), missing_message(*group.kind, method, p));
         }
         out.elements.push_back(e);

@@ -137,6 +137,5 @@ struct System {
 };
 
 // "x[3]" of an element, "x" if its variable has no others.
-std::string element_name(const PlanData& plan, std::uint32_t element);
 
 }  // namespace dma::joint_system

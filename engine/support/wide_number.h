@@ -23,7 +23,8 @@ struct WideNumber {
     if (log == -HUGE_VAL) return {};
     WideNumber out;
     out.exponent = std::floor(log / std::numbers::ln2);
-    out.mantissa = std::exp(log - out.exponent * std::numbers::ln2);
+    // Of a log beyond 2^53 the rest is rounding, of any size.
+    out.mantissa = std::exp(std::clamp(log - out.exponent * std::numbers::ln2, 0.0, std::numbers::ln2));
     return out;
   }
   double log() const { return mantissa == 0 ? -HUGE_VAL : std::log(mantissa) + exponent * std::numbers::ln2; }

@@ -117,7 +117,10 @@ void range(const LinearCall& call) {
     const Sight<n> sight(call, s);
     const double distance = sight.q.norm();
     const Eigen::Matrix<double, 1, 1> r(distance - call.parameter_row(s).number(0));
-    write(call, s, r, (sight.q / distance).transpose() * sight.gains);
+    // At no distance it grows in every direction alike; ahead is one of them.
+    typename Turn<n>::Vector direction = Turn<n>::Vector::UnitX();
+    if (distance > 0) direction = sight.q / distance;
+    write(call, s, r, direction.transpose() * sight.gains);
   }
 }
 

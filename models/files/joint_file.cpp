@@ -158,6 +158,7 @@ Json to_json(const Neighbours::Memory& memory) {
   for (const Neighbours::Output& o : memory.outputs)
     json["outputs"].push_back({{"share", json_number(o.fraction)},
                                {"trend", packed_vector(o.trend)},
+                               {"trend_covariance", packed_matrix(o.trend_covariance)},
                                {"lengthscales", packed_vector(o.kernel.lengthscales)},
                                {"signal", json_number(o.kernel.signal)},
                                {"noise", json_number(o.kernel.noise)},
@@ -167,12 +168,15 @@ Json to_json(const Neighbours::Memory& memory) {
 
 Neighbours::Memory neighbours_from(const Json& json) {
   Neighbours::Memory memory{packed_matrix_from(json.at("rows")), packed_matrix_from(json.at("targets")), {}};
-  for (const Json& o : json.at("outputs"))
+  for (const Json& o : json.at("outputs")) {
     memory.outputs.push_back({packed_vector_from(o.at("trend")),
                               {packed_vector_from(o.at("lengthscales")), json_number(o.at("signal")),
                                json_number(o.at("noise"))},
                               tails_from(o.at("tails")),
                               json_number(o.at("share"))});
+    if (o.contains("trend_covariance"))  // younger than the format
+      memory.outputs.back().trend_covariance = packed_matrix_from(o.at("trend_covariance"));
+  }
   return memory;
 }
 
@@ -185,8 +189,10 @@ void check_neighbours(const BnnOptions& options, const Neighbours::Memory& memor
   for (const Neighbours::Output& o : memory.outputs) {
     const NeighbourKernel& k = o.kernel;
     expect(o.trend.size() == inputs + 1 && o.trend.allFinite() && k.lengthscales.size() == inputs &&
-               (k.lengthscales.array() > 0).all() && k.lengthscales.allFinite() && k.signal >= 0 && k.noise > 0 &&
-               std::isfinite(k.signal + k.noise) && o.fraction >= 0 && o.fraction <= 1,
+               (o.trend_covariance.size() == 0 ||
+                (o.trend_covariance.rows() == inputs + 1 && o.trend_covariance.cols() == inputs + 1)) &&
+               o.trend_covariance.allFinite() && (k.lengthscales.array() > 0).all() && k.lengthscales.allFinite() &&
+               k.signal >= 0 && k.noise > 0 && std::isfinite(k.signal + k.noise) && o.fraction >= 0 && o.fraction <= 1,
            "a number of the neighbours is not usable");
     check_tails(o.tails);
   }

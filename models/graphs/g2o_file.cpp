@@ -6,6 +6,7 @@
 #include <charconv>
 #include <map>
 #include <queue>
+#include <utility>
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"
@@ -121,7 +122,7 @@ class G2o {
     Eigen::Quaterniond turn;
     if (tag.rotation == Write::quaternion) {
       turn = Eigen::Quaterniond(number(first + 6), out[3], out[4], out[5]);
-      if (!(turn.norm() > 1e-3))
+      if (!(turn.norm() > 1e-3 && turn.norm() < 1e3))
         fail("line {}: the quaternion has length {}; one of length 1 is expected", line_, turn.norm());
       turn.normalize();
     } else {
@@ -147,11 +148,13 @@ class G2o {
       const auto n = static_cast<Eigen::Index>(size);
       return Eigen::Map<const Eigen::MatrixXd>(matrix.data(), n, n).llt().info() == Eigen::Success;
     };
-    if (std::vector<double> matrix = full(); is_definite(matrix)) return matrix;
-    if (tag.name == "EDGE2") {  // TORO's order: xx, xy, yy, aa, xa, ya
-      upper = {upper[0], upper[1], upper[4], upper[2], upper[5], upper[3]};
+    if (tag.name == "EDGE2") {  // TORO's order: xx, xy, yy, aa, xa, ya; some files have that of the others
+      const std::vector<double> by_rows =
+          std::exchange(upper, {upper[0], upper[1], upper[4], upper[2], upper[5], upper[3]});
       if (std::vector<double> matrix = full(); is_definite(matrix)) return matrix;
+      upper = by_rows;
     }
+    if (std::vector<double> matrix = full(); is_definite(matrix)) return matrix;
     fail("line {}: the information of edge {} to {} is not positive definite; look at its diagonal", line_, words_[1],
          words_[2]);
   }
@@ -221,6 +224,12 @@ std::string pose_text(const std::vector<double>& pose) {
 }
 
 }  // namespace
+
+bool is_g2o(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  constexpr std::string_view kBegin[] = {"VERTEX", "EDGE", "FIX", "EQUIV", "#"};
+  return std::ranges::any_of(kBegin, [&](std::string_view word) { return text.starts_with(word); });
+}
 
 PoseGraph parse_g2o(std::string_view text) { return G2o().read(text); }
 

@@ -277,7 +277,8 @@ Json parsed(std::string_view text) {
     return parse_distinct(text);
   } catch (const nlohmann::json::parse_error& error) {
     const std::string_view start = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-    if (!start.empty() && !start.starts_with('{'))
+    if (start.empty()) fail("the file is empty; a graph as JSON, BIF, UAI or g2o is expected");
+    if (!start.starts_with('{'))
       fail("it is no graph: it begins with \"{}\"; JSON, which begins with {{, BIF, UAI or g2o is expected",
            start.substr(0, std::min<std::size_t>(start.find('\n'), 30)));
     fail("not JSON near line {}: look for a missing comma, quote or bracket", line_of(error.byte));
@@ -311,12 +312,11 @@ GraphFile parse_graph(std::string_view text, std::span<const GivenText> given) {
   if (rest.starts_with("MARKOV") || rest.starts_with("BAYES")) return parse_uai(text, given);
   for (const std::string_view word : {"network", "variable", "probability", "//", "/*"})
     if (rest.starts_with(word)) return parse_bif(text, given);
-  for (const std::string_view word : {"VERTEX", "EDGE", "FIX", "EQUIV", "#"})
-    if (rest.starts_with(word)) {
-      GraphFile poses = parse_g2o(text).graph();
-      poses.observe(given);
-      return poses;
-    }
+  if (is_g2o(text)) {
+    GraphFile poses = parse_g2o(text).graph();
+    poses.observe(given);
+    return poses;
+  }
   const Json json = parsed(text);
   const Node root(json, "");
   root.object({"description", "variables", "factors", "hypers", "schedule", "method"});

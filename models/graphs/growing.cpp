@@ -61,7 +61,11 @@ void GrowingGraph::observe(VariableId variable, std::span<const double> values) 
   const Graph::Variable v = graph_[variable];
   if (!v.observed) fail("variable '{}' is not observed; declare it with observed(...)", v.name);
   known_.resize(graph_.variables().size(), {.step = steps_});
-  known_[variable.value].value.assign(values.begin(), values.end());
+  Known& known = known_[variable.value];
+  if (known.step < steps_ && !known.value.empty() && !std::ranges::equal(known.value, values))
+    fail("growing graph: '{}' had its value at an earlier update; declare another observed variable for a new one",
+         v.name);
+  known.value.assign(values.begin(), values.end());
 }
 
 void GrowingGraph::start(VariableId variable, std::span<const double> values) {
@@ -179,6 +183,9 @@ Report GrowingGraph::update() {
   known_.resize(graph_.variables().size(), {.step = steps_});
   std::vector<std::uint32_t> all = factors_;
   for (std::size_t f = met_; f < graph_.factors().size(); ++f) {
+    if (!graph_.factors()[f].when.empty())
+      fail("growing graph: factor '{}' counts only in some cases; a growing graph has factors that always count",
+           graph_.factors()[f].name());
     for (const Connection& c : graph_.factors()[f].connections)
       if (known_[c.variable.value].has_left)
         fail("growing graph: factor '{}' connects '{}', which left the window; raise the lag of {}",
@@ -186,6 +193,12 @@ Report GrowingGraph::update() {
     all.push_back(static_cast<std::uint32_t>(f));
   }
   came_.resize(graph_.factors().size(), steps_);
+  if (all.empty() && boundary_.variables.empty()) {  // an empty window
+    ++steps_;
+    Report nothing;
+    nothing.stop = Report::Stop::exact;
+    return nothing;
+  }
   Solved found = solve(window_, all);
   factors_ = std::move(all);
   met_ = graph_.factors().size();

@@ -35,9 +35,10 @@ class GrowingGraph {
  public:
   explicit GrowingGraph(Registry registry, GrowingOptions options = {});
 
-  // To be added to. A factor may connect variables of the window and observed ones; any other is an Error of update().
+  // To be added to. A factor may connect variables of the window and observed ones; any other is an Error of update(),
+  // and so is one that counts only in some cases (gates.h).
   Graph& graph() { return graph_; }
-  // The value of an observed variable, before the update that it comes with.
+  // The value of an observed variable, before the update that it comes with; it keeps it.
   void observe(VariableId variable, std::span<const double> values);
   void observe(VariableId variable, std::initializer_list<double> values) {
     observe(variable, std::span(values.begin(), values.size()));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <optional>
 
 #include "engine/run/state.h"
 #include "engine/support/error.h"
@@ -147,15 +148,22 @@ GraphFile PoseGraph::graph(const Loss& loss) const {
 
 void PoseGraph::move_to(const State& state) {
   const std::vector<bool> is_fixed = fixed_in(*this);
+  // What nothing determines stays where it is.
   const auto move = [&](VariableId from, bool are_points) {
-    std::vector<double> means;
-    for (std::size_t v = 0, next = 0; v < vertices.size(); ++v)
-      for (double& number : vertices[v].at) {
-        if (is_fixed[v] || vertices[v].is_point != are_points) continue;
-        if (means.empty()) means = state.belief(from).means();
-        number = means.at(next++);
+    std::optional<Belief> belief;
+    std::size_t next = 0;
+    for (std::size_t v = 0; v < vertices.size(); ++v) {
+      if (is_fixed[v] || vertices[v].is_point != are_points) continue;
+      if (!belief) belief = state.belief(from);
+      std::vector<double>& at = vertices[v].at;
+      for (std::size_t k = 0; k < at.size(); ++k) {  // a pose is one value, a point two
+        const std::size_t i = are_points ? next + k : next;
+        if (std::ranges::none_of(belief->message(i), [](const Natural& m) { return m.rho == 0; }))
+          at[k] = are_points ? belief->mean(i) : belief->mean(i, k);
       }
-    return !means.empty();
+      next += are_points ? at.size() : 1;
+    }
+    return belief.has_value();
   };
   const bool has_free = move(VariableId{0}, false);
   (void)move(VariableId{has_free ? 2u : 1u}, true);

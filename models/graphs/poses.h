@@ -58,10 +58,11 @@ struct PoseGraph {
   // first pose is fixed where the file fixes none. The loss is that of loops: edges between poses that do not follow
   // each other.
   GraphFile graph(const Loss& loss = {}) const;
-  // The vertices where a state of that graph has them.
+  // The vertices where a state of that graph has them; what nothing determines stays.
   void move_to(const State& state);
 };
 
+bool is_g2o(std::string_view text);  // by how it begins
 // An Error says the line, what is there and what is expected. Vertices without a line are placed along the edges.
 PoseGraph parse_g2o(std::string_view text);
 std::string g2o_text(const PoseGraph& graph);

@@ -30,6 +30,16 @@ NeighbourKernel NeighbourKernel::from_logs(const Vector& logs) {
   return {logs.head(columns).array().exp(), std::exp(logs(columns)), std::exp(logs(columns + 1))};
 }
 
+Matrix NeighbourKernel::covariance(const Matrix& rows) const {
+  const Matrix z = scaled(rows);
+  const Vector squares = z.rowwise().squaredNorm();
+  Matrix apart = -2 * z * z.transpose();
+  apart.colwise() += squares;
+  apart.rowwise() += squares.transpose();
+  const Eigen::ArrayXXd distances = kRootFive * apart.array().max(0).sqrt();
+  return signal * matern(distances, (-distances).exp());
+}
+
 RowConditional::Belief RowConditional::at(const Eigen::RowVectorXd& point,
                                           const Eigen::Ref<const Eigen::Matrix<Index, Eigen::Dynamic, 1>>& nearest) {
   const double s = kernel_.signal;

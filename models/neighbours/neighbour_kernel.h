@@ -22,6 +22,7 @@ struct NeighbourKernel {
   Vector logs() const;  // of l, s, v
   static NeighbourKernel from_logs(const Vector& logs);
   Matrix scaled(const Matrix& rows) const { return rows * lengthscales.cwiseInverse().asDiagonal(); }
+  Matrix covariance(const Matrix& rows) const;  // of f between rows
 };
 
 // Solves one row after the other in the same memory: about k^3 / 3 + columns * k^2 products for k neighbours.
@@ -40,6 +41,7 @@ class RowConditional {
   //   by V: g = (e^2 / V - 1) / (2 V), by the mean: h = e / V, by k: -2 g w + h a, by K: g w w^T - h (a w^T + w a^T)
   //   / 2.
   double log_density(double y, Eigen::Ref<Vector> gradient);
+  const Vector& weights() const { return weights_; }  // w of the last at()
 
  private:
   const NeighbourKernel& kernel_;

@@ -34,6 +34,9 @@ constexpr double kNoVariance = 1e-20;         // of what the trend leaves: nothi
 struct Trend {
   Vector weights;  // of the columns, then the constant
   Vector left, left_out;
+  Eigen::RowVectorXd centre;
+  Matrix axes;    // of the columns
+  Vector shrunk;  // inverse of the squares along each, with the ridge
 };
 
 Trend trend_of(const Matrix& rows, const Vector& targets) {
@@ -57,7 +60,7 @@ Trend trend_of(const Matrix& rows, const Vector& targets) {
     const double sum = left_out.squaredNorm();
     if (!(sum < least)) continue;
     least = sum;
-    best = {axes.eigenvectors() * weights, left, left_out};
+    best = {axes.eigenvectors() * weights, left, left_out, centre, axes.eigenvectors(), shrunk};
   }
   best.weights.conservativeResize(rows.cols() + 1);
   best.weights(rows.cols()) = mean - centre.dot(best.weights.head(rows.cols()));
@@ -79,6 +82,35 @@ std::vector<Index> drawn(Index of, Index count, boost::random::mt19937_64& rando
   }
   all.resize(static_cast<std::size_t>(count));
   return all;
+}
+
+// Of the weights of a trend, under what the process and the noise do to them. Along its axes F, with
+// D = (F^T F + R)^-1 and weights of variance (s + v) / R, which is at most 1, it is
+//   D (F^T (K + v I) F + (s + v) R) D  =  (s + v) D + D F^T (K - s I) F D,
+// where pairs of some rows stand for all pairs.
+Matrix covariance_of(const Trend& trend, const Matrix& rows, const NeighbourKernel& kernel, std::uint64_t seed) {
+  constexpr Index kSample = 256;
+  boost::random::mt19937_64 random(seed);
+  const Index columns = rows.cols();
+  const Matrix sample = rows(drawn(rows.rows(), kSample, random), Eigen::all);
+  const auto all = static_cast<double>(rows.rows()), some = static_cast<double>(sample.rows());
+  Matrix features(sample.rows(), columns + 1);
+  features << (sample.rowwise() - trend.centre) * trend.axes, Vector::Ones(sample.rows());
+  Matrix pairs = kernel.covariance(sample);
+  pairs.diagonal().setZero();
+  const Eigen::SelfAdjointEigenSolver<Matrix> found(Matrix(features.transpose() * pairs * features));
+  // What is negative is due to the sample: neighbours have like features.
+  pairs = found.eigenvectors() * found.eigenvalues().cwiseMax(0).asDiagonal() * found.eigenvectors().transpose();
+  const double variance = kernel.signal + kernel.noise;
+  Vector shrunk(columns + 1);
+  shrunk << (trend.shrunk.cwiseInverse().array() + variance).inverse().matrix(), 1 / all;
+  Matrix along = shrunk.asDiagonal() * pairs * shrunk.asDiagonal() * (all * (all - 1) / (some * (some - 1)));
+  along.diagonal() += variance * shrunk;
+  Matrix to_axes = Matrix::Zero(columns + 1, columns + 1);  // from columns and constant
+  to_axes.topLeftCorner(columns, columns) = trend.axes.transpose();
+  to_axes.topRightCorner(columns, 1) = -(trend.centre * trend.axes).transpose();
+  to_axes(columns, columns) = 1;
+  return to_axes.transpose() * along * to_axes;
 }
 
 // Calls f with the first and the number of every so many rows, several at the same time.
@@ -167,17 +199,22 @@ NeighbourKernel learned_kernel(const Matrix& rows, const Vector& values, const V
 }
 
 // What the process says of points by their nearest rows; with `own`, the numbers of the rows that they are, each
-// without itself.
-void believe(const NeighbourKernel& kernel, const NearestRows& search, const Matrix& rows, const Vector& values,
-             const Matrix& points, std::span<const Index> own, std::size_t jobs, Eigen::Ref<Vector> mean,
-             Eigen::Ref<Vector> variance) {
+// without itself. An error of the trend counts as far as the neighbours do not share it.
+void believe(const NeighbourKernel& kernel, const Matrix& trend_covariance, const NearestRows& search,
+             const Matrix& rows, const Vector& values, const Matrix& points, std::span<const Index> own,
+             std::size_t jobs, Eigen::Ref<Vector> mean, Eigen::Ref<Vector> variance) {
   by_blocks(points.rows(), jobs, [&](Index begin, Index size) {
     const auto some = points.middleRows(begin, size);
     const IndexMatrix nearest = search.find(kernel.scaled(some), Neighbours::kNeighbours, part_of(own, begin, size));
     RowConditional conditional(kernel, rows, values);
+    Vector apart(rows.cols() + 1);
     for (Index i = 0; i < size; ++i) {
       const RowConditional::Belief belief = conditional.at(some.row(i), nearest.col(i));
       mean(begin + i) = belief.mean, variance(begin + i) = belief.variance;
+      if (trend_covariance.size() == 0) continue;
+      apart.head(rows.cols()) = some.row(i) - conditional.weights().transpose() * rows(nearest.col(i), Eigen::all);
+      apart(rows.cols()) = 1 - conditional.weights().sum();
+      variance(begin + i) += std::max(0.0, apart.dot(trend_covariance * apart));
     }
   });
 }
@@ -242,8 +279,8 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
                                                  has_lengthscales, {}, options, told);
       logs += own.logs() / static_cast<double>(parts.size());
       Vector own_mean(static_cast<Index>(own_rows.size())), own_spread = own_mean;
-      believe(own, NearestRows(own.scaled(rows)), rows, trend.left, rows(own_rows, Eigen::all), own_rows, options.jobs,
-              own_mean, own_spread);
+      believe(own, covariance_of(trend, rows, own, options.seed), NearestRows(own.scaled(rows)), rows, trend.left,
+              rows(own_rows, Eigen::all), own_rows, options.jobs, own_mean, own_spread);
       mean(own_rows) = own_mean, spread(own_rows) = own_spread;
       noise(own_rows).setConstant(own.noise);
     }
@@ -256,7 +293,8 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
     left_out.epistemic_sd.col(k) = own_spread.cwiseSqrt();
     left_out.noise_sd.col(k) = own_noise.cwiseSqrt();
     learned.push_back(
-        {trend.weights, kernel, has_structure ? most_likely_tails(errors, own_spread, own_noise) : StudentTails{}});
+        {trend.weights, kernel, has_structure ? most_likely_tails(errors, own_spread, own_noise) : StudentTails{}, 0,
+         covariance_of(trend, rows, kernel, options.seed)});
     left_out.tails.push_back(learned.back().tails);
   }
   for (Index k = 0; k < outputs; ++k) {
@@ -282,8 +320,8 @@ PredictionComponent Neighbours::believed(const Matrix& rows, std::span<const Ind
                           fractions().transpose().replicate(rows.rows(), 1)};
   for (Index k = 0; k < outputs; ++k) {
     const Output& output = memory_.outputs[static_cast<std::size_t>(k)];
-    believe(output.kernel, search_[static_cast<std::size_t>(k)], memory_.rows, values_.col(k), rows, own,
-            jobs, all.mean.col(k), all.epistemic_sd.col(k));
+    believe(output.kernel, output.trend_covariance, search_[static_cast<std::size_t>(k)], memory_.rows, values_.col(k),
+            rows, own, jobs, all.mean.col(k), all.epistemic_sd.col(k));
     all.mean.col(k) += trend_at(output.trend, rows);
     all.epistemic_sd.col(k) = all.epistemic_sd.col(k).cwiseSqrt().eval();
     all.noise_sd.col(k).setConstant(std::sqrt(output.kernel.noise));

@@ -32,6 +32,8 @@ class Neighbours {
     NeighbourKernel kernel;  // of what the trend leaves
     StudentTails tails = {};
     double fraction = 0;  // of a mixture with other models: weight of the predictions
+    // Of the trend's weights, which widens predictions away from the rows; none: a trend that is certain.
+    Matrix trend_covariance = {};
   };
   struct Memory {
     Matrix rows, targets;

@@ -35,8 +35,12 @@ std::vector<py::dict> scores(const std::vector<Scores>& all) {
   return entries;
 }
 
-// Of the columns with these names, those that are wanted.
-std::vector<Eigen::Index> places_of(const std::vector<std::string>& wanted, const std::vector<std::string>& names) {
+// Of the columns with these names, those that are wanted; without names all of them.
+Eigen::MatrixXd columns_of(const Eigen::MatrixXd& x, const std::vector<std::string>& wanted,
+                           const std::vector<std::string>& names) {
+  if (names.empty()) return x;
+  if (static_cast<Eigen::Index>(names.size()) != x.cols())
+    fail("inputs: {} names are given for the {} columns of X; one for each is expected", names.size(), x.cols());
   std::vector<Eigen::Index> places;
   for (const std::string& name : wanted) {
     const auto found = std::ranges::find(names, name);
@@ -45,7 +49,7 @@ std::vector<Eigen::Index> places_of(const std::vector<std::string>& wanted, cons
            suggestion(name, names));
     places.push_back(found - names.begin());
   }
-  return places;
+  return x(Eigen::all, places);
 }
 
 void rethrow(const Listener& listener) {
@@ -68,11 +72,7 @@ std::shared_ptr<GraphModel> learned(const Graph& graph, const std::vector<std::s
     GraphFile file;
     file.graph = graph;
     auto made = std::make_shared<GraphModel>(std::move(file), known, targets, options);
-    if (names.empty()) {
-      made->fit(x, y, weights);
-      return made;
-    }
-    made->fit(x(Eigen::all, places_of(made->inputs(), names)), y, weights);
+    made->fit(columns_of(x, made->inputs(), names), y, weights);
     return made;
   });
   rethrow(listener);
@@ -316,8 +316,7 @@ void bind_graph_model(py::module_& module) {
           [](const GraphModel& self, const Columns& inputs, const std::vector<std::string>& names) {
             const Eigen::MatrixXd x = matrix_of(inputs, "inputs");
             return without_lock([&] {
-              Prediction p =
-                  self.predict(names.empty() ? x : Eigen::MatrixXd(x(Eigen::all, places_of(self.inputs(), names))));
+              Prediction p = self.predict(columns_of(x, self.inputs(), names));
               check_prediction(p, self.targets());
               return p;
             });

@@ -13,6 +13,27 @@
 
 using namespace dma;
 
+TEST_CASE("exact: components of a mixture that are farther away than any exponent") {
+  for (const double far : {1e3, 1e30, 1e90, 1e140}) {
+    CAPTURE(far);
+    Graph g;
+    const VariableId s = g.variable("s", 1, "categorical(3)"), m = g.observed("m", 3), y = g.variable("y");
+    g.factor("mixture", {s, m, y});
+    g.factor("gaussian_prior", {y}, {{"mean", 0.0}, {"variance", 1.0}});
+    const Plan plan = compile(g, exact(), standard_registry());
+    State state(plan);
+    state.observe(m, {0.5, -far, 2 * far});
+    CHECK(run(plan, state).stop == Report::Stop::exact);
+    const Belief belief = state.belief(s);
+    CHECK(belief.mean(0, 0) == 1);
+    for (const Natural& k : belief.message(0)) CHECK(std::isfinite(k.tau));
+    // log N(0; m, 2) of each, from that of the first.
+    for (const auto& [k, mean] : {std::pair{1.0, far}, {2.0, 2 * far}})
+      CHECK(belief.log_density(0, {&k, 1}) == doctest::Approx(-0.25 * mean * mean + 0.0625).epsilon(1e-14));
+    CHECK(state.belief(y).mean() == doctest::Approx(0.25));
+  }
+}
+
 TEST_CASE("exact: Gaussian trees that hang on a discrete loop") {
   // Three causes that prefer to agree; each has a level y of mean m[k], and m and y are unknown: z is y with noise.
   constexpr double kPrior[] = {-1, 2}, kPriorVariance = 0.5, kNoise = 0.3;

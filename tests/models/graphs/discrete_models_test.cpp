@@ -1,5 +1,4 @@
-// Models of hidden categories with unknown probabilities that people build of the discrete kinds, beside sums over all
-// values of what is hidden. Given those, rows of probabilities integrate to ratios of beta functions.
+// Models of hidden categories, beside sums over them: given those, unknown rows give ratios of beta functions.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

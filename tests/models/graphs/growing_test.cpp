@@ -110,6 +110,22 @@ TEST_CASE("growing: what nothing determines stays, and what has left cannot be a
   CHECK_THROWS_WITH_AS(g.update(),
                        "growing graph: factor 'late' connects 'a', which left the window; raise the lag of 1", Error);
   CHECK_THROWS_WITH_AS(g.observe(c, {1.0}), "variable 'c' is not observed; declare it with observed(...)", Error);
+  CHECK_THROWS_WITH_AS(g.observe(y, {3.0}),
+                       "growing graph: 'y' had its value at an earlier update; declare another observed variable for a "
+                       "new one",
+                       Error);
+  g.observe(y, {2.0});
+  GrowingGraph other(standard_registry(), {.lag = 1});
+  CHECK(other.update().stop == Report::Stop::exact);  // of nothing
+  const VariableId on = other.graph().observed("on", 1, "bernoulli"), x = other.graph().variable("x");
+  const ParameterList standard = {{"mean", 0.0}, {"variance", 1.0}};
+  other.graph().factor("gaussian_prior", {x}, standard);
+  for (int i = 0; i < 5; ++i) CHECK(other.update().stop == Report::Stop::exact);  // x has left
+  CHECK(other.belief(x).variance() == 1);
+  other.graph().factor("gaussian_prior", {x}, standard, {.name = "gated", .when = {{on, 0}}});
+  CHECK_THROWS_WITH_AS(
+      other.update(),
+      "growing graph: factor 'gated' counts only in some cases; a growing graph has factors that always count", Error);
   CHECK_THROWS_WITH_AS(GrowingGraph(standard_registry(), {.lag = 0}),
                        "growing graph: the lag is 0; at least 1 is expected", Error);
 }

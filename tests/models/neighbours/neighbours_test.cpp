@@ -178,6 +178,31 @@ TEST_CASE("neighbours: of a large table a sample is judged, as all of its rows w
   CHECK(coverage(alone(all), targets) == doctest::Approx(0.95).epsilon(0.01));
 }
 
+TEST_CASE("neighbours: far from the rows they are as wrong as they say") {
+  // Lines with waves on them: the waves end somewhere, the line goes on. Rows come from a square of two columns.
+  constexpr int kTables = 30;
+  for (const double wave : {0.0, 0.3, 1.0}) {
+    CAPTURE(wave);
+    double square = 0;
+    for (int t = 0; t < kTables; ++t) {
+      const auto seed = static_cast<std::uint64_t>(t);
+      const Matrix rows = random_matrix(150, 2, 10 + seed), slopes = random_matrix(2, 1, 100 + seed),
+                   phases = 3 * random_matrix(2, 1, 200 + seed), noise = random_matrix(150, 1, 300 + seed);
+      const Matrix targets = (rows * slopes).array() +
+                             wave * ((2 * rows.col(0).array() + phases(0)).sin() +
+                                     (3 * rows.col(1).array() + phases(1)).sin()) +
+                             0.1 * noise.array();
+      Matrix far(2, 2);
+      far << 100, -50, 1e6, -5e5;
+      const PredictionComponent found = Neighbours::fit(rows, targets).model.predict(far);
+      square += std::pow((found.mean(0) - (far * slopes)(0)) / found.epistemic_sd(0), 2) / kTables;
+      CHECK(found.epistemic_sd(1) == doctest::Approx(1e4 * found.epistemic_sd(0)).epsilon(0.1));
+    }
+    CHECK(square < 2.5);
+    CHECK(square > 0.1);
+  }
+}
+
 TEST_CASE("neighbours: equal rows, equal targets and columns without values are no trouble") {
   Matrix rows = random_matrix(120, 3, 1);
   rows.bottomRows(60) = rows.topRows(60);

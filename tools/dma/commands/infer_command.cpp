@@ -84,9 +84,10 @@ std::string schedule_name(const Plan& plan) {
   return text.substr(0, text.find_first_of(":\n"));
 }
 
-std::vector<std::string> uninformed(const Graph& graph, const State& state) {
+// The variables that are shown: all, or the first so many.
+std::vector<std::string> uninformed(const Graph& graph, const State& state, std::size_t shown) {
   std::vector<std::string> names;
-  for (std::size_t v = 0; v < graph.variables().size(); ++v) {
+  for (std::size_t v = 0; v < shown; ++v) {
     if (graph.variables()[v].observed) continue;
     const Belief belief = state.belief(VariableId{static_cast<std::uint32_t>(v)});
     for (std::size_t i = 0; i < belief.size(); ++i)
@@ -121,11 +122,13 @@ FoundEvidence evidence_of(const Solved& solved) {
   }
 }
 
-void print_beliefs(const Graph& graph, const State& state) {
+void print_beliefs(const Graph& graph, const State& state, std::size_t shown) {
   std::size_t width = 8;
-  for (const Graph::Variable& variable : graph.variables())
+  for (std::size_t v = 0; v < shown; ++v) {
+    const Graph::Variable& variable = graph.variables()[v];
     width = std::max(width, variable.name.size() + (variable.size > 1 ? 5 : 0));
-  for (std::size_t v = 0; v < graph.variables().size(); ++v) {
+  }
+  for (std::size_t v = 0; v < shown; ++v) {
     const Graph::Variable& variable = graph.variables()[v];
     const Belief belief = state.belief(VariableId{static_cast<std::uint32_t>(v)});
     const auto is_missing = [&](std::size_t i) {
@@ -141,9 +144,9 @@ void print_beliefs(const Graph& graph, const State& state) {
   }
 }
 
-Json beliefs_json(const Graph& graph, const State& state) {
+Json beliefs_json(const Graph& graph, const State& state, std::size_t shown) {
   Json json = Json::object();
-  for (std::size_t v = 0; v < graph.variables().size(); ++v) {
+  for (std::size_t v = 0; v < shown; ++v) {
     const Belief belief = state.belief(VariableId{static_cast<std::uint32_t>(v)});
     Json& entry = json[graph.variables()[v].name] = {{"family", belief.family().text()}};
     for (const std::string& category : graph.categories(VariableId{static_cast<std::uint32_t>(v)}))
@@ -212,7 +215,11 @@ void infer(const InferRequest& request) {
   std::optional<PoseGraph> poses;
   const GraphFile file = [&] {
     try {
-      if (request.poses.empty() && request.loss.empty()) return parse_graph(text, given);
+      if (!is_g2o(text)) {
+        for (const auto& [option, value] : {std::pair{"--poses", request.poses.string()}, {"--loss", request.loss}})
+          if (!value.empty()) fail("{} is for g2o and TORO files of poses; this is none", option);
+        return parse_graph(text, given);
+      }
       poses = parse_g2o(text);
       GraphFile found = poses->graph(parse_loss(request.loss));
       found.observe(given);
@@ -243,7 +250,10 @@ void infer(const InferRequest& request) {
     }
   }();
   const FoundEvidence found = evidence_of(solved);
-  const std::vector<std::string> open = uninformed(file.graph, solved.state);
+  // Of poses, not of the residuals that are made of them.
+  const bool has_free_poses = poses && file.graph.variables()[0].name == "pose";
+  const std::size_t shown_variables = poses ? (has_free_poses ? 2 : 1) : file.graph.variables().size();
+  const std::vector<std::string> open = uninformed(file.graph, solved.state, shown_variables);
   const std::string dot = to_dot(file.graph, registry, solved.state);
   if (!request.dot.empty()) write_file(request.dot, dot);
   std::string skipped;
@@ -263,7 +273,7 @@ void infer(const InferRequest& request) {
     Json json{{"schedule", schedule_name(solved.plan)},
               {"report", solved.report.line()},
               {"converged", solved.report.converged()},
-              {"beliefs", beliefs_json(file.graph, solved.state)},
+              {"beliefs", beliefs_json(file.graph, solved.state, shown_variables)},
               {"uninformed", open}};
     json["log_evidence"] = found.value ? json_number(*found.value) : Json();
     if (found.value) json["log_evidence_is_exact"] = found.why.empty();
@@ -273,7 +283,7 @@ void infer(const InferRequest& request) {
     fmt::print("{}", readable(json));
     return;
   }
-  print_beliefs(file.graph, solved.state);
+  print_beliefs(file.graph, solved.state, shown_variables);
   for (const auto& [name, belief] : hypers_of(file, solved))
     fmt::print("  {:<8}  {:.4g} +- {:.4g}, 90 % from {:.4g} to {:.4g}\n", name, belief.mean(), belief.sd(),
                belief.quantile(0.05), belief.quantile(0.95));

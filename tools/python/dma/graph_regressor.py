@@ -72,6 +72,11 @@ class GraphRegressor(Predicting, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GraphRegressor:
         """Learns rows; one with sample_weight 2 counts as two, one with 0 not at all."""
+        if not isinstance(self.graph, _dma.Graph):
+            raise TypeError(f"GraphRegressor: graph is {self.graph!r}; a dma.Graph is expected")
+        for kind in self.kinds:
+            if not isinstance(kind, _dma.Kind):
+                raise TypeError(f"GraphRegressor: one of kinds is {kind!r}; a dma.Kind is expected")
         X, y = checked_pair(self, X, y)
         weights: list[float] = []
         if sample_weight is not None:
