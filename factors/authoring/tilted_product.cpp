@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <bitset>
-#include <boost/container/static_vector.hpp>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -24,7 +23,7 @@ struct Mode {
   Matrix root;  // t = at + root z, z ~ N(0, I) to the second order
   double distance(const Vector& t) const { return root.triangularView<Eigen::Upper>().solve(t - at).norm(); }
 };
-using Modes = boost::container::static_vector<Mode, 2>;
+using Modes = std::vector<Mode>;  // one or two
 
 class Density {
  public:
@@ -104,7 +103,7 @@ class Density {
 class Lattice {
  public:
   Lattice(const Density& density, const Modes& modes, double step)
-      : density_(density), modes_(modes), step_(step), reached_(modes.size()) {
+      : density_(density), modes_(modes), step_(step) {
     for (std::size_t m = 0; m < modes.size() && is_whole_; ++m)
       if (!reached_[m]) flood(m);
   }
@@ -182,7 +181,7 @@ class Lattice {
   const Modes& modes_;
   double step_;
   bool is_whole_ = true;
-  boost::container::static_vector<bool, 2> reached_;
+  std::array<bool, 2> reached_ = {};
   std::array<Sums, 2> sums_;
 };
 

@@ -124,11 +124,11 @@ TEST_CASE("argmax, softmax, multinomial, ordered: exact moments and evidence, by
 
 // Of two classes everything depends on the difference of the scores, N(m, v): a binomial of it, in one dimension.
 TEST_CASE("softmax, multinomial: of two classes the binomial's integral, whatever the widths and the counts") {
-  for (const auto& counts : {std::pair{1.0, 0.0}, {0.0, 1.0}, {3.0, 1.0}, {0.0, 40.0}, {2000.0, 900.0}})
+  for (const auto& of_two : {std::pair{1.0, 0.0}, {0.0, 1.0}, {3.0, 1.0}, {0.0, 40.0}, {2000.0, 900.0}})
     for (const double narrow : {0.0, 1e-10, 0.3, 4.0})
       for (const double wide : {1e-3, 1.0, 30.0, 1e4}) {
         const std::vector<Gaussian> scores{Gaussian::from_moments(0.4, narrow), Gaussian::from_moments(-0.2, wide)};
-        const double a = counts.first, b = counts.second, v = narrow + wide,
+        const double a = of_two.first, b = of_two.second, v = narrow + wide,
                      log_choose = std::lgamma(a + b + 1) - std::lgamma(a + 1) - std::lgamma(b + 1);
         INFO("counts ", a, " and ", b, ", variances ", narrow, " and ", wide);
         const Gaussian difference = Gaussian::from_moments(0.6, v);
