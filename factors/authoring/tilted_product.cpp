@@ -9,6 +9,7 @@
 #include <functional>
 #include <numbers>
 #include <optional>
+#include <vector>
 
 namespace dma {
 
@@ -242,7 +243,7 @@ Modes modes_of(const Density& density) {
     if (!found) continue;
     const auto is_it = [&](const Mode& known) { return known.distance(found->at) < kApart; };
     if (std::ranges::any_of(modes, is_it)) continue;
-    if (modes.size() == modes.capacity()) return {};
+    if (modes.size() == 2) return {};  // a third
     modes.push_back(*found);
   }
   std::ranges::sort(modes, std::greater(), &Mode::height);

@@ -146,11 +146,11 @@ TEST_CASE("vectors: zeros of a precision are no part of the graph, and a covaria
 // y ~ N(0, S), with the prior LKJ(2) written as det(correlations), by a random walk.
 template <int n>
 void check_learned(double tolerance) {
-  constexpr std::size_t kRows = 30;
+  constexpr std::size_t kDrawn = 30;
   constexpr int kFree = n * (n - 1) / 2, kSteps = 400'000;
   using Square = Eigen::Matrix<double, n, n>;
   using Point = Eigen::Matrix<double, n + kFree, 1>;  // log standard deviations, 2 atanh of the correlations
-  MatrixXd rows(kRows, n);
+  MatrixXd rows(kDrawn, n);
   for (Eigen::Index i = 0; i < rows.size(); ++i)
     rows(i / n, i % n) = 2 * std::sin(1.7 * static_cast<double>(i * i % 89));
   rows *= some_covariance(n, 0.2).llt().matrixU();
@@ -168,8 +168,8 @@ void check_learned(double tolerance) {
     const double log_left = 2 * root.matrixLLT().diagonal().array().log().sum();
     const Eigen::Matrix<double, n, 1> sd = t.template head<n>().array().exp();
     const Square scaled = sd.cwiseInverse().asDiagonal() * scatter * sd.cwiseInverse().asDiagonal();
-    double log_p = log_left * (1 - 0.5 * kRows) - 0.5 * root.solve(scaled).trace();
-    for (int i = 0; i < n; ++i) log_p += t[i] * (1.0 - kRows) - 0.5 * sd[i] * sd[i] / 9;
+    double log_p = log_left * (1 - 0.5 * kDrawn) - 0.5 * root.solve(scaled).trace();
+    for (int i = 0; i < n; ++i) log_p += t[i] * (1.0 - kDrawn) - 0.5 * sd[i] * sd[i] / 9;
     for (int i = n; i < n + kFree; ++i) log_p -= 2 * std::log(std::cosh(0.5 * t[i]));
     return log_p;
   };
@@ -191,14 +191,14 @@ void check_learned(double tolerance) {
   }
   const Square spread = (square - mean.cwiseProduct(mean)).cwiseSqrt();
   Graph g;
-  const VariableId zero = g.observed("zero", n * kRows), y = g.observed("y", n * kRows);
+  const VariableId zero = g.observed("zero", n * kDrawn), y = g.observed("y", n * kDrawn);
   const VectorFactor noise =
       gaussian_vector_noise(g, zero, y, SpreadMatrix::covariance(numbers(MatrixXd::Identity(n, n))));
   JointOptions options;
   learn_covariance(options, "noise", noise, HyperPrior::half_normal(3), 2);
   const Plan plan = compile(g, joint(options), standard_registry());
   State state(plan);
-  state.observe(zero, std::vector<double>(n * kRows));
+  state.observe(zero, std::vector<double>(n * kDrawn));
   state.observe(y, numbers(rows));
   const Report report = run(plan, state);
   CAPTURE(report.text());
