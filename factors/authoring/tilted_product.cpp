@@ -9,7 +9,7 @@
 #include <functional>
 #include <numbers>
 #include <optional>
-#include <vector>
+#include <span>
 
 namespace dma {
 
@@ -24,7 +24,11 @@ struct Mode {
   Matrix root;  // t = at + root z, z ~ N(0, I) to the second order
   double distance(const Vector& t) const { return root.triangularView<Eigen::Upper>().solve(t - at).norm(); }
 };
-using Modes = std::vector<Mode>;  // one or two
+struct Modes {
+  std::span<const Mode> all() const { return {both.data(), size}; }
+  std::array<Mode, 2> both = {};
+  std::size_t size = 0;
+};
 
 class Density {
  public:
@@ -104,8 +108,8 @@ class Density {
 class Lattice {
  public:
   Lattice(const Density& density, const Modes& modes, double step)
-      : density_(density), modes_(modes), step_(step) {
-    for (std::size_t m = 0; m < modes.size() && is_whole_; ++m)
+      : density_(density), modes_(modes.all()), step_(step) {
+    for (std::size_t m = 0; m < modes.size && is_whole_; ++m)
       if (!reached_[m]) flood(m);
   }
   // False: there were too many points, or they led from one mode to another one's that were counted already.
@@ -179,7 +183,7 @@ class Lattice {
   }
 
   const Density& density_;
-  const Modes& modes_;
+  std::span<const Mode> modes_;
   double step_;
   bool is_whole_ = true;
   std::array<bool, 2> reached_ = {};
@@ -242,12 +246,14 @@ Modes modes_of(const Density& density) {
     const auto found = density.mode(start);
     if (!found) continue;
     const auto is_it = [&](const Mode& known) { return known.distance(found->at) < kApart; };
-    if (std::ranges::any_of(modes, is_it)) continue;
-    if (modes.size() == 2) return {};  // a third
-    modes.push_back(*found);
+    if (std::ranges::any_of(modes.all(), is_it)) continue;
+    if (modes.size == 2) return {};  // a third
+    modes.both[modes.size++] = *found;
   }
-  std::ranges::sort(modes, std::greater(), &Mode::height);
-  while (modes.size() > 1 && modes.back().height < modes[0].height - kTooLow) modes.pop_back();
+  if (modes.size == 2) {
+    if (modes.both[1].height > modes.both[0].height) std::swap(modes.both[0], modes.both[1]);
+    if (modes.both[1].height < modes.both[0].height - kTooLow) modes.size = 1;
+  }
   return modes;
 }
 
@@ -310,7 +316,7 @@ Tilted tilt_first(const LogFactorOfSeveral& log_f, std::size_t count, const std:
   const double agreed = count == 2 ? 1e-4 : 1e-3;
   double step = count == 2 ? 0.6 : 0.75;
   const Modes modes = modes_of(density);
-  for (std::size_t attempt = count; attempt < 5 && !modes.empty(); ++attempt, step *= 0.5) {
+  for (std::size_t attempt = count; attempt < 5 && modes.size > 0; ++attempt, step *= 0.5) {
     const Lattice lattice(density, modes, step);
     if (!lattice.is_whole()) break;
     const auto fine = lattice.moments(false), coarse = lattice.moments(true);

@@ -72,11 +72,12 @@ TEST_CASE("poses: gains of every kind are the derivatives of its residuals along
         };
         const std::vector<double> above = moved(1e-5), below = moved(-1e-5);
         for (std::size_t o = 0; o < outputs; ++o)
-          CHECK(std::abs(at.gains[o * inputs + j] - (above[o] - below[o]) / 2e-5) < 1e-7);
+          CHECK(std::abs(at.gains[o * inputs + j] - (above[o] - below[o]) / 2e-5) <
+                1e-7 * std::max(1.0, std::pow(std::abs(at.gains[o * inputs + j]), 3)));  // steep near the pole of a bearing
       }
     }
   }
-  CHECK(met == 20 * 14);
+  CHECK(met == 20 * 16);
 }
 
 TEST_CASE("poses: a residual is 0 where b is a and what was measured, and grows with the step from there") {

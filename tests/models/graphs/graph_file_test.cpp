@@ -139,6 +139,6 @@ TEST_CASE("graph file: hypers are read, and what is wrong with them is said with
                        "/hypers/s/prior: prior 'half_cauchy' takes 1 number, not 2", Error);
   CHECK_THROWS_WITH_AS(read(R"({"s": {"prior": {"half_couchy": 1}, "of": []}})"),
                        "/hypers/s/prior: there is no prior 'half_couchy'; did you mean 'half_cauchy'? known: "
-                       "half_cauchy, half_normal, half_student_t, gamma, log_normal, flat",
+                       "half_cauchy, half_normal, half_student_t, gamma, log_normal, correlation, flat",
                        Error);
 }
