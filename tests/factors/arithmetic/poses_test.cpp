@@ -71,9 +71,10 @@ TEST_CASE("poses: gains of every kind are the derivatives of its residuals along
           return view(kind, to, outputs, measured).value;
         };
         const std::vector<double> above = moved(1e-5), below = moved(-1e-5);
-        for (std::size_t o = 0; o < outputs; ++o)
-          CHECK(std::abs(at.gains[o * inputs + j] - (above[o] - below[o]) / 2e-5) <
-                1e-7 * std::max(1.0, std::pow(std::abs(at.gains[o * inputs + j]), 3)));  // steep near the pole of a bearing
+        for (std::size_t o = 0; o < outputs; ++o) {
+          const double gain = at.gains[o * inputs + j];  // steep near the pole of a bearing
+          CHECK(std::abs(gain - (above[o] - below[o]) / 2e-5) < 1e-7 * std::max(1.0, std::pow(std::abs(gain), 3)));
+        }
       }
     }
   }
