@@ -1,6 +1,7 @@
 // A posterior as the prior of rows that come later.
 #include <Eigen/Cholesky>
 #include <cmath>
+#include <optional>
 
 #include "engine/learn/joint/posterior.h"
 #include "engine/support/dense.h"
@@ -14,14 +15,14 @@ constexpr int kMostSteps = 50, kMostHalvings = 30, kMostRounds = 30;
 constexpr double kSettled = 1e-8;       // of a step, in standard deviations of the Gaussian that is being found
 constexpr double kLevelSettled = 1e-3;  // of the logarithm of the noise
 
-// The objective 1/2 (m - m0)^T L0 (m - m0) + sum r^2 / (2 s), or -log f in place of r^2 / (2 s) where a likelihood is
-// not Gaussian; its gradient and the curvature of its linearisation.
+// The objective 1/2 |L0^T (m - m0)|^2 + sum r^2 / (2 s), or -log f in place of r^2 / (2 s) where a likelihood is not
+// Gaussian. L0 L0^T is the precision of what is known.
 class UpdateProblem {
  public:
   UpdateProblem(const RowModel& model, const RowData& more, const Vector& mean, const Matrix& factor)
-      : model_(model), more_(more), mean_(mean), precision_(product_by_transposed(factor, factor)) {}
+      : model_(model), more_(more), mean_(mean), factor_(factor) {}
 
-  void set_noise(const Vector& noise) { weight_ = noise.cwiseInverse(); }
+  void set_noise(const Vector& noise) { noise_ = noise; }
 
   double objective(const Vector& at) const {
     Matrix f;
@@ -29,51 +30,95 @@ class UpdateProblem {
     Vector rest = (more_.targets - f).reshaped();
     for (std::size_t k = 0; k < more_.likelihoods.size(); ++k)
       if (more_.likelihoods[k]) rest.segment(static_cast<Index>(k) * f.rows(), f.rows()).setZero();
-    const Vector moved = at - mean_;
-    return 0.5 * (rest.cwiseAbs2().dot(weight_) + moved.dot(precision_ * moved)) - other_log_density(more_, f);
+    return 0.5 * ((rest.array().square() / noise_.array()).sum() + whitened(at).squaredNorm()) -
+           other_log_density(more_, f);
   }
-  // Returns the precision at this point; `downhill` is the negative gradient.
-  Matrix linearise(const Vector& at, Vector& downhill) const {
-    Matrix f, gains;
-    model_.linearise(at, more_.rows, f, gains);
-    Vector rest = (more_.targets - f).reshaped(), weight = weight_;
-    if (!more_.likelihoods.empty()) {
-      Vector noise = weight_.cwiseInverse();
-      see_as_gaussian(more_, f, rest, noise);
-      weight = noise.cwiseInverse();
-    }
-    downhill = gains.transpose() * weight.cwiseProduct(rest) - precision_ * (at - mean_);
-    Matrix precision = precision_;
-    add_transposed_product(precision, weight.asDiagonal() * gains, gains);
-    return precision;
-  }
+  Vector whitened(const Vector& at) const { return factor_.triangularView<Eigen::Lower>().transpose() * (at - mean_); }
 
- private:
   const RowModel& model_;
   const RowData& more_;
   const Vector& mean_;
-  Vector weight_;
-  Matrix precision_;
+  const Matrix& factor_;
+  Vector noise_;
 };
 
-// From `at` to the lowest point; `factor` is that of the precision there. False: steps were still long when the limit
-// came.
-bool descend(const UpdateProblem& problem, Vector& at, Matrix& factor) {
-  Vector downhill;
+// The linearisation at a point, in the coordinates L0^T m: there the precision is I + C C^T, C = L0^-1 J^T s^-1/2, a
+// column for each new row. The smaller of I + C C^T and I + C^T C is solved with.
+class Linearised {
+ public:
+  Linearised(const UpdateProblem& problem, const Vector& at) : factor_(problem.factor_) {
+    Matrix f, gains;
+    problem.model_.linearise(at, problem.more_.rows, f, gains);
+    rest = (problem.more_.targets - f).reshaped(), noise = problem.noise_;
+    see_as_gaussian(problem.more_, f, rest, noise);
+    columns_ = gains.transpose();
+    solve_lower(factor_, columns_);
+    columns_ *= noise.cwiseSqrt().cwiseInverse().asDiagonal();
+    by_rows_ = columns_.cols() < columns_.rows();
+    Matrix smaller = Matrix::Identity(by_rows_ ? columns_.cols() : columns_.rows(),
+                                      by_rows_ ? columns_.cols() : columns_.rows());
+    if (by_rows_)
+      add_transposed_square(smaller, columns_);
+    else
+      add_square(smaller, columns_);
+    root_.compute(smaller);
+    downhill_ = columns_ * rest.cwiseQuotient(noise.cwiseSqrt()) - problem.whitened(at);
+  }
+  bool is_usable() const { return root_.info() == Eigen::Success && downhill_.allFinite(); }
+
+  // The step to the lowest point of the linearisation, and how many standard deviations long it is.
+  Vector step(double& length) const {
+    const Vector z = by_rows_ ? Vector(downhill_ - columns_ * root_.solve(columns_.transpose() * downhill_))
+                              : Vector(root_.solve(downhill_));
+    length = std::sqrt(std::max(0.0, z.dot(downhill_)));
+    return factor_.triangularView<Eigen::Lower>().transpose().solve(z);
+  }
+  // 1 - a^T L^-1 a / s of every new row.
+  Eigen::ArrayXd one_minus_leverages() const {
+    if (by_rows_) return root_.solve(Matrix::Identity(columns_.cols(), columns_.cols())).diagonal().array();
+    Matrix solved = columns_;
+    solve_lower(Matrix(root_.matrixL()), solved);
+    return 1 - solved.colwise().squaredNorm().transpose().array();
+  }
+  // Lower, of the precision.
+  Matrix precision_factor() const {
+    Matrix upper;
+    if (by_rows_) {
+      Matrix larger = Matrix::Identity(columns_.rows(), columns_.rows());
+      add_square(larger, columns_);
+      upper = Eigen::LLT<Matrix>(larger).matrixU();
+    } else {
+      upper = root_.matrixU();
+    }
+    return product_by_transposed(factor_, upper);
+  }
+
+  Vector rest, noise;  // what the new rows have left, and its variances, likelihoods seen as Gaussians
+
+ private:
+  const Matrix& factor_;
+  Matrix columns_;
+  bool by_rows_ = false;
+  Eigen::LLT<Matrix> root_;
+  Vector downhill_;
+};
+
+// From `at` to the lowest point, and the linearisation there. False: steps were still long when the limit came.
+bool descend(const UpdateProblem& problem, Vector& at, std::optional<Linearised>& there) {
   double objective = problem.objective(at);
   for (int step = 0;; ++step) {
-    const Eigen::LLT<Matrix> root(problem.linearise(at, downhill));
-    if (root.info() != Eigen::Success || !downhill.allFinite())
+    there.emplace(problem, at);
+    if (!there->is_usable())
       fail("the new rows lie too far from what was learned to be told in numbers; look for wrong units in them");
-    const Vector direction = root.solve(downhill);
-    factor = root.matrixL();
-    if (std::sqrt(std::max(0.0, direction.dot(downhill))) < kSettled) return true;
+    double deviations = 0, length = 1;
+    const Vector direction = there->step(deviations);
+    if (deviations < kSettled) return true;
     if (step == kMostSteps) return false;
-    double length = 1, there = problem.objective(at + direction);
-    for (int halving = 0; !(there < objective) && halving < kMostHalvings; ++halving)
-      there = problem.objective(at + (length *= 0.5) * direction);
-    if (!(there < objective)) return true;  // nothing is left but rounding
-    objective = there;
+    double lower = problem.objective(at + direction);
+    for (int halving = 0; !(lower < objective) && halving < kMostHalvings; ++halving)
+      lower = problem.objective(at + (length *= 0.5) * direction);
+    if (!(lower < objective)) return true;  // nothing is left but rounding
+    objective = lower;
     at += length * direction;
   }
 }
@@ -96,18 +141,12 @@ SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& 
   const Index count = more.rows.rows(), outputs = model.outputs();
   const Eigen::ArrayXd first = row_noise(state, more.rows);
   Eigen::ArrayXd noise = first, rest, others;
+  std::optional<Linearised> found;
   for (int round = 0; round < kMostRounds && !update.settled; ++round) {
     problem.set_noise(noise);
-    const bool arrived = descend(problem, after.state.mean, after.factor);
-    Matrix f, gains;
-    model.linearise(after.state.mean, more.rows, f, gains);
-    Matrix solved = gains.transpose();
-    solve_lower(after.factor, solved);
-    Vector residuals = (more.targets - f).reshaped(), seen = noise;
-    see_as_gaussian(more, f, residuals, seen);
-    others =
-        (1 - solved.colwise().squaredNorm().transpose().array() / seen.array()).max(kLeastOneMinusLeverage).min(1.0);
-    rest = residuals.array();
+    const bool arrived = descend(problem, after.state.mean, found);
+    others = found->one_minus_leverages().max(kLeastOneMinusLeverage).min(1.0);
+    rest = found->rest.array();
     double moved = 0;
     for (Index k = 0; known && k < outputs; ++k) {
       if (!more.likelihoods.empty() && more.likelihoods[static_cast<std::size_t>(k)]) continue;
@@ -122,6 +161,7 @@ SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& 
     noise = row_noise(after.state, more.rows);
     update.settled = arrived && moved < kLevelSettled;
   }
+  after.factor = found->precision_factor();
   const auto by_output = [&](const Eigen::ArrayXd& stacked) {
     return Matrix(stacked.matrix().reshaped(count, outputs));
   };
