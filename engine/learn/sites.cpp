@@ -20,7 +20,10 @@ Sites::Sites(std::uint32_t scalars, double weight, std::vector<bool> any_sign)
 }
 
 bool Sites::may_be(std::size_t scalar, const Natural& site) const {
-  return std::isfinite(site.tau) && (site.rho >= 0 || (any_sign_[scalar] && std::isfinite(site.rho)));
+  constexpr double kMost = 1e300;  // a sum of some such numbers is one
+  const bool is_point = std::isinf(site.rho) && site.rho > 0;
+  return std::abs(site.tau) <= kMost && (std::abs(site.rho) <= kMost || is_point) &&
+         (site.rho >= 0 || any_sign_[scalar]);
 }
 
 void Sites::start(std::size_t batches) {
@@ -41,9 +44,8 @@ void Sites::restore(LearnMemory memory) {
     for (std::uint32_t i = 0; i < scalars_; ++i)
       if (!may_be(i, {memory.tau[b][i], memory.rho[b][i]}))
         fail(
-            "the stored message of batch {} to shared scalar {} has tau {} and precision {}; a finite number and one "
-            "that is "
-            "not negative are expected",
+            "the stored message of batch {} to shared scalar {} has tau {} and precision {}; numbers up to 1e+300, "
+            "the precision not negative, are expected",
             b, i, memory.tau[b][i], memory.rho[b][i]);
   }
   const std::size_t added = memory.added_tau.size();
@@ -53,9 +55,8 @@ void Sites::restore(LearnMemory memory) {
   for (std::size_t i = 0; i < added; ++i)
     if (!may_be(i, {memory.added_tau[i], memory.added_rho[i]}))
       fail(
-          "the stored message of added examples to shared scalar {} has tau {} and precision {}; a finite number and "
-          "one "
-          "that is not negative are expected",
+          "the stored message of added examples to shared scalar {} has tau {} and precision {}; numbers up to 1e+300, "
+          "the precision not negative, are expected",
           i, memory.added_tau[i], memory.added_rho[i]);
   memory_ = std::move(memory);
 }
