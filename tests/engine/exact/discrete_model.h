@@ -58,41 +58,61 @@ struct DiscreteModel {
       if (seen[v]) state.observe(variables[v], static_cast<double>(*seen[v]));
   }
 
-  // Calls visit(values, log of the product of all tables) for every combination that fits what was seen.
+  // Calls visit(values) for every combination that fits what was seen.
   template <class Visit>
-  void enumerate(const Visit& visit) const {
-    for (std::vector<std::size_t> at(sizes.size());;) {
-      bool fits = true;
-      double log = 0;
-      for (std::size_t v = 0; v < at.size(); ++v) fits &= !seen[v] || *seen[v] == at[v];
-      for (const Table& t : tables) {
-        std::size_t place = 0;
-        for (const std::size_t v : t.of) place = place * sizes[v] + at[v];
-        log += std::log(t.numbers[place]);
-      }
-      if (fits) visit(at, log);
-      std::size_t v = 0;
-      while (v < at.size() && ++at[v] == sizes[v]) at[v++] = 0;
-      if (v == at.size()) return;
+  void for_each_combination(const Visit& visit) const {
+    std::vector<std::size_t> at(sizes.size()), end(sizes);
+    for (std::size_t v = 0; v < at.size(); ++v)
+      if (seen[v]) at[v] = *seen[v], end[v] = at[v] + 1;
+    for (std::size_t v = 0; v < at.size();) {
+      visit(at);
+      for (v = 0; v < at.size() && ++at[v] == end[v]; ++v) at[v] = seen[v].value_or(0);
     }
   }
-  double log_total() const {
-    double largest = -kInfinity, sum = 0;
-    enumerate([&](const auto&, double log) { largest = std::max(largest, log); });
-    if (largest == -kInfinity) return largest;
-    enumerate([&](const auto&, double log) { sum += std::exp(log - largest); });
-    return largest + std::log(sum);
+  std::size_t place(const std::vector<std::size_t>& of, const std::vector<std::size_t>& at) const {
+    std::size_t out = 0;
+    for (const std::size_t v : of) out = out * sizes[v] + at[v];
+    return out;
   }
-  std::vector<double> marginal(const std::vector<std::size_t>& of) const {
-    std::size_t size = 1;
-    for (const std::size_t v : of) size *= sizes[v];
-    std::vector<double> out(size);
-    const double total = log_total();
-    enumerate([&](const std::vector<std::size_t>& at, double log) {
-      std::size_t place = 0;
-      for (const std::size_t v : of) place = place * sizes[v] + at[v];
-      out[place] += std::exp(log - total);
+  // Calls visit(values, log of the product of all tables).
+  template <class Visit>
+  void enumerate(const Visit& visit) const {
+    std::vector<Table> logs = tables;
+    for (Table& t : logs)
+      for (double& x : t.numbers) x = std::log(x);
+    for_each_combination([&](const std::vector<std::size_t>& at) {
+      double log = 0;
+      for (const Table& t : logs) log += t.numbers[place(t.of, at)];
+      visit(at, log);
     });
+  }
+
+  // All combinations, counted once for many questions. The model outlives it.
+  struct Counted {
+    const DiscreteModel& model;
+    std::vector<double> probabilities;
+    double log_total = -kInfinity;
+
+    std::vector<double> marginal(const std::vector<std::size_t>& of) const {
+      std::size_t size = 1;
+      for (const std::size_t v : of) size *= model.sizes[v];
+      std::vector<double> out(size);
+      auto p = probabilities.begin();
+      model.for_each_combination([&](const auto& at) { out[model.place(of, at)] += *p++; });
+      return out;
+    }
+  };
+  Counted counted() const {
+    Counted out{*this, {}};
+    double largest = -kInfinity, sum = 0;
+    enumerate([&](const auto&, double log) {
+      out.probabilities.push_back(log);
+      largest = std::max(largest, log);
+    });
+    if (largest == -kInfinity) return out;
+    for (double& p : out.probabilities) sum += p = std::exp(p - largest);
+    for (double& p : out.probabilities) p /= sum;
+    out.log_total = largest + std::log(sum);
     return out;
   }
 };

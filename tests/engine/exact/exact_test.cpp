@@ -33,23 +33,24 @@ void check(const DiscreteModel& m) {
   const Plan plan = compile(m.graph, exact(), standard_registry());
   State state(plan);
   m.observe(state);
-  if (m.log_total() == -kInfinity) {
+  const DiscreteModel::Counted counted = m.counted();
+  if (counted.log_total == -kInfinity) {
     CHECK_THROWS_AS((void)run(plan, state), Contradiction);
     return;
   }
   const Report report = run(plan, state);
   CHECK(report.stop == Report::Stop::exact);
-  CHECK(std::abs(log_evidence(plan, state) - m.log_total()) < kExactRounding * (1 + std::abs(m.log_total())));
+  CHECK(std::abs(log_evidence(plan, state) - counted.log_total) < kExactRounding * (1 + std::abs(counted.log_total)));
   CHECK(evidence(plan, state).is_exact);
   const ExactPosterior posterior(state);
   for (std::size_t v = 0; v < m.variables.size(); ++v) {
-    check_same(state.belief(m.variables[v]).means(), m.marginal({v}));
+    check_same(state.belief(m.variables[v]).means(), counted.marginal({v}));
     for (std::size_t u = 0; u < m.variables.size(); ++u)
-      check_same(posterior.marginal({m.variables[v], m.variables[u]}), m.marginal({v, u}));
+      check_same(posterior.marginal({m.variables[v], m.variables[u]}), counted.marginal({v, u}));
   }
   if (m.variables.size() > 2)
-    check_same(posterior.marginal({m.variables[0], m.variables[1], m.variables[2]}), m.marginal({0, 1, 2}));
-  for (const DiscreteModel::Table& t : m.tables) check_same(posterior.family(t.id), m.marginal(t.of));
+    check_same(posterior.marginal({m.variables[0], m.variables[1], m.variables[2]}), counted.marginal({0, 1, 2}));
+  for (const DiscreteModel::Table& t : m.tables) check_same(posterior.family(t.id), counted.marginal(t.of));
   double most = -kInfinity;
   m.enumerate([&](const auto&, double log) { most = std::max(most, log); });
   const MostProbable best = posterior.most_probable();
@@ -137,7 +138,7 @@ TEST_CASE("exact: draws have the frequencies of the posterior") {
     std::vector<double> share(m.sizes[v] * m.sizes[v + 1]);
     for (std::size_t d = 0; d < kDraws; ++d)
       share[draws(d, m.variables[v]) * m.sizes[v + 1] + draws(d, m.variables[v + 1])] += 1.0 / kDraws;
-    const std::vector<double> expected = m.marginal({v, v + 1});
+    const std::vector<double> expected = m.counted().marginal({v, v + 1});
     for (std::size_t i = 0; i < share.size(); ++i)  // five standard deviations
       CHECK(std::abs(share[i] - expected[i]) <= 5 * std::sqrt(expected[i] * (1 - expected[i]) / kDraws));
   }
@@ -201,13 +202,13 @@ TEST_CASE("exact: a missing value is inferred, one that was not given is asked f
   const std::size_t value = *m.seen[v];
   m.seen[v].reset();
   for (std::size_t u = 0; u < m.variables.size(); ++u)
-    check_same(state.belief(m.variables[u]).means(), m.marginal({u}));
+    check_same(state.belief(m.variables[u]).means(), m.counted().marginal({u}));
   m.seen[v] = value;
   m.observe(state);
   CHECK(refusal([&] { (void)ExactPosterior(state); }).find("call run(plan, state) again") != std::string::npos);
   (void)run(plan, state);
   for (std::size_t u = 0; u < m.variables.size(); ++u)
-    check_same(state.belief(m.variables[u]).means(), m.marginal({u}));
+    check_same(state.belief(m.variables[u]).means(), m.counted().marginal({u}));
 }
 
 TEST_CASE("exact: too wide a clique is refused with its width and its variables, and sweeps are offered") {
@@ -271,7 +272,7 @@ TEST_CASE("exact: what sweeps are off by") {
   DiscreteModel m = random_model(5);
   const ExactComparison found = compare_with_exact(m.graph, flooding({.damping = 0.2}), standard_registry(),
                                                    [&](State& state) { m.observe(state); });
-  CHECK(std::abs(found.log_evidence - m.log_total()) < kExactRounding * 100);
+  CHECK(std::abs(found.log_evidence - m.counted().log_total) < kExactRounding * 100);
   CHECK(!found.rows.empty());
   CHECK(found.text().find("log evidence: ") != std::string::npos);
 }
