@@ -182,7 +182,8 @@ TEST_CASE("infer: the points of a g2o file are shown, and vertices are named by 
 TEST_CASE("infer: a run that diverges is printed, and is no success") {
   const TemporaryFolder folder;
   // Five sums of all five unknowns, with signs that set them against each other.
-  folder.write("g.json", R"({"variables": {"x": {"size": 5}, "y": {"size": 5, "observed": [0, 1, 2, 3, 4]}}, "factors": [
+  folder.write("g.json",
+               R"({"variables": {"x": {"size": 5}, "y": {"size": 5, "observed": [0, 1, 2, 3, 4]}}, "factors": [
     {"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 1, "variance": 100}},
     {"kind": "gaussian_linear", "parameters": {"variance": 1,
                                                "A": [-3, -3, -3, -1, -2, 3, 3, -1, -1, 2, -2, 2, -3, 2, 3, -2, 1, 3, 1, 3, 2, -1, 2, 1, 2]},
@@ -225,7 +226,9 @@ TEST_CASE("infer: cliques that are too wide are named, and the sweeps that take 
 TEST_CASE("infer: a factor in a gate counts where its file says") {
   // x is 1 for sure, or 9 times in 10; it was seen to be 1: 0.5 and 0.45.
   const TemporaryFolder folder;
-  folder.write("g.json", R"json({"variables": {"sure": {"categories": ["no", "yes"]}, "x": {"family": "bernoulli", "observed": 1}},
+  folder.write(
+      "g.json",
+      R"json({"variables": {"sure": {"categories": ["no", "yes"]}, "x": {"family": "bernoulli", "observed": 1}},
     "factors": [{"kind": "categorical_prior", "connects": ["sure"], "parameters": {"probability": [0.5, 0.5]}},
                 {"kind": "bernoulli_prior", "connects": ["x"], "parameters": {"probability": 1}, "when": {"sure": "yes"}},
                 {"kind": "bernoulli_prior", "connects": ["x"], "parameters": {"probability": 0.9}, "when": {"sure": 0}}]})json");
