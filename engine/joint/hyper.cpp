@@ -66,9 +66,8 @@ HyperPrior HyperPrior::flat() {
   return {"flat", {}, [](double) { return 0.0; }, 1};
 }
 
-// Correlations that differ from 1 by less than this are outside of the domain: a covariance would be singular.
 HyperPrior HyperPrior::correlation(double shape) {
-  constexpr double kAlike = 1e-10;
+  constexpr double kAlike = 1e-10;  // 1 - r^2 below which a covariance is singular to rounding: outside of the domain
   positive("correlation", "shape", shape);
   const double log_scale = log_gamma_half_step(shape) - 0.5 * std::log(std::numbers::pi);
   return {"correlation", {shape},

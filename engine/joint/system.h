@@ -136,6 +136,4 @@ struct System {
   std::vector<Edge> edges;
 };
 
-// "x[3]" of an element, "x" if its variable has no others.
-
 }  // namespace dma::joint_system

@@ -20,7 +20,7 @@ Sites::Sites(std::uint32_t scalars, double weight, std::vector<bool> any_sign)
 }
 
 bool Sites::may_be(std::size_t scalar, const Natural& site) const {
-  constexpr double kMost = 1e300;  // a sum of some such numbers is one
+  constexpr double kMost = 1e300;  // a sum of a hundred million such numbers is finite
   const bool is_point = std::isinf(site.rho) && site.rho > 0;
   return std::abs(site.tau) <= kMost && (std::abs(site.rho) <= kMost || is_point) &&
          (site.rho >= 0 || any_sign_[scalar]);

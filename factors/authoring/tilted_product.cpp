@@ -131,8 +131,8 @@ class Lattice {
 
  private:
   static constexpr double kNegligible = 24;  // below the top, in logarithms
-  static constexpr std::uint32_t kPlaces = 1 << 18;  // a square of 512 or a cube of 64 on a side
-  static constexpr std::size_t kMostOpen = 1 << 14;
+  static constexpr std::uint32_t kPlaces = 1 << 21;  // a square of 1024 or a cube of 128 on a side
+  static constexpr std::size_t kMostOpen = 1 << 16;
   struct Sums {
     double mass = 0, first = 0, second = 0;
   };
@@ -140,7 +140,7 @@ class Lattice {
   // A place is one number, whose digits to the base of `side` are its coordinates; the mode has half a side each.
   void flood(std::size_t m) {
     const Mode& mode = modes_[m];
-    const std::uint32_t bits = density_.count() == 2 ? 9 : 6, side = 1u << bits;
+    const std::uint32_t bits = density_.count() == 2 ? 10 : 7, side = 1u << bits;
     double volume = 1;
     for (Eigen::Index i = 0; i < mode.at.size(); ++i) volume *= std::abs(mode.root(i, i)) * step_;
     std::bitset<kPlaces> seen;

@@ -111,7 +111,9 @@ class Classifier {
     return memory_.directions.used() ? memory_.directions.basis.cols() + 1 : memory_.inputs.shift.size();
   }
   Matrix prepared(const Eigen::MatrixXd& inputs) const;
-  void mix_with_neighbours(const Eigen::MatrixXd& inputs, const std::vector<Index>& classes, ClassifierReport& report);
+  // `frequencies` without each row.
+  void mix_with_neighbours(const Eigen::MatrixXd& inputs, const std::vector<Index>& classes, const Matrix& frequencies,
+                           ClassifierReport& report);
   ClassPrior prior_of(const Part& part, const RowProgram& rows, Vector& start, std::uint64_t seed) const;
 
   ClassifierOptions options_;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "engine/support/whole_json.h"
 #include "models/files/packed_matrices.h"
 
@@ -209,6 +210,7 @@ void check_joint_memory(const BnnOptions& options, const JointRegression::Memory
   const auto inputs = static_cast<Index>(options.layers.front());
   expect(memory.smoothing == -1 || (memory.smoothing >= 0 && std::isfinite(memory.smoothing)),
          "the smoothing is not usable");
+  expect(is_plain_text(memory.width_reason), "the reason for the width holds control characters");
   expect(memory.network_fraction >= 0 && memory.network_fraction <= 1, "the network's fraction is not in [0, 1]");
   expect(memory.members.size() == (whole ? std::max<std::size_t>(1, options.members) : 1),
          "the number of jointly learned members is contradictory");

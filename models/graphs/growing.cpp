@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "engine/compile/match_ports.h"
 #include "engine/joint/solver.h"
@@ -13,6 +14,8 @@
 namespace dma {
 
 namespace {
+
+constexpr std::size_t kRefused = static_cast<std::size_t>(-1);
 
 // Everything of a graph that a plan depends on, but for names and the numbers of parameters.
 std::string shape_of(const Graph& graph) {
@@ -135,7 +138,12 @@ GrowingGraph::Solved GrowingGraph::solve(Part& part, std::span<const std::uint32
   std::string shape = shape_of(graph);
   std::vector<std::vector<double>> parameters = parameters_of(graph);
   const auto compile_anew = [&] {
-    part = {shape, compile(graph, Joint{options_.joint}, registry_), parameters};
+    try {
+      part = {shape, compile(graph, Joint{options_.joint}, registry_), parameters};
+    } catch (const Error&) {
+      std::fill(came_.begin() + static_cast<std::ptrdiff_t>(met_), came_.end(), kRefused);
+      throw;
+    }
     ++compiled_;
   };
   const auto changed = [&](const auto& visit) {
@@ -181,8 +189,11 @@ GrowingGraph::Solved GrowingGraph::solve(Part& part, std::span<const std::uint32
 
 Report GrowingGraph::update() {
   known_.resize(graph_.variables().size(), {.step = steps_});
+  came_.resize(graph_.factors().size(), steps_);
   std::vector<std::uint32_t> all = factors_;
   for (std::size_t f = met_; f < graph_.factors().size(); ++f) {
+    const std::size_t came = std::exchange(came_[f], kRefused);
+    if (came == kRefused) continue;
     if (!graph_.factors()[f].when.empty())
       fail("growing graph: factor '{}' counts only in some cases; a growing graph has factors that always count",
            graph_.factors()[f].name());
@@ -190,9 +201,9 @@ Report GrowingGraph::update() {
       if (known_[c.variable.value].has_left)
         fail("growing graph: factor '{}' connects '{}', which left the window; raise the lag of {}",
              graph_.factors()[f].name(), graph_[c.variable].name, options_.lag);
+    came_[f] = came;
     all.push_back(static_cast<std::uint32_t>(f));
   }
-  came_.resize(graph_.factors().size(), steps_);
   if (all.empty() && boundary_.variables.empty()) {  // an empty window
     ++steps_;
     Report nothing;

@@ -36,7 +36,8 @@ class GrowingGraph {
   explicit GrowingGraph(Registry registry, GrowingOptions options = {});
 
   // To be added to. A factor may connect variables of the window and observed ones; any other is an Error of update(),
-  // and so is one that counts only in some cases (gates.h).
+  // and so is one that counts only in some cases (gates.h). After the Error that factor is left out, and where all that
+  // is new does not compile, all of it; what was there is as before.
   Graph& graph() { return graph_; }
   // The value of an observed variable, before the update that it comes with; it keeps it.
   void observe(VariableId variable, std::span<const double> values);
@@ -88,7 +89,7 @@ class GrowingGraph {
   std::vector<Known> known_;            // by variable
   std::vector<std::uint32_t> local_;    // by variable: its number in the part at hand; kNowhere between uses
   std::vector<std::uint32_t> factors_;  // of the window
-  std::vector<std::size_t> came_;       // by factor: the update it came with
+  std::vector<std::size_t> came_;       // by factor: the update it came with, or kRefused
   std::size_t steps_ = 0, met_ = 0, compiled_ = 0;
   Boundary boundary_;
   Part window_, leaving_;

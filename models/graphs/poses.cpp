@@ -1,7 +1,10 @@
 #include "models/graphs/poses.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <optional>
 
@@ -41,12 +44,13 @@ VariableId measure(Graph& g, const std::string& what, std::vector<Connection> en
   return r;
 }
 
-// The first one, where the file fixes none.
+// The first pose, where the file fixes none.
 std::vector<bool> fixed_in(const PoseGraph& graph) {
   std::vector<bool> out;
   for (const PoseGraph::Vertex& v : graph.vertices) out.push_back(v.is_fixed);
-  const auto first = std::ranges::find(graph.vertices, false, &PoseGraph::Vertex::is_point) - graph.vertices.begin();
-  if (std::ranges::find(out, true) == out.end() && !out.empty()) out[static_cast<std::size_t>(first)] = true;
+  const auto first = std::ranges::find(graph.vertices, false, &PoseGraph::Vertex::is_point);
+  if (std::ranges::find(out, true) == out.end() && first != graph.vertices.end())
+    out[static_cast<std::size_t>(first - graph.vertices.begin())] = true;
   return out;
 }
 
@@ -144,6 +148,25 @@ GraphFile PoseGraph::graph(const Loss& loss) const {
                                     SpreadMatrix::precision(information), is_loop ? loss : Loss{});
   }
   return file;
+}
+
+std::string PoseGraph::by_vertex(std::string text) const {
+  const std::vector<bool> is_fixed = fixed_in(*this);
+  for (const bool are_points : {false, true}) {
+    const std::string_view name = are_points ? "point[" : "pose[";
+    for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; ++at) {
+      std::size_t i = 0, v = 0;
+      const char* const digits = text.data() + at + name.size();
+      const char* const after = std::from_chars(digits, text.data() + text.size(), i).ptr;
+      const auto end = static_cast<std::size_t>(after - text.data());
+      for (std::size_t left = are_points ? i / 2 : i; v < vertices.size(); ++v)
+        if (!is_fixed[v] && vertices[v].is_point == are_points && left-- == 0) break;
+      if (v == vertices.size() || end == text.size()) break;
+      const char* const coordinate = !are_points ? "" : i % 2 == 0 ? " x" : " y";
+      text.replace(at, end + 1 - at, fmt::format("vertex {}{}", vertices[v].id, coordinate));
+    }
+  }
+  return text;
 }
 
 void PoseGraph::move_to(const State& state) {

@@ -58,6 +58,8 @@ struct PoseGraph {
   // first pose is fixed where the file fixes none. The loss is that of loops: edges between poses that do not follow
   // each other.
   GraphFile graph(const Loss& loss = {}) const;
+  // "vertex 7" for "pose[2]" and "vertex 9 x" for "point[0]", wherever a text names an element of that graph.
+  std::string by_vertex(std::string text) const;
   // The vertices where a state of that graph has them; what nothing determines stays.
   void move_to(const State& state);
 };

@@ -46,15 +46,15 @@ Matrix weights_of(const Nearby& near, double width, Index classes) {
   return weights;
 }
 
-Matrix probabilities_of(Matrix weights, const ClassNeighbours::Memory& m) {
-  weights.rowwise() += m.doubt * m.frequencies.transpose();
+Matrix probabilities_of(Matrix weights, double doubt, const auto& frequencies) {
+  weights += doubt * frequencies;
   return weights.array().colwise() / weights.rowwise().sum().array();
 }
 
 // Sets width and doubt; log density of the classes of the rows, of each by the others.
-double choose(const Nearby& near, ClassNeighbours::Memory& m) {
-  // Widths in ratio to the usual squared distance of the nearest row, and doubts, both in steps of the logarithm.
-  constexpr double kNarrowest = -5, kWidest = 4, kLeastDoubt = -20, kMostDoubt = 6, kStep = 0.5;
+double choose(const Nearby& near, const Matrix& frequencies, ClassNeighbours::Memory& m) {
+  // Widths in ratio to the usual squared distance of the nearest row, and doubts: both in half steps of the logarithm.
+  constexpr int kNarrowest = -10, kWidest = 8, kLeastDoubt = -40, kMostDoubt = 12;
   constexpr Index kEnoughToChoose = 5000;  // rows that choose among them
   std::vector<double> nearest;
   for (Index p = 0; p < near.distances.cols(); ++p)
@@ -67,18 +67,19 @@ double choose(const Nearby& near, ClassNeighbours::Memory& m) {
   std::vector<Index> which;
   for (Index i = 0; i < rows; ++i) which.push_back(i * all / rows);
   const Nearby some{near.distances(Eigen::all, which), near.classes(Eigen::all, which)};
-  for (double w = kNarrowest; w <= kWidest; w += kStep) {
-    const Matrix weights = weights_of(some, usual * std::exp(w), m.frequencies.size());
+  for (int w = kNarrowest; w <= kWidest; ++w) {
+    const double width = usual * std::exp(0.5 * w);
+    const Matrix weights = weights_of(some, width, m.frequencies.size());
     const Vector sums = weights.rowwise().sum();
     Vector own(rows), frequency(rows);
     for (Index p = 0; p < rows; ++p) {
-      const Index c = m.classes[static_cast<std::size_t>(which[static_cast<std::size_t>(p)])];
-      own(p) = weights(p, c), frequency(p) = m.frequencies(c);
+      const Index row = which[static_cast<std::size_t>(p)], c = m.classes[static_cast<std::size_t>(row)];
+      own(p) = weights(p, c), frequency(p) = frequencies(row, c);
     }
-    for (double d = kLeastDoubt; d <= kMostDoubt; d += kStep) {
-      const double doubt = std::exp(d);
+    for (int d = kLeastDoubt; d <= kMostDoubt; ++d) {
+      const double doubt = std::exp(0.5 * d);
       const double found = ((own + doubt * frequency).array() / (sums.array() + doubt)).log().sum();
-      if (found > most) most = found, m.width = usual * std::exp(w), m.doubt = doubt;
+      if (found > most) most = found, m.width = width, m.doubt = doubt;
     }
   }
   return most;
@@ -98,7 +99,7 @@ bool ClassNeighbours::suits(Index rows, Index columns) {
 }
 
 ClassNeighbours::Fit ClassNeighbours::fit(const Matrix& rows, const Vector& units, std::vector<Index> classes,
-                                          Vector frequencies, std::size_t jobs) {
+                                          Vector frequencies, const Matrix& without_each, std::size_t jobs) {
   std::optional<ClassNeighbours> best;
   Nearby near_best;
   double most = -std::numeric_limits<double>::infinity();
@@ -107,17 +108,19 @@ ClassNeighbours::Fit ClassNeighbours::fit(const Matrix& rows, const Vector& unit
     if (best && scales == equal) continue;
     ClassNeighbours one({scales, rows * scales.asDiagonal(), classes, frequencies});
     Nearby near = nearby(one.search_, one.memory_, one.memory_.rows, true, jobs);
-    const double found = choose(near, one.memory_);
+    const double found = choose(near, without_each, one.memory_);
     if (found > most || !best) most = found, best = std::move(one), near_best = std::move(near);
   }
-  Matrix left_out = probabilities_of(weights_of(near_best, best->memory_.width, frequencies.size()), best->memory_);
+  Matrix left_out = probabilities_of(weights_of(near_best, best->memory_.width, frequencies.size()),
+                                     best->memory_.doubt, without_each);
   return {std::move(*best), std::move(left_out)};
 }
 
 Matrix ClassNeighbours::predict(const Matrix& rows, std::size_t jobs) const {
   const Matrix points = rows * memory_.scales.asDiagonal();
   return probabilities_of(
-      weights_of(nearby(search_, memory_, points, false, jobs), memory_.width, memory_.frequencies.size()), memory_);
+      weights_of(nearby(search_, memory_, points, false, jobs), memory_.width, memory_.frequencies.size()),
+      memory_.doubt, memory_.frequencies.transpose().replicate(rows.rows(), 1));
 }
 
 }  // namespace dma

@@ -17,7 +17,9 @@ namespace dma {
 class ClassNeighbours {
  public:
   static constexpr Index kNeighbours = 32;
-  static constexpr double kFlattery = 4;  // nats: left-out rows have chosen two numbers and the units
+  // Nats that left-out rows have gained by choosing two numbers and the units: on labels that have nothing to do with
+  // the rows, 1 to 2 in the middle and 5 to 6 in one table of twenty.
+  static constexpr double kFlattery = 4;
 
   struct Memory {
     Vector scales;  // of every column: what its standardised values are multiplied by
@@ -34,9 +36,10 @@ class ClassNeighbours {
   static bool suits(Index rows, Index columns);
 
   struct Fit;
-  // Standardised rows, and the units that this has taken off every column.
+  // Standardised rows, and the units that this has taken off every column; the frequencies of the classes, and what
+  // they are without each row (rows x classes): a row that counts itself would flatter.
   static Fit fit(const Matrix& rows, const Vector& units, std::vector<Index> classes, Vector frequencies,
-                 std::size_t jobs = 1);
+                 const Matrix& without_each, std::size_t jobs = 1);
 
   Matrix predict(const Matrix& rows, std::size_t jobs = 1) const;  // rows x classes
   void set_fraction(double fraction) { memory_.fraction = fraction; }

@@ -73,7 +73,9 @@ std::string FitReport::line() const {
     for (const double fraction : neighbours) percent.push_back(100 * fraction);
     text += fmt::format("; neighbours {:.0f} %", fmt::join(percent, ", "));
   }
-  return far.empty() ? text : fmt::format("{}; {} rows beyond {} sd set aside", text, far.size(), kFarDeviations);
+  if (far.empty()) return text;
+  return fmt::format("{}; {} row{} beyond {} sd set aside", text, far.size(), far.size() == 1 ? "" : "s",
+                     kFarDeviations);
 }
 
 BnnOptions paper_options(std::vector<std::size_t> layers) {

@@ -40,7 +40,8 @@ Eigen::MatrixXd columns_of(const Eigen::MatrixXd& x, const std::vector<std::stri
                            const std::vector<std::string>& names) {
   if (names.empty()) return x;
   if (static_cast<Eigen::Index>(names.size()) != x.cols())
-    fail("inputs: {} names are given for the {} columns of X; one for each is expected", names.size(), x.cols());
+    fail("inputs: {} name{} given for the {} column{} of X; one for each is expected", names.size(),
+         names.size() == 1 ? " is" : "s are", x.cols(), x.cols() == 1 ? "" : "s");
   std::vector<Eigen::Index> places;
   for (const std::string& name : wanted) {
     const auto found = std::ranges::find(names, name);

@@ -17,40 +17,34 @@ constexpr double kLevelSettled = 1e-3;  // of the logarithm of the noise
 
 // The objective 1/2 |L0^T (m - m0)|^2 + sum r^2 / (2 s), or -log f in place of r^2 / (2 s) where a likelihood is not
 // Gaussian. L0 L0^T is the precision of what is known.
-class UpdateProblem {
- public:
-  UpdateProblem(const RowModel& model, const RowData& more, const Vector& mean, const Matrix& factor)
-      : model_(model), more_(more), mean_(mean), factor_(factor) {}
-
-  void set_noise(const Vector& noise) { noise_ = noise; }
+struct UpdateProblem {
+  const RowModel& model;
+  const RowData& more;
+  const Vector& mean;    // m0
+  const Matrix& factor;  // L0
+  Vector noise;          // s
 
   double objective(const Vector& at) const {
     Matrix f;
-    model_.evaluate(at, more_.rows, f);
-    Vector rest = (more_.targets - f).reshaped();
-    for (std::size_t k = 0; k < more_.likelihoods.size(); ++k)
-      if (more_.likelihoods[k]) rest.segment(static_cast<Index>(k) * f.rows(), f.rows()).setZero();
-    return 0.5 * ((rest.array().square() / noise_.array()).sum() + whitened(at).squaredNorm()) -
-           other_log_density(more_, f);
+    model.evaluate(at, more.rows, f);
+    Vector rest = (more.targets - f).reshaped();
+    for (std::size_t k = 0; k < more.likelihoods.size(); ++k)
+      if (more.likelihoods[k]) rest.segment(static_cast<Index>(k) * f.rows(), f.rows()).setZero();
+    return 0.5 * ((rest.array().square() / noise.array()).sum() + whitened(at).squaredNorm()) -
+           other_log_density(more, f);
   }
-  Vector whitened(const Vector& at) const { return factor_.triangularView<Eigen::Lower>().transpose() * (at - mean_); }
-
-  const RowModel& model_;
-  const RowData& more_;
-  const Vector& mean_;
-  const Matrix& factor_;
-  Vector noise_;
+  Vector whitened(const Vector& at) const { return factor.triangularView<Eigen::Lower>().transpose() * (at - mean); }
 };
 
 // The linearisation at a point, in the coordinates L0^T m: there the precision is I + C C^T, C = L0^-1 J^T s^-1/2, a
 // column for each new row. The smaller of I + C C^T and I + C^T C is solved with.
 class Linearised {
  public:
-  Linearised(const UpdateProblem& problem, const Vector& at) : factor_(problem.factor_) {
+  Linearised(const UpdateProblem& problem, const Vector& at) : factor_(problem.factor) {
     Matrix f, gains;
-    problem.model_.linearise(at, problem.more_.rows, f, gains);
-    rest = (problem.more_.targets - f).reshaped(), noise = problem.noise_;
-    see_as_gaussian(problem.more_, f, rest, noise);
+    problem.model.linearise(at, problem.more.rows, f, gains);
+    rest = (problem.more.targets - f).reshaped(), noise = problem.noise;
+    see_as_gaussian(problem.more, f, rest, noise);
     columns_ = gains.transpose();
     solve_lower(factor_, columns_);
     columns_ *= noise.cwiseSqrt().cwiseInverse().asDiagonal();
@@ -134,7 +128,7 @@ bool descend(const UpdateProblem& problem, Vector& at, std::optional<Linearised>
 SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& prior, const RowData& more,
                                       std::optional<Index> known) const {
   const Matrix before = precision_factor(model, prior).triangularView<Eigen::Lower>();
-  UpdateProblem problem(model, more, state.mean, before);
+  UpdateProblem problem{model, more, state.mean, before, {}};
   SharedUpdate update{*this, {}, false};
   SharedPosterior& after = update.posterior;
   after.rows.resize(0, 0);
@@ -143,7 +137,7 @@ SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& 
   Eigen::ArrayXd noise = first, rest, others;
   std::optional<Linearised> found;
   for (int round = 0; round < kMostRounds && !update.settled; ++round) {
-    problem.set_noise(noise);
+    problem.noise = noise;
     const bool arrived = descend(problem, after.state.mean, found);
     others = found->one_minus_leverages().max(kLeastOneMinusLeverage).min(1.0);
     rest = found->rest.array();

@@ -70,11 +70,16 @@ TEST_CASE("poses: gains of every kind are the derivatives of its residuals along
           }
           return view(kind, to, outputs, measured).value;
         };
-        const std::vector<double> above = moved(1e-5), below = moved(-1e-5);
-        for (std::size_t o = 0; o < outputs; ++o) {
-          const double gain = at.gains[o * inputs + j];  // steep near the pole of a bearing
-          CHECK(std::abs(gain - (above[o] - below[o]) / 2e-5) < 1e-7 * std::max(1.0, std::pow(std::abs(gain), 3)));
-        }
+        // The rule of differences is off by kStep^2 / 6 times the third derivative: of the angles to a point at a
+        // distance d from the axis at most some 1 / d^3, where the steepest gain of all is 1 / d. Rounding is off by
+        // 1e-16 / kStep and some.
+        constexpr double kStep = 1e-5, kRounding = 1e-9;
+        double steepest = 1;
+        for (const double gain : at.gains) steepest = std::max(steepest, std::abs(gain));
+        const std::vector<double> above = moved(kStep), below = moved(-kStep);
+        for (std::size_t o = 0; o < outputs; ++o)
+          CHECK(std::abs(at.gains[o * inputs + j] - (above[o] - below[o]) / (2 * kStep)) <
+                kRounding + kStep * kStep * std::pow(steepest, 3));
       }
     }
   }

@@ -189,6 +189,28 @@ TEST_CASE("tilted: factors of two variables that are skewed, curved, or have two
   });
 }
 
+// Student's t of the sum of two, which is sqrt(2) u, and a log scale: a sum over u and the scale.
+TEST_CASE("tilted: a smooth factor of three variables is added up on a lattice, not one inside the other") {
+  const std::span<const double> none[kMostFree] = {};
+  const auto log_t = [](double sum, double scale) {
+    return -0.5 * scale - 2.5 * std::log1p((1.5 - sum) * (1.5 - sum) * std::exp(-scale) / 4);
+  };
+  constexpr double kEnd = 9, kStep = 0.02;
+  double mass = 0, first = 0, second = 0;
+  for (double u = -kEnd; u < kEnd; u += kStep)
+    for (double b = -kEnd; b < kEnd; b += kStep) {
+      const double w = std::exp(log_t(std::numbers::sqrt2 * u, b) - 0.5 * (u * u + b * b));
+      mass += w, first += w * u, second += w * u * u;
+    }
+  int evaluations = 0;
+  const Tilted found =
+      tilt_first([&](const double* t) { return ++evaluations, log_t(t[0] + t[2], t[1]); }, 3, none);
+  const double mean = first / mass, variance = second / mass - mean * mean;
+  CHECK(found.mean == doctest::Approx(mean / std::numbers::sqrt2).epsilon(1e-5));
+  CHECK(1 / (1 + found.rho) == doctest::Approx(0.5 + 0.5 * variance).epsilon(1e-5));
+  CHECK(evaluations < 100'000);  // one inside the other: eight million
+}
+
 TEST_CASE("tilted: a factor that is cut off along a diagonal is integrated one variable inside the other") {
   const std::span<const double> none[kMostFree] = {};
   const Tilted t = tilt_first([](const double* x) { return x[0] > x[1] ? 0.0 : -kInfinity; }, 2, none);

@@ -139,6 +139,7 @@ TEST_CASE("joint file: what does not fit is refused") {
   using Memory = JointRegression::Memory;
   CHECK(!refused([](Memory&) {}));
   CHECK(refused([](Memory& m) { m.network_fraction = 1.5; }));
+  CHECK(refused([](Memory& m) { m.width_reason = "3 hidden units\x1b[2J"; }));
   CHECK(refused([](Memory& m) { m.members.pop_back(); }));
   CHECK(refused([](Memory& m) { m.lowest.resize(1); }));
   CHECK(refused([](Memory& m) { m.members[0].plain_posterior->factor.resize(0, 0); }));

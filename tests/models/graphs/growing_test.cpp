@@ -109,6 +109,18 @@ TEST_CASE("growing: what nothing determines stays, and what has left cannot be a
   g.graph().factor("gaussian_noise", {a, c}, {{"variance", 1.0}}, {.name = "late"});
   CHECK_THROWS_WITH_AS(g.update(),
                        "growing graph: factor 'late' connects 'a', which left the window; raise the lag of 1", Error);
+  const VariableId seen = g.graph().observed("seen");  // what is right goes on
+  g.graph().factor("gaussian_noise", {c, seen}, {{"variance", 2.0}});
+  g.observe(seen, {2.0});
+  CHECK(g.update().stop == Report::Stop::exact);
+  CHECK(g.belief(c).mean() == doctest::Approx(2));
+  CHECK(g.belief(c).variance() == doctest::Approx(2));
+  g.graph().factor("gausian_prior", {c}, {{"mean", 0.0}, {"variance", 1.0}});
+  CHECK_THROWS_AS(g.update(), Error);
+  g.graph().factor("gaussian_prior", {c}, {{"mean", 0.0}, {"variance", 2.0}});
+  CHECK(g.update().stop == Report::Stop::exact);
+  CHECK(g.belief(c).mean() == doctest::Approx(1));
+  CHECK(g.belief(c).variance() == doctest::Approx(1));
   CHECK_THROWS_WITH_AS(g.observe(c, {1.0}), "variable 'c' is not observed; declare it with observed(...)", Error);
   CHECK_THROWS_WITH_AS(g.observe(y, {3.0}),
                        "growing graph: 'y' had its value at an earlier update; declare another observed variable for a "
@@ -126,6 +138,7 @@ TEST_CASE("growing: what nothing determines stays, and what has left cannot be a
   CHECK_THROWS_WITH_AS(
       other.update(),
       "growing graph: factor 'gated' counts only in some cases; a growing graph has factors that always count", Error);
+  CHECK(other.update().stop == Report::Stop::exact);
   CHECK_THROWS_WITH_AS(GrowingGraph(standard_registry(), {.lag = 0}),
                        "growing graph: the lag is 0; at least 1 is expected", Error);
 }

@@ -258,7 +258,6 @@ TEST_CASE("poses: landmarks by range and bearing, the evidence of angles, and dr
   CHECK(chains.r_hat < 1.5);
 }
 
-// Two landmarks seen from a square of poses, one without a VERTEX line, against Gauss-Newton steps by differences.
 TEST_CASE("poses: a g2o file is written as it is read, and wrong lines are named") {
   for (const bool is_3d : {false, true}) {
     const PoseGraph poses = helix(is_3d, 12, 0.05);

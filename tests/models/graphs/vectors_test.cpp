@@ -214,6 +214,26 @@ TEST_CASE("vectors: covariances of three on a lattice and of four by a cloud are
   check_learned<4>(0.1);
 }
 
+TEST_CASE("vectors: a covariance of four, of which eight rows tell little, is not called converged by a cloud") {
+  Graph g;
+  const VariableId zero = g.observed("zero", 32), y = g.observed("y", 32);
+  JointOptions options;
+  learn_covariance(options, "noise",
+                   gaussian_vector_noise(g, zero, y, SpreadMatrix::covariance(numbers(MatrixXd::Identity(4, 4)))),
+                   HyperPrior::half_normal(3), 2);
+  const Plan plan = compile(g, joint(options), standard_registry());
+  State state(plan);
+  std::vector<double> rows;
+  for (int i = 0; i < 32; ++i) rows.push_back(2 * std::sin(1.7 * (i * i % 89)));
+  state.observe(zero, std::vector<double>(32));
+  state.observe(y, rows);
+  const Report report = run(plan, state);
+  CAPTURE(report.text());
+  REQUIRE(report.joint->hypers.has_value());
+  CHECK(report.joint->hypers->effective < 1000);
+  CHECK(report.stop == Report::Stop::limit);
+}
+
 TEST_CASE("vectors: what is wrong is said with the block and the row") {
   Graph g;
   const VariableId x = g.variable("x", 4), y = g.variable("y", 4);

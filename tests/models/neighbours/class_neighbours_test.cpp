@@ -15,12 +15,12 @@ using namespace dma;
 using oracle::random_matrix;
 
 // By sorting all distances.
-Vector formula(const ClassNeighbours::Memory& m, const Vector& point, Index without = -1) {
+Vector formula(const ClassNeighbours::Memory& m, const Vector& frequencies, const Vector& point, Index without = -1) {
   std::vector<std::pair<double, Index>> all;
   for (Index n = 0; n < m.rows.rows(); ++n)
     if (n != without) all.emplace_back((m.rows.row(n).transpose() - point).squaredNorm(), n);
   std::ranges::sort(all);
-  Vector p = m.doubt * m.frequencies;
+  Vector p = m.doubt * frequencies;
   for (std::size_t k = 0; k < std::min<std::size_t>(all.size(), ClassNeighbours::kNeighbours); ++k)
     p(m.classes[static_cast<std::size_t>(all[k].second)]) += std::exp(-all[k].first / (2 * m.width));
   return p / p.sum();
@@ -41,27 +41,35 @@ TEST_CASE("class neighbours: the formula with all rows sorted, learned rows with
     std::vector<Index> classes;
     for (Index n = 0; n < rows.rows(); ++n) classes.push_back(rows(n, 0) > 0.7 ? 2 : rows(n, 1) > 0 ? 1 : 0);
     const Vector frequencies = Vector{{0.5, 0.3, 0.2}}, units = Vector::LinSpaced(columns, 0.1, 10);
-    const ClassNeighbours::Fit fit = ClassNeighbours::fit(rows, units, classes, frequencies, 2);
+    Matrix without(rows.rows(), 3);  // each row
+    for (Index n = 0; n < rows.rows(); ++n)
+      without.row(n) = (150 * frequencies - Vector::Unit(3, classes[static_cast<std::size_t>(n)])).transpose() / 149;
+    const ClassNeighbours::Fit fit = ClassNeighbours::fit(rows, units, classes, frequencies, without, 2);
     const ClassNeighbours::Memory& m = fit.model.memory();
     const Matrix found = fit.model.predict(points);
     for (Index i = 0; i < points.rows(); ++i)
-      CHECK((found.row(i).transpose() - formula(m, m.scales.asDiagonal() * points.row(i).transpose())).norm() < 1e-12);
+      CHECK((found.row(i).transpose() - formula(m, frequencies, m.scales.asDiagonal() * points.row(i).transpose()))
+                .norm() < 1e-12);
+    const auto left_out = [&](const ClassNeighbours::Memory& of, Index n) {
+      return formula(of, without.row(n).transpose(), of.rows.row(n).transpose(), n);
+    };
     for (Index n = 0; n < rows.rows(); ++n)
-      CHECK((fit.left_out.row(n).transpose() - formula(m, m.rows.row(n).transpose(), n)).norm() < 1e-12);
+      CHECK((fit.left_out.row(n).transpose() - left_out(m, n)).norm() < 1e-12);
     const Matrix far = fit.model.predict(Matrix::Constant(1, columns, 1e4));
     CHECK((far.row(0).transpose() - frequencies).norm() < 1e-12);
-    // But for the steps of the search no other width and doubt make the learned rows more probable.
+    // No other width or doubt, a step of the search away, makes the learned rows more probable.
     const auto score = [&](double width, double doubt) {
       ClassNeighbours::Memory other = m;
       other.width = width, other.doubt = doubt;
       double sum = 0;
       for (Index n = 0; n < rows.rows(); ++n)
-        sum += std::log(formula(other, m.rows.row(n).transpose(), n)(classes[static_cast<std::size_t>(n)]));
+        sum += std::log(left_out(other, n)(classes[static_cast<std::size_t>(n)]));
       return sum;
     };
-    for (const double other : {0.5, 2.0}) {
-      CHECK(score(m.width, m.doubt) > score(m.width * other, m.doubt) - 0.05);
-      CHECK(score(m.width, m.doubt) > score(m.width, m.doubt * other) - 0.05);
+    constexpr double kFlat = 1e-6;  // the least doubt of the search is as good as none
+    for (const double other : {std::exp(-0.5), std::exp(0.5)}) {
+      CHECK(score(m.width, m.doubt) > score(m.width * other, m.doubt) - kFlat);
+      CHECK(score(m.width, m.doubt) > score(m.width, m.doubt * other) - kFlat);
     }
   }
 }
@@ -74,10 +82,21 @@ TEST_CASE("class neighbours: columns count in their own units where these tell m
   Vector units = Vector::Constant(20, 0.01);
   units(0) = 5;
   const Vector half = Vector::Constant(2, 0.5);
-  const ClassNeighbours::Fit own = ClassNeighbours::fit(rows, units, classes, half);
-  const ClassNeighbours::Fit equal = ClassNeighbours::fit(rows, Vector::Ones(20), classes, half);
+  const Matrix halves = Matrix::Constant(300, 2, 0.5);
+  const ClassNeighbours::Fit own = ClassNeighbours::fit(rows, units, classes, half, halves);
+  const ClassNeighbours::Fit equal = ClassNeighbours::fit(rows, Vector::Ones(20), classes, half, halves);
   CHECK(own.model.memory().scales(1) == doctest::Approx(0.002));
   CHECK(log_score(own.left_out, classes) > log_score(equal.left_out, classes) + 50);
+}
+
+TEST_CASE("classifier: labels of many classes that have nothing to do with the rows are not left to neighbours") {
+  const Matrix x = random_matrix(400, 3, 7);
+  ClassLabels labels;
+  for (Index k = 0; k < 20; ++k) labels.names.push_back("k" + std::to_string(k));
+  for (Index n = 0; n < x.rows(); ++n) labels.of_rows.push_back(n % 20);
+  const ClassifierReport report = Classifier({.hidden = std::vector<std::size_t>{3}, .members = 1}).fit(x, labels);
+  CHECK(report.neighbours_fraction == 0);
+  CHECK(report.left_out.log_loss > std::log(20));
 }
 
 TEST_CASE("classifier: a checkerboard is left to its neighbours, what is said of it holds, and files keep it") {

@@ -158,7 +158,7 @@ def test_what_is_wrong_with_a_graph_is_said_in_one_line() -> None:
     with pytest.raises(dma.Error, match="z"):
         dma.GraphRegressor(decay(), target="z").fit([[1.0], [2.0]], [1.0, 2.0])
     for inputs in (["b", "t"], ["b"] * 100000 + ["t"]):
-        with pytest.raises(dma.Error, match=f"inputs: {len(inputs)} names are given for the 1 columns of X"):
+        with pytest.raises(dma.Error, match=f"inputs: {len(inputs)} names are given for the 1 column of X"):
             dma.GraphRegressor(decay(), inputs=inputs).fit([[1.0], [2.0]], [1.0, 2.0])
     with pytest.raises(TypeError, match="GraphRegressor: graph is 3; a dma.Graph is expected"):
         dma.GraphRegressor(3).fit([[1.0], [2.0]], [1.0, 2.0])  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ def test_more_rows_are_those_of_the_command_line(table: pd.DataFrame, tmp_path: 
     for name in ("second", "third"):
         run_dma("fit", "--update", theirs, tmp_path / f"{name}.csv", "--quiet")
     assert (tmp_path / "python.json").read_bytes() == theirs.read_bytes()
-    assert model.model_.rows == 51 and model.report_ == "learned 1 rows on top of 50" and model.left_out_ == []
+    assert model.model_.rows == 51 and model.report_ == "learned 1 row on top of 50" and model.left_out_ == []
 
 
 def test_the_first_call_is_a_fit_and_a_fit_begins_anew(table: pd.DataFrame) -> None:

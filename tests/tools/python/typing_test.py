@@ -83,6 +83,7 @@ def test_the_stub_names_what_the_compiled_module_has() -> None:
             continue
         members = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
         members |= {item.target.id for item in node.body if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)}
+        members |= {target.id for item in node.body if isinstance(item, ast.Assign) for target in item.targets if isinstance(target, ast.Name)}
         public = {member for member in vars(getattr(_dma, name)) if not member.startswith("_")}
         made_here = {"function", "made_by"} if name == "Kind" else set()  # by factors.py
         assert {member for member in members if not member.startswith("_")} == public | made_here, name

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 
 #include "engine/compile/memory_need.h"
 #include "engine/exact/exact.h"
@@ -122,7 +124,9 @@ FoundEvidence evidence_of(const Solved& solved) {
   }
 }
 
-void print_beliefs(const Graph& graph, const State& state, std::size_t shown) {
+using Rename = std::function<std::string(std::string)>;
+
+void print_beliefs(const Graph& graph, const State& state, std::size_t shown, const Rename& renamed) {
   std::size_t width = 8;
   for (std::size_t v = 0; v < shown; ++v) {
     const Graph::Variable& variable = graph.variables()[v];
@@ -136,7 +140,7 @@ void print_beliefs(const Graph& graph, const State& state, std::size_t shown) {
     };
     const std::span<const std::string> names = graph.categories(VariableId{static_cast<std::uint32_t>(v)});
     for (std::size_t i = 0; i < std::min(belief.size(), kShownElements); ++i)
-      fmt::print("  {:<{}}  {}{}\n", element_name(belief, variable.name, i), width,
+      fmt::print("  {:<{}}  {}{}\n", renamed(element_name(belief, variable.name, i)), width,
                  names.empty() ? belief.family()->text(belief.message(i)) : text_by_name(names, belief, i),
                  is_missing(i) ? ", missing" : "");
     if (belief.size() > kShownElements)
@@ -198,6 +202,12 @@ std::vector<std::pair<std::string, HyperBelief>> hypers_of(const GraphFile& file
   return out;
 }
 
+// After all is printed: a script is not to go on with beliefs that grew without end.
+void check_arrival(const Report& report) {
+  if (report.stop == Report::Stop::diverged)
+    fail("the run diverged, so that its beliefs are no answer; try another schedule, such as --schedule joint");
+}
+
 void infer(const InferRequest& request) {
   plot::check_picture(request.plot);
   check_outputs(
@@ -250,9 +260,12 @@ void infer(const InferRequest& request) {
     }
   }();
   const FoundEvidence found = evidence_of(solved);
-  // Of poses, not of the residuals that are made of them.
-  const bool has_free_poses = poses && file.graph.variables()[0].name == "pose";
-  const std::size_t shown_variables = poses ? (has_free_poses ? 2 : 1) : file.graph.variables().size();
+  // Of poses and points, not of the residuals that are made of them; a person knows them by their vertices.
+  std::size_t shown_variables = 0;
+  for (const std::string_view name : {"pose", "fixed", "point"})
+    shown_variables += poses && file.graph.variables()[shown_variables].name == name ? 1 : 0;
+  if (!poses) shown_variables = file.graph.variables().size();
+  const Rename renamed = [&](std::string name) { return poses ? poses->by_vertex(std::move(name)) : name; };
   const std::vector<std::string> open = uninformed(file.graph, solved.state, shown_variables);
   const std::string dot = to_dot(file.graph, registry, solved.state);
   if (!request.dot.empty()) write_file(request.dot, dot);
@@ -281,17 +294,18 @@ void infer(const InferRequest& request) {
       json["hypers"][name] = {{"mean", belief.mean()}, {"sd", belief.sd()}, {"median", belief.quantile(0.5)}};
     if (!found.why.empty()) json["log_evidence_why"] = found.why;
     fmt::print("{}", readable(json));
+    check_arrival(solved.report);
     return;
   }
-  print_beliefs(file.graph, solved.state, shown_variables);
+  print_beliefs(file.graph, solved.state, shown_variables, renamed);
   for (const auto& [name, belief] : hypers_of(file, solved))
     fmt::print("  {:<8}  {:.4g} +- {:.4g}, 90 % from {:.4g} to {:.4g}\n", name, belief.mean(), belief.sd(),
                belief.quantile(0.05), belief.quantile(0.95));
   const std::string name = schedule_name(solved.plan), line = solved.report.line();
-  fmt::print("{}{}\n", line.starts_with(name + ":") ? "" : name + ": ", line);
+  fmt::print("{}{}\n", line.starts_with(name + ":") ? "" : name + ": ", renamed(line));
   if (const std::size_t shown = std::min(open.size(), kShownElements); shown > 0)
     fmt::print("nothing informs {}{}\n",
-               fmt::join(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+               renamed(fmt::format("{}", fmt::join(std::span(open).first(shown), ", "))),
                shown < open.size() ? fmt::format(" and {} more", open.size() - shown) : "");
   fmt::print("{}\n", request.evidence && !found.parts.empty()
                          ? found.parts.substr(0, found.parts.find_last_not_of('\n') + 1)
@@ -303,6 +317,7 @@ void infer(const InferRequest& request) {
   if (!request.plot.empty()) fmt::print("picture  {}\n", printable(skipped.empty() ? request.plot.string() : skipped));
   if (!request.report.empty()) fmt::print("report   {}\n", printable(request.report.string()));
   if (!request.poses.empty()) fmt::print("poses    {}\n", printable(request.poses.string()));
+  check_arrival(solved.report);
 }
 
 }  // namespace

@@ -71,18 +71,21 @@ std::string summary_text(const SavedClassifier& saved) {
                         part.hidden.empty() ? "linear" : "network", layers_text(saved, part), part.mean.size(),
                         100 * part.fraction);
   if (saved.memory.neighbours)
-    text += fmt::format("nearest   neighbours {:.3g} % of the mixture: the classes of the nearest rows\n",
+    text += fmt::format("nearest   the classes of the nearest rows; {:.3g} % of the mixture\n",
                         100 * saved.memory.neighbours->memory().fraction);
   text += fmt::format("inputs    {}{}\n", fmt::join(saved.features, ", "),
                       saved.options.standardise ? " (standardised)" : "");
   std::vector<std::string> classes;
   for (std::size_t k = 0; k < t.counts.size(); ++k)
-    classes.push_back(fmt::format("{} ({} rows)", saved.memory.classes[k], t.counts[k]));
+    classes.push_back(
+        fmt::format("{} ({} row{})", saved.memory.classes[k], t.counts[k], t.counts[k] == 1 ? "" : "s"));
   text += fmt::format("target    {}: {}\n", saved.target, fmt::join(classes, ", "));
   text += fmt::format("training  {} rows, {} epochs{}, seed {}\n", t.rows, fmt::join(t.report.epochs, "/"),
                       t.report.interrupted ? ", interrupted" : "", saved.options.seed);
   text += fmt::format("left out  each row predicted by the others: {}\n", scores_text(t.report.left_out));
-  if (t.held_out) text += fmt::format("held out  {} rows: {}\n", t.held_out_rows, scores_text(*t.held_out));
+  if (t.held_out)
+    text += fmt::format("held out  {} row{}: {}\n", t.held_out_rows, t.held_out_rows == 1 ? "" : "s",
+                        scores_text(*t.held_out));
   return text;
 }
 

@@ -112,7 +112,7 @@ void fit_update(const FitRequest& request) {
     for (std::size_t j = 0; j < before.size(); ++j) json["before"][targets[j]] = to_json(before[j]);
     fmt::print("{}", readable(json));
   } else if (!request.quiet) {
-    fmt::print("learned   {} rows on top of {}{}\n", added, known,
+    fmt::print("learned   {} row{} on top of {}{}\n", added, added == 1 ? "" : "s", known,
                settled ? "" : " (still changing at the limit of steps)");
     for (std::size_t j = 0; j < before.size(); ++j)
       fmt::print(

@@ -136,9 +136,8 @@ std::string summary_text(const SavedBnn& saved) {
                     count(saved, &EpochRecord::faults), count(saved, &EpochRecord::replaced));
   if (!t.far.empty())
     text += fmt::format(
-        "far       {} more rows lie beyond {} sd of what the others predict: they are not learned, and intervals are "
-        "those of the others\n",
-        t.far.size(), kFarDeviations);
+        "far       {} beyond {} sd of what the others predict: not learned, and intervals are those of the others\n",
+        t.far.size() == 1 ? "1 more row lies" : fmt::format("{} more rows lie", t.far.size()), kFarDeviations);
   if (saved.memory.joint) {
     const double fraction = saved.memory.joint->network_fraction;
     if (fraction < 1)
@@ -163,10 +162,10 @@ std::string summary_text(const SavedBnn& saved) {
   for (std::size_t j = 0; j < t.held_out.size(); ++j) {
     const Scores& s = t.held_out[j];
     text += fmt::format(
-        "held out  {} rows, {}: RMSE {:.4g}, log-likelihood {:.4f}, inside 50/90/95 % intervals: {:.1f}/{:.1f}/{:.1f} "
+        "held out  {} row{}, {}: RMSE {:.4g}, log-likelihood {:.4f}, inside 50/90/95 % intervals: {:.1f}/{:.1f}/{:.1f} "
         "%\n",
-        t.held_out_rows, saved.targets[j], s.rmse, s.log_likelihood, 100 * s.coverage_50, 100 * s.coverage_90,
-        100 * s.coverage_95);
+        t.held_out_rows, t.held_out_rows == 1 ? "" : "s", saved.targets[j], s.rmse, s.log_likelihood,
+        100 * s.coverage_50, 100 * s.coverage_90, 100 * s.coverage_95);
   }
   return text;
 }

@@ -45,8 +45,9 @@ std::string learned_classes_section(const Shown& shown) {
   std::string classes;
   for (std::size_t k = 0; k < shown.at("/report/classes").size(); ++k)
     classes +=
-        fmt::format("{}{} ({} rows)", k > 0 ? ", " : "", escaped(shown.at("/report/classes")[k].get<std::string>()),
-                    shown.whole_number(fmt::format("/report/rows_of_classes/{}", k)));
+        fmt::format("{}{} ({} row{})", k > 0 ? ", " : "", escaped(shown.at("/report/classes")[k].get<std::string>()),
+                    shown.whole_number(fmt::format("/report/rows_of_classes/{}", k)),
+                    shown.at("/report/rows_of_classes")[k] == 1 ? "" : "s");
   row("classes", classes);
   if (shown.at("/training/interrupted").get<bool>()) row("training", "<span class=\"no\">interrupted</span>");
   row("rows", shown.whole_number("/report/data/rows") + " learned, " +

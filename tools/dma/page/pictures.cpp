@@ -50,9 +50,9 @@ Panel fractions_panel(const Json& curve, const std::string& title, const std::st
                 high = column(curve, "chance_high");
   std::vector<std::string> notes;
   for (std::size_t i = 0; i < stated.size(); ++i)
-    notes.push_back(fmt::format("stated {}\nfound {}\nby chance {} to {}\n{} rows", percent_text(stated[i]),
+    notes.push_back(fmt::format("stated {}\nfound {}\nby chance {} to {}\n{} row{}", percent_text(stated[i]),
                                 percent_text(found[i]), percent_text(low[i]), percent_text(high[i]),
-                                curve[i].at("rows").get<std::size_t>()));
+                                curve[i].at("rows").get<std::size_t>(), curve[i].at("rows") == 1 ? "" : "s"));
   return {.title = title,
           .x = {.label = x, .low = -2, .high = 102},
           .y = {.label = y, .low = -2, .high = 102},

@@ -390,26 +390,8 @@ class Graph:
         precision: Optional[npt.ArrayLike] = None,
         loss: str = "",
     ) -> Variable: ...
-    def bearing(
-        self,
-        x: _End,
-        p: _End,
-        measured: npt.ArrayLike,
-        *,
-        covariance: Optional[npt.ArrayLike] = None,
-        precision: Optional[npt.ArrayLike] = None,
-        loss: str = "",
-    ) -> Variable: ...
-    def landmark(
-        self,
-        x: _End,
-        p: _End,
-        measured: npt.ArrayLike,
-        *,
-        covariance: Optional[npt.ArrayLike] = None,
-        precision: Optional[npt.ArrayLike] = None,
-        loss: str = "",
-    ) -> Variable: ...
+    bearing = range
+    landmark = range
     def _repr_svg_(self) -> Optional[str]: ...
     def _repr_html_(self) -> str: ...
 

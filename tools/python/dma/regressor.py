@@ -130,7 +130,7 @@ class Regressor(Predicting, TableEstimator):
         before = self.model_.rows
         model, settled = self.model_.updated(self._learned_from(X, inputs), y)
         self._keep(model, self.columns_)
-        self.report_ = f"learned {len(y)} rows on top of {before}"
+        self.report_ = f"learned {len(y)} row{'s' if len(y) != 1 else ''} on top of {before}"
         if not settled:
             warnings.warn(f"{self.report_}, but the update stopped before it settled; fit all rows together", UserWarning, stacklevel=2)
         return self

@@ -163,6 +163,41 @@ TEST_CASE("infer: a g2o file, and the poses found as another") {
   check_refused(folder, "certify huber", "kind 'huber' has no messages");
 }
 
+TEST_CASE("infer: the points of a g2o file are shown, and vertices are named by their numbers") {
+  const TemporaryFolder folder;
+  folder.write("p.g2o",
+               "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1 0 0\nVERTEX_XY 33 1 1\nVERTEX_SE2 7 5 6 1\nVERTEX_SE2 8 6 6 1\n"
+               "EDGE_SE2 0 1 2 0 0 1 0 0 1 0 1\nEDGE_SE2 7 8 1 0 0 1 0 0 1 0 1\nEDGE_SE2_XY 0 33 1.5 1 1 0 1\n");
+  const auto outcome = run_dma(folder, "infer p.g2o");
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  CHECK(outcome.output.starts_with("  vertex 1    (2, 0, 0) +- (1, 1, 1)\n"
+                                   "  vertex 7    uniform\n  vertex 8    uniform\n  fixed       = (0, 0, 0)\n"
+                                   "  vertex 33 x  N(1.5, 1^2)\n  vertex 33 y  N(1, 1^2)\njoint: singular"));
+  CHECK(outcome.output.find("nothing determines 'vertex 7', 'vertex 8'") != std::string::npos);
+  CHECK(outcome.output.find("nothing informs vertex 7, vertex 8\n") != std::string::npos);
+  const auto json = nlohmann::json::parse(run_dma(folder, "infer p.g2o --json").output);
+  CHECK(json["beliefs"]["point"]["mean"].size() == 2);
+}
+
+TEST_CASE("infer: a run that diverges is printed, and is no success") {
+  const TemporaryFolder folder;
+  // Five sums of all five unknowns, with signs that set them against each other.
+  folder.write("g.json",
+               R"({"variables": {"x": {"size": 5}, "y": {"size": 5, "observed": [0, 1, 2, 3, 4]}}, "factors": [
+    {"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 1, "variance": 100}},
+    {"kind": "gaussian_linear", "parameters": {"variance": 1,
+                                               "A": [-3, -3, -3, -1, -2, 3, 3, -1, -1, 2, -2, 2, -3, 2, 3, -2, 1, 3, 1, 3, 2, -1, 2, 1, 2]},
+     "connects": [{"variable": "x", "reach": "gather", "table": [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4,
+                                                                 0, 1, 2, 3, 4, 0, 1, 2, 3, 4]}, "y"]}]})");
+  for (const char* const how : {"", "--json"}) {
+    const auto outcome = run_dma(folder, fmt::format("infer g.json --schedule flooding {}", how));
+    CHECK(outcome.exit_code == 2);
+    CHECK(outcome.output.find("diverged, stopped after") != std::string::npos);
+    CHECK(outcome.errors.find("the run diverged, so that its beliefs are no answer; try") != std::string::npos);
+  }
+  CHECK(run_dma(folder, "infer g.json --schedule joint").exit_code == 0);
+}
+
 TEST_CASE("infer: cliques that are too wide are named, and the sweeps that take their place") {
   // A grid of 20 x 20 spins: its widest clique has about 20 of them, 2^21 entries or so.
   const TemporaryFolder folder;
