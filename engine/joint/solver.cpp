@@ -182,7 +182,7 @@ JointSolver::End JointSolver::step_to_the_end(Memory& memory, JointReport& repor
 
 // A point where nothing pulls may be a maximum or a saddle, as that between two factors of a product at 0:
 // Gauss-Newton's information has no word for that, but some steps from it then lead down. They are as long as the
-// Gaussian is wide, and a hundredth of that.
+// Gaussian is wide, and, unless the objective rises there as a linear graph's does, a hundredth of that.
 JointSolver::End JointSolver::leave_saddle(Memory& memory, JointReport& report) const {
   Numbers& n = memory.numbers;
   if (memory.system->has_constant_gains) return End::converged;
@@ -195,10 +195,15 @@ JointSolver::End JointSolver::leave_saddle(Memory& memory, JointReport& report) 
   (void)n.factorise(0);
   for (int d = 0; d < kDirections; ++d) {
     for (double& z : n.step) z = normal(random);
+    const double rise = 0.5 * dot(n.step, n.step);
+    bool is_bowl = true;
     n.fronts.solve_upper(n.step, n.room);
     for (const double length : {1.0, -1.0, 0.01, -0.01}) {
+      if (is_bowl && std::abs(length) < 1) break;
       for (std::size_t u = 0; u < n.x.size(); ++u) n.trial[u] = n.x[u] + length * n.step[u];
-      if (const double found = n.evaluate(n.trial, false); found < objective) objective = found, lowest = n.trial;
+      const double found = n.evaluate(n.trial, false);
+      is_bowl &= std::abs(found - report.objective - rise) < 0.5 * rise;
+      if (found < objective) objective = found, lowest = n.trial;
     }
   }
   if (lowest.empty()) {

@@ -35,16 +35,20 @@ void between(const LinearCall& call) {
   for (std::size_t s = 0; s < call.slots; ++s) {
     const Eigen::Map<const Vector> z(call.parameter_row(s).terms(0).data());
     const Vector a = read<Point>(call, 0, s), b = read<Point>(call, kSize, s);
-    const typename T::Matrix turn_a = T::exp(a.template tail<kAngles>()), turn_b = T::exp(b.template tail<kAngles>()),
+    const typename T::Matrix turn_a = T::exp(a.template tail<kAngles>()),
                              back = T::exp(z.template tail<kAngles>()).transpose() * turn_a.transpose();
     Vector r;
-    r.template tail<kAngles>() = T::log(back * turn_b);
     Eigen::Matrix<double, kSize, 2 * kSize> gains = Eigen::Matrix<double, kSize, 2 * kSize>::Zero();
-    const typename T::Slopes slopes = T::slopes(r.template tail<kAngles>());
-    if constexpr (n == 2)
+    typename T::Slopes slopes = T::Slopes::Identity();
+    if constexpr (n == 2) {
+      r[kPlaces] = wrapped(b[kPlaces] - a[kPlaces] - z[kPlaces]);
       gains(kPlaces, kPlaces) = -1;
-    else
+    } else {
+      const typename T::Matrix turn_b = T::exp(b.template tail<kAngles>());
+      r.template tail<kAngles>() = T::log(back * turn_b);
+      slopes = T::slopes(r.template tail<kAngles>());
       gains.template block<kAngles, kAngles>(kPlaces, kPlaces) = -slopes * turn_b.transpose() * turn_a;
+    }
     gains.template block<kAngles, kAngles>(kPlaces, kSize + kPlaces) = slopes;
     if constexpr (kMoves) {
       const typename T::Vector apart = b.template head<n>() - a.template head<n>();

@@ -34,7 +34,9 @@ struct Turn {
   static Arm arm(const Vector& u);                              // the derivative of exp(-w) u at w = 0
 };
 
-inline double wrapped(double angle) { return std::remainder(angle, 2 * std::numbers::pi); }
+inline double wrapped(double angle) {
+  return std::abs(angle) <= std::numbers::pi ? angle : std::remainder(angle, 2 * std::numbers::pi);  // that is slow
+}
 
 // What a belief of any such family is: independent Gaussians over the components of a step from their means.
 struct PointBelief {

@@ -1,11 +1,13 @@
 #include "models/graphs/distinct_keys.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "engine/support/error.h"
+#include "models/files/checksummed_json.h"
 
 namespace dma {
 
@@ -64,11 +66,27 @@ std::string escaped_key(const std::string& key) {
   return out;
 }
 
-Json parse_distinct(std::string_view text) {
+Json parse_graph_json(std::string_view text) {
+  check_nesting(text);
+  const auto line_of = [&](std::size_t byte) { return 1 + std::ranges::count(text.substr(0, byte), '\n'); };
   OpenPlaces places;
-  return Json::parse(text, [&](int, Json::parse_event_t event, Json& parsed) {
-    return places.hear(event, event == Json::parse_event_t::key ? parsed.get<std::string>() : "");
-  });
+  try {
+    return Json::parse(text, [&](int, Json::parse_event_t event, Json& parsed) {
+      return places.hear(event, event == Json::parse_event_t::key ? parsed.get<std::string>() : "");
+    });
+  } catch (const nlohmann::json::parse_error& error) {
+    const std::string_view start = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    if (start.empty()) fail("the file is empty; a graph as JSON, BIF, UAI or g2o is expected");
+    if (!start.starts_with('{'))
+      fail("it is no graph: it begins with \"{}\"; JSON, which begins with {{, BIF, UAI or g2o is expected",
+           start.substr(0, std::min<std::size_t>(start.find('\n'), 30)));
+    fail("not JSON near line {}: look for a missing comma, quote or bracket", line_of(error.byte));
+  } catch (const nlohmann::json::out_of_range& error) {  // "... parsing '1e999'"
+    const std::string_view what = error.what(), rest = what.substr(std::min(what.find('\''), what.size() - 1) + 1),
+                           number = rest.substr(0, rest.find('\''));
+    fail("line {}: '{}' is beyond the range of a double; a number below 1.8e308 in size is expected",
+         line_of(text.find(number)), number);
+  }
 }
 
 }  // namespace dma

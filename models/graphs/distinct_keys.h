@@ -11,7 +11,7 @@ namespace dma {
 // As a part of a JSON pointer.
 std::string escaped_key(const std::string& key);
 
-// An Error with the JSON pointer of a key that its object has twice; what is no JSON is refused as the parser does.
-Json parse_distinct(std::string_view text);
+// An Error with the JSON pointer of a key that its object has twice, or the line of what is no JSON.
+Json parse_graph_json(std::string_view text);
 
 }  // namespace dma

@@ -23,18 +23,27 @@ struct Tag {
   bool is_edge;
   Write rotation;
   std::size_t numbers;  // of a pose, or of a point
-  bool is_point() const { return numbers == 2; }
+  bool is_3d() const { return rotation != Write::angle; }
+  bool is_point() const { return numbers == (is_3d() ? 3 : 2); }
+  bool has_offset() const { return is_edge && is_3d() && is_point(); }
 };
+constexpr std::string_view kOffset = "PARAMS_SE3OFFSET";
 constexpr Tag kTags[] = {{"VERTEX_SE2", false, Write::angle, 3},
                          {"EDGE_SE2", true, Write::angle, 3},
                          {"VERTEX_XY", false, Write::angle, 2},
                          {"EDGE_SE2_XY", true, Write::angle, 2},
                          {"VERTEX_SE3:QUAT", false, Write::quaternion, 7},
                          {"EDGE_SE3:QUAT", true, Write::quaternion, 7},
+                         {"VERTEX_TRACKXYZ", false, Write::quaternion, 3},
+                         {"EDGE_SE3_TRACKXYZ", true, Write::quaternion, 3},
+                         {kOffset, false, Write::quaternion, 7},
                          {"VERTEX2", false, Write::angle, 3},
                          {"EDGE2", true, Write::angle, 3},
                          {"VERTEX3", false, Write::euler, 6},
                          {"EDGE3", true, Write::euler, 6}};
+
+constexpr std::string_view point_vertex(bool is_3d) { return is_3d ? "TRACKXYZ" : "XY"; }
+constexpr std::string_view point_edge(bool is_3d) { return is_3d ? "SE3_TRACKXYZ" : "SE2_XY"; }
 
 class G2o {
  public:
@@ -70,17 +79,27 @@ class G2o {
       fail("line {}: there is no tag '{}'{}", line_, printable(words_[0].substr(0, 40)),
            suggestion(printable(words_[0].substr(0, 40)), known));
     }
-    const bool is_3d = tag->rotation != Write::angle;
+    const bool is_3d = tag->is_3d();
     if (first_pose_line_ == 0) graph_.is_3d = is_3d, first_pose_line_ = line_;
     if (is_3d != graph_.is_3d)
       fail("line {}: '{}' is of {} dimensions, but line {} is of {}; one file holds one sort of poses", line_,
            tag->name, is_3d ? 3 : 2, first_pose_line_, is_3d ? 2 : 3);
-    const std::size_t size = is_3d ? 6 : tag->numbers, ids = tag->is_edge ? 2 : 1,
+    const std::size_t size = tag->is_point() ? tag->numbers : is_3d ? 6 : 3,
+                      ids = tag->has_offset() ? 3 : tag->is_edge ? 2 : 1,
                       wanted = ids + tag->numbers + (tag->is_edge ? size * (size + 1) / 2 : 0);
     if (words_.size() - 1 != wanted)
       fail("line {}: {} has {} numbers; {} are expected: {}, {} of the {}{}", line_, tag->name, words_.size() - 1,
-           wanted, tag->is_edge ? "two vertices" : "the vertex", tag->numbers, tag->is_point() ? "point" : "pose",
+           wanted,
+           ids == 3               ? "two vertices and an offset"
+           : ids == 2             ? "two vertices"
+           : tag->name == kOffset ? "its own"
+                                  : "the vertex",
+           tag->numbers, tag->is_point() ? "point" : "pose",
            tag->is_edge ? fmt::format(", {} of the information", size * (size + 1) / 2) : "");
+    if (tag->name == kOffset) {
+      offsets_[std::string(words_[1])] = pose(*tag, 2);
+      return;
+    }
     if (!tag->is_edge) {
       PoseGraph::Vertex& v = graph_.vertices[vertex(1)];
       if (!v.at.empty()) fail("line {}: vertex {} has a place already; leave one of them out", line_, v.id);
@@ -90,7 +109,21 @@ class G2o {
     const std::uint32_t from = vertex(1), to = vertex(2);
     graph_.vertices[to].is_point |= tag->is_point();
     if (from == to) fail("line {}: an edge from vertex {} to itself; two vertices are expected", line_, words_[1]);
-    graph_.edges.push_back({from, to, pose(*tag, 3), information(*tag, size)});
+    graph_.edges.push_back({from, to, pose(*tag, 1 + ids), information(*tag, 1 + ids + tag->numbers, size)});
+    if (tag->has_offset()) take_from_sensor(graph_.edges.back());
+  }
+
+  // Of a point as a sensor (R, t) in the frame of the pose sees it, z with information W: R z + t with R W R'.
+  void take_from_sensor(PoseGraph::Edge& edge) const {
+    const auto found = offsets_.find(words_[3]);
+    if (found == offsets_.end())
+      fail("line {}: there is no offset '{}'; a line {} {} 0 0 0 0 0 0 1 is expected before it", line_,
+           printable(words_[3].substr(0, 40)), kOffset, printable(words_[3].substr(0, 40)));
+    const Eigen::Matrix3d turn = Turn<3>::exp(Eigen::Map<const Eigen::Vector3d>(found->second.data() + 3));
+    Eigen::Map<Eigen::Vector3d> seen(edge.measured.data());
+    Eigen::Map<Eigen::Matrix3d> weight(edge.information.data());
+    seen = (turn * seen + Eigen::Map<const Eigen::Vector3d>(found->second.data())).eval();
+    weight = (turn * weight * turn.transpose()).eval();
   }
 
   double number(std::size_t word) const {
@@ -117,8 +150,9 @@ class G2o {
 
   std::vector<double> pose(const Tag& tag, std::size_t first) const {
     std::vector<double> out;
-    for (std::size_t i = 0; i < (tag.rotation == Write::angle ? tag.numbers : 6); ++i) out.push_back(number(first + i));
-    if (tag.rotation == Write::angle) return out;
+    const bool is_written_so = !tag.is_3d() || tag.is_point();
+    for (std::size_t i = 0; i < (is_written_so ? tag.numbers : 6); ++i) out.push_back(number(first + i));
+    if (is_written_so) return out;
     Eigen::Quaterniond turn;
     if (tag.rotation == Write::quaternion) {
       turn = Eigen::Quaterniond(number(first + 6), out[3], out[4], out[5]);
@@ -134,8 +168,7 @@ class G2o {
     return out;
   }
 
-  std::vector<double> information(const Tag& tag, std::size_t size) const {
-    const std::size_t first = 3 + tag.numbers;
+  std::vector<double> information(const Tag& tag, std::size_t first, std::size_t size) const {
     std::vector<double> upper;
     for (std::size_t i = 0; i < size * (size + 1) / 2; ++i) upper.push_back(number(first + i));
     const auto full = [&] {
@@ -162,14 +195,16 @@ class G2o {
   // Along edges from the vertices that have a place, or else from the first: fewest edges first.
   void place_vertices() {
     std::vector<std::vector<std::uint32_t>> edges_at(graph_.vertices.size());
+    const std::size_t of_point = graph_.is_3d ? 3 : 2;
     for (const PoseGraph::Edge& e : graph_.edges)
       if (const auto &a = graph_.vertices[e.from], &b = graph_.vertices[e.to];
-          a.is_point || b.is_point != (e.measured.size() == 2))
-        fail("vertices {} and {}: {} is a point, where a pose is expected; EDGE_SE2_XY leads from a pose to a point",
-             a.id, b.id, a.is_point ? a.id : b.id);
+          a.is_point || b.is_point != (e.measured.size() == of_point))
+        fail("vertices {} and {}: {} is a point, where a pose is expected; EDGE_{} leads from a pose to a point", a.id,
+             b.id, a.is_point ? a.id : b.id, point_edge(graph_.is_3d));
     for (const PoseGraph::Vertex& v : graph_.vertices)
-      if (v.is_point && (v.is_fixed || v.at.size() == 3))
-        fail("vertex {} is a point, and {}; give it a VERTEX_XY line, or none", v.id, v.is_fixed ? "fixed" : "a pose");
+      if (v.is_point && (v.is_fixed || v.at.size() > of_point))
+        fail("vertex {} is a point, and {}; give it a VERTEX_{} line, or none", v.id, v.is_fixed ? "fixed" : "a pose",
+             point_vertex(graph_.is_3d));
     for (std::uint32_t e = 0; e < graph_.edges.size(); ++e)
       for (const std::uint32_t v : {graph_.edges[e].from, graph_.edges[e].to}) edges_at[v].push_back(e);
     std::queue<std::uint32_t> next;
@@ -185,7 +220,7 @@ class G2o {
         if (graph_.vertices[next.front()].is_point) continue;
         const std::vector<double>& at = graph_.vertices[next.front()].at;
         std::vector<double> by = edge.measured;
-        if (other.is_point) by.push_back(0);
+        by.resize(at.size());
         other.at = graph_.is_3d ? moved<3>(at, by, is_forward) : moved<2>(at, by, is_forward);
         other.at.resize(edge.measured.size());
         next.push(is_forward ? edge.to : edge.from);
@@ -213,6 +248,7 @@ class G2o {
 
   PoseGraph graph_;
   std::map<std::uint64_t, std::uint32_t> place_of_;
+  std::map<std::string, std::vector<double>, std::less<>> offsets_;  // of sensors, as a pose3
   std::vector<std::string_view> words_;
   std::size_t line_ = 0, first_pose_line_ = 0;
 };
@@ -227,22 +263,25 @@ std::string pose_text(const std::vector<double>& pose) {
 
 bool is_g2o(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-  constexpr std::string_view kBegin[] = {"VERTEX", "EDGE", "FIX", "EQUIV", "#"};
+  constexpr std::string_view kBegin[] = {"VERTEX", "EDGE", "FIX", "EQUIV", "PARAMS", "#"};
   return std::ranges::any_of(kBegin, [&](std::string_view word) { return text.starts_with(word); });
 }
 
 PoseGraph parse_g2o(std::string_view text) { return G2o().read(text); }
 
 std::string g2o_text(const PoseGraph& graph) {
-  std::string text;
   const std::string_view space = graph.is_3d ? "SE3:QUAT" : "SE2";
+  const bool has_offset =
+      graph.is_3d && std::ranges::find(graph.vertices, true, &PoseGraph::Vertex::is_point) != graph.vertices.end();
+  std::string text = has_offset ? fmt::format("{} 0 0 0 0 0 0 0 1\n", kOffset) : "";
   for (const PoseGraph::Vertex& v : graph.vertices)
-    text += fmt::format("VERTEX_{} {} {}\n", v.is_point ? "XY" : space, v.id, pose_text(v.at));
+    text += fmt::format("VERTEX_{} {} {}\n", v.is_point ? point_vertex(graph.is_3d) : space, v.id, pose_text(v.at));
   for (const PoseGraph::Vertex& v : graph.vertices)
     if (v.is_fixed) text += fmt::format("FIX {}\n", v.id);
   for (const PoseGraph::Edge& e : graph.edges) {
-    text += fmt::format("EDGE_{} {} {} {}", graph.vertices[e.to].is_point ? "SE2_XY" : space,
-                        graph.vertices[e.from].id, graph.vertices[e.to].id, pose_text(e.measured));
+    const bool to_point = graph.vertices[e.to].is_point;
+    text += fmt::format("EDGE_{} {} {} {}{}", to_point ? point_edge(graph.is_3d) : space, graph.vertices[e.from].id,
+                        graph.vertices[e.to].id, to_point && has_offset ? "0 " : "", pose_text(e.measured));
     const std::size_t n = e.measured.size();
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = i; j < n; ++j) text += fmt::format(" {}", e.information[i * n + j]);

@@ -228,15 +228,34 @@ void read_factor(const Node& node, Graph& graph) {
   });
 }
 
-Hyper read_hyper(const std::string& name, const Node& node, const Graph& graph) {
-  node.object({"prior", "of"});
+HyperPrior read_prior(const std::string& name, const Node& node) {
   if (!node.has("prior"))
     node.refuse("hyper '{}' has no prior; give it one, such as \"prior\": {{\"half_cauchy\": 1}}", name);
-  if (!node.has("of")) node.refuse("the key 'of' is missing; list the parameters that it is");
   const Node prior = node.at("prior");
   if (!prior.json().is_object() || prior.json().size() != 1) prior.refuse_type("a prior, such as {\"half_cauchy\": 1}");
   const std::string kind = prior.json().begin().key();
-  Hyper hyper{name, prior.checked([&] { return HyperPrior::named(kind, read_numbers(prior.at(kind))); }), {}};
+  return prior.checked([&] { return HyperPrior::named(kind, read_numbers(prior.at(kind))); });
+}
+
+GraphFile::Covariance read_covariance(const std::string& name, const Node& node, const Graph& graph) {
+  node.object({"prior", "covariance", "concentration", "mean", "gains"});
+  GraphFile::Covariance out{name, {}, read_prior(name, node),
+                            node.has("concentration") ? node.at("concentration").number() : 1};
+  const Node rows = node.at("covariance").array();
+  for (std::size_t i = 0; i < rows.json().size(); ++i)
+    out.factor.rows.push_back(rows.at(i).checked([&] { return graph.find_factor(rows.at(i).text()); }));
+  if (node.has("mean")) out.factor.mean = read_numbers(node.at("mean"));
+  if (node.has("gains")) out.factor.gains = read_numbers(node.at("gains"));
+  const std::size_t n = out.factor.rows.size(), means = out.factor.mean.size(), gains = out.factor.gains.size();
+  if (n == 0 || gains % n != 0 || (means != 0 && means != n))
+    node.refuse("{} rows, {} means and {} gains; a mean, or as many gains, for each row are expected", n, means, gains);
+  return out;
+}
+
+Hyper read_hyper(const std::string& name, const Node& node, const Graph& graph) {
+  node.object({"prior", "of"});
+  Hyper hyper{name, read_prior(name, node), {}};
+  if (!node.has("of")) node.refuse("the key 'of' is missing; list the parameters that it is");
   const Node of = node.at("of").array();
   for (std::size_t i = 0; i < of.json().size(); ++i) {
     const Node use = of.at(i);
@@ -257,10 +276,13 @@ Json numbers_json(std::span<const double> numbers) {
   return list;
 }
 
+Json prior_json(const std::string& name, const HyperPrior& prior) {
+  if (prior.name.empty()) fail("hyper '{}' has a prior of its own; a graph file holds those with a name", name);
+  return {{prior.name, numbers_json(prior.numbers)}};
+}
+
 Json hyper_json(const Hyper& hyper, const Graph& graph) {
-  if (hyper.prior.name.empty())
-    fail("hyper '{}' has a prior of its own; a graph file holds those with a name", hyper.name);
-  Json json{{"prior", {{hyper.prior.name, numbers_json(hyper.prior.numbers)}}}, {"of", Json::array()}};
+  Json json{{"prior", prior_json(hyper.name, hyper.prior)}, {"of", Json::array()}};
   for (const Hyper::Use& use : hyper.uses) {
     Json entry{{"factor", graph[use.factor].name()}, {"parameter", use.parameter}};
     if (use.power != 1) entry["power"] = json_number(use.power);
@@ -270,24 +292,13 @@ Json hyper_json(const Hyper& hyper, const Graph& graph) {
   return json;
 }
 
-Json parsed(std::string_view text) {
-  check_nesting(text);
-  const auto line_of = [&](std::size_t byte) { return 1 + std::ranges::count(text.substr(0, byte), '\n'); };
-  try {
-    return parse_distinct(text);
-  } catch (const nlohmann::json::parse_error& error) {
-    const std::string_view start = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
-    if (start.empty()) fail("the file is empty; a graph as JSON, BIF, UAI or g2o is expected");
-    if (!start.starts_with('{'))
-      fail("it is no graph: it begins with \"{}\"; JSON, which begins with {{, BIF, UAI or g2o is expected",
-           start.substr(0, std::min<std::size_t>(start.find('\n'), 30)));
-    fail("not JSON near line {}: look for a missing comma, quote or bracket", line_of(error.byte));
-  } catch (const nlohmann::json::out_of_range& error) {  // "... parsing '1e999'"
-    const std::string_view what = error.what(), rest = what.substr(std::min(what.find('\''), what.size() - 1) + 1),
-                           number = rest.substr(0, rest.find('\''));
-    fail("line {}: '{}' is beyond the range of a double; a number below 1.8e308 in size is expected",
-         line_of(text.find(number)), number);
-  }
+Json covariance_json(const GraphFile::Covariance& covariance, const Graph& graph) {
+  Json json{{"prior", prior_json(covariance.name, covariance.sd)}, {"covariance", Json::array()}};
+  for (const FactorId row : covariance.factor.rows) json["covariance"].push_back(graph[row].name());
+  if (covariance.concentration != 1) json["concentration"] = json_number(covariance.concentration);
+  if (!covariance.factor.mean.empty()) json["mean"] = numbers_json(covariance.factor.mean);
+  if (!covariance.factor.gains.empty()) json["gains"] = numbers_json(covariance.factor.gains);
+  return json;
 }
 
 Json connection_json(const Connection& c, const Graph& graph) {
@@ -317,7 +328,7 @@ GraphFile parse_graph(std::string_view text, std::span<const GivenText> given) {
     poses.observe(given);
     return poses;
   }
-  const Json json = parsed(text);
+  const Json json = parse_graph_json(text);
   const Node root(json, "");
   root.object({"description", "variables", "factors", "hypers", "schedule", "method"});
   GraphFile file;
@@ -335,7 +346,10 @@ GraphFile parse_graph(std::string_view text, std::span<const GivenText> given) {
   const Node hypers = root.at("hypers");
   if (!hypers.json().is_object()) hypers.refuse_type("an object");
   for (const auto& [name, value] : hypers.json().items())
-    file.hypers.push_back(read_hyper(name, hypers.at(name), file.graph));
+    if (const Node node = hypers.at(name); node.has("covariance"))
+      file.covariances.push_back(read_covariance(name, node, file.graph));
+    else
+      file.hypers.push_back(read_hyper(name, node, file.graph));
   return file;
 }
 
@@ -376,6 +390,7 @@ std::string graph_text(const GraphFile& file) {
     json["factors"].push_back(std::move(entry));
   }
   for (const Hyper& hyper : file.hypers) json["hypers"][hyper.name] = hyper_json(hyper, file.graph);
+  for (const auto& each : file.covariances) json["hypers"][each.name] = covariance_json(each, file.graph);
   if (!file.schedule.empty()) json["schedule"] = file.schedule;
   if (!file.method.empty()) json["method"] = file.method;
   return readable(json);

@@ -19,7 +19,12 @@
 // Parameters that are not known, integrated over by the joint solver (engine/joint/hyper.h):
 //
 //     "hypers": {"tau": {"prior": {"half_cauchy": 5},
-//                        "of": [{"factor": "effects", "parameter": "variance", "power": 2}]}}
+//                        "of": [{"factor": "effects", "parameter": "variance", "power": 2}]},
+//                "spread": {"prior": {"half_normal": 1}, "covariance": ["row0", "row1"], "concentration": 2,
+//                           "mean": [0, 0]}}
+//
+// The second is learn_covariance (vectors.h): the factors of the rows, with the "mean" of a prior, or the "gains" of
+// noise, row after row. Its prior is that of the standard deviations.
 //
 // A variable may have a "start", as many numbers as it would have if observed: where the joint solver begins.
 //
@@ -39,6 +44,7 @@
 #include "engine/graph/graph.h"
 #include "engine/joint/hyper.h"
 #include "engine/run/state.h"
+#include "models/graphs/vectors.h"
 
 namespace dma {
 
@@ -52,17 +58,26 @@ struct GraphFile {
     VariableId variable;
     std::vector<std::optional<double>> values;
   };
+  struct Covariance {  // the arguments of learn_covariance
+    std::string name;
+    VectorFactor factor;
+    HyperPrior sd;
+    double concentration = 1;
+  };
   std::string description;
   Graph graph;
   std::vector<Observation> observations;
   std::vector<Observation> starts = {};  // where the joint solver begins
-  std::vector<Hyper> hypers = {};        // for JointOptions
+  std::vector<Hyper> hypers = {};
+  std::vector<Covariance> covariances = {};
   std::string schedule, method;  // empty: not said
   std::vector<std::string> places = {};  // where the factors stand: "line 12"; empty: as in JSON
 
   // Adds observations, or replaces them. The variables must be observed ones; an unknown name or category is an Error
   // that offers the nearest one.
   void observe(std::span<const GivenText> given);
+  // Both of them, for compile(graph, joint(options), ...).
+  void add_hypers(JointOptions& options) const;
   // Gives a state of this graph everything that is observed, and one of joint() its starts.
   void observe(State& state) const;
 };

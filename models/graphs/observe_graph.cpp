@@ -11,6 +11,12 @@
 
 namespace dma {
 
+void GraphFile::add_hypers(JointOptions& options) const {
+  options.hypers.insert(options.hypers.end(), hypers.begin(), hypers.end());
+  for (const auto& [name, factor, sd, concentration] : covariances)
+    learn_covariance(options, name, factor, sd, concentration);
+}
+
 void GraphFile::observe(State& state) const {
   for (const auto& [variable, values] : observations) {
     const bool is_missing = std::ranges::none_of(values, [](const auto& value) { return value.has_value(); });

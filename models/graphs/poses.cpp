@@ -125,6 +125,7 @@ GraphFile PoseGraph::graph(const Loss& loss) const {
     file.starts.push_back(points[2]);
   }
   // Plates of edges with the same ends and loss.
+  const bool has_loss = !loss.kind.empty();
   for (int sort = 0; sort < 16; ++sort) {
     const bool from_fixed = sort & 1, to_fixed = sort & 2, is_loop = sort & 4, to_point = sort & 8;
     std::vector<std::uint32_t> from, to;
@@ -132,13 +133,11 @@ GraphFile PoseGraph::graph(const Loss& loss) const {
     for (const Edge& e : edges) {
       const std::uint64_t a = vertices[e.from].id, b = vertices[e.to].id;
       if (is_fixed[e.from] != from_fixed || is_fixed[e.to] != to_fixed || vertices[e.to].is_point != to_point ||
-          (!to_point && a + 1 != b && b + 1 != a) != is_loop)
+          (has_loss && !to_point && a + 1 != b && b + 1 != a) != is_loop)
         continue;
       from.push_back(place[e.from]);
-      if (to_point)
-        to.insert(to.end(), {2 * place[e.to], 2 * place[e.to] + 1});
-      else
-        to.push_back(place[e.to]);
+      const auto numbers = static_cast<std::uint32_t>(to_point ? e.measured.size() : 1);
+      for (std::uint32_t k = 0; k < numbers; ++k) to.push_back(numbers * place[e.to] + k);
       measured.insert(measured.end(), e.measured.begin(), e.measured.end());
       information.insert(information.end(), e.information.begin(), e.information.end());
     }
@@ -152,6 +151,7 @@ GraphFile PoseGraph::graph(const Loss& loss) const {
 
 std::string PoseGraph::by_vertex(std::string text) const {
   const std::vector<bool> is_fixed = fixed_in(*this);
+  const std::size_t coordinates = is_3d ? 3 : 2;
   for (const bool are_points : {false, true}) {
     const std::string_view name = are_points ? "point[" : "pose[";
     for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; ++at) {
@@ -159,10 +159,10 @@ std::string PoseGraph::by_vertex(std::string text) const {
       const char* const digits = text.data() + at + name.size();
       const char* const after = std::from_chars(digits, text.data() + text.size(), i).ptr;
       const auto end = static_cast<std::size_t>(after - text.data());
-      for (std::size_t left = are_points ? i / 2 : i; v < vertices.size(); ++v)
+      for (std::size_t left = are_points ? i / coordinates : i; v < vertices.size(); ++v)
         if (!is_fixed[v] && vertices[v].is_point == are_points && left-- == 0) break;
       if (v == vertices.size() || end == text.size()) break;
-      const char* const coordinate = !are_points ? "" : i % 2 == 0 ? " x" : " y";
+      const std::string_view coordinate = are_points ? std::string_view(" x y z").substr(2 * (i % coordinates), 2) : "";
       text.replace(at, end + 1 - at, fmt::format("vertex {}{}", vertices[v].id, coordinate));
     }
   }
@@ -179,7 +179,7 @@ void PoseGraph::move_to(const State& state) {
       if (is_fixed[v] || vertices[v].is_point != are_points) continue;
       if (!belief) belief = state.belief(from);
       std::vector<double>& at = vertices[v].at;
-      for (std::size_t k = 0; k < at.size(); ++k) {  // a pose is one value, a point two
+      for (std::size_t k = 0; k < at.size(); ++k) {  // a pose is one value, a point several
         const std::size_t i = are_points ? next + k : next;
         if (std::ranges::none_of(belief->message(i), [](const Natural& m) { return m.rho == 0; }))
           at[k] = are_points ? belief->mean(i) : belief->mean(i, k);

@@ -38,8 +38,9 @@ VariableId landmark(Graph& g, const Connection& x, const Connection& p, const st
 // "cauchy", or "huber:1.5" with its width; nothing: none.
 Loss parse_loss(const std::string& text);
 
-// A graph of poses as g2o and TORO write it: VERTEX_SE2, EDGE_SE2, VERTEX_SE3:QUAT, EDGE_SE3:QUAT and FIX; VERTEX_XY
-// and EDGE_SE2_XY (points); VERTEX2, EDGE2, VERTEX3 and EDGE3 (roll, pitch, yaw). EQUIV is left out.
+// A graph of poses as g2o and TORO write it: VERTEX_SE2, EDGE_SE2, VERTEX_SE3:QUAT, EDGE_SE3:QUAT and FIX; points by
+// VERTEX_XY and EDGE_SE2_XY, or VERTEX_TRACKXYZ and EDGE_SE3_TRACKXYZ, whose PARAMS_SE3OFFSET is applied as it is read;
+// VERTEX2, EDGE2, VERTEX3 and EDGE3 (roll, pitch, yaw). EQUIV is left out.
 struct PoseGraph {
   struct Vertex {
     std::uint64_t id;
@@ -54,9 +55,9 @@ struct PoseGraph {
   std::vector<Vertex> vertices;
   std::vector<Edge> edges;
 
-  // Variables "pose", of the poses that are not fixed, in their order, "fixed", and "point", two numbers each. The
-  // first pose is fixed where the file fixes none. The loss is that of loops: edges between poses that do not follow
-  // each other.
+  // Variables "pose", of the poses that are not fixed, in their order, "fixed", and "point", two or three numbers each.
+  // The first pose is fixed where the file fixes none. The loss is that of loops: edges between poses that do not
+  // follow each other.
   GraphFile graph(const Loss& loss = {}) const;
   // "vertex 7" for "pose[2]" and "vertex 9 x" for "point[0]", wherever a text names an element of that graph.
   std::string by_vertex(std::string text) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 
 #include "engine/joint/joint.h"
@@ -19,6 +20,7 @@ struct BlockRows {
   std::size_t size;
   std::vector<double> weights, variances;
   double weight(std::size_t k, std::size_t j) const { return weights[k * size + j]; }
+  bool is_diagonal() const { return std::ranges::count(weights, 0.0) == std::ptrdiff_t(size * (size - 1)); }
 };
 
 std::size_t rows_of(const std::string& who, std::size_t numbers) {
@@ -47,16 +49,17 @@ BlockRows rows_of(const std::vector<double>& l, const std::vector<double>& d, bo
   return rows;
 }
 
-BlockRows rows_of(const std::string& who, const SpreadMatrix& matrix) {
-  const std::size_t n = rows_of(who, matrix.numbers.size());
-  const char* const what = matrix.is_precision ? "precision" : "covariance";
+BlockRows rows_of(const std::string& who, std::span<const double> matrix, bool is_precision, int block = -1) {
+  const std::size_t n = rows_of(who, matrix.size());
+  const char* const what = is_precision ? "precision" : "covariance";
+  const auto place = [&] { return block < 0 ? who : who + ", block " + std::to_string(block); };
   std::vector<double> l(n * n), d(n);
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j <= i; ++j) {
-      const double own = matrix.numbers[i * n + j], mirrored = matrix.numbers[j * n + i];
+      const double own = matrix[i * n + j], mirrored = matrix[j * n + i];
       if (!(std::abs(own - mirrored) <= 1e-9 * (std::abs(own) + std::abs(mirrored))))
-        fail("{}: the {} is not symmetric: {} in row {}, column {}, but {} in row {}, column {}", who, what, own, i, j,
-             mirrored, j, i);
+        fail("{}: the {} is not symmetric: {} in row {}, column {}, but {} in row {}, column {}", place(), what, own, i,
+             j, mirrored, j, i);
       double rest = 0.5 * (own + mirrored);
       for (std::size_t k = 0; k < j; ++k) rest -= l[i * n + k] * l[j * n + k] * d[k];
       if (i != j) {
@@ -65,11 +68,11 @@ BlockRows rows_of(const std::string& who, const SpreadMatrix& matrix) {
       }
       if (!(rest > 0 && std::isfinite(rest)))
         fail("{}: the {} is not positive definite: {} is left of row {} after those before it; add to its diagonal",
-             who, what, rest, i);
+             place(), what, rest, i);
       l[i * n + i] = 1;
       d[i] = rest;
     }
-  return rows_of(l, d, matrix.is_precision);
+  return rows_of(l, d, is_precision);
 }
 
 // The elements of a variable that a connection lists.
@@ -95,12 +98,18 @@ std::size_t blocks_of(const std::string& who, std::size_t elements, std::size_t 
 using Blocks = std::vector<BlockRows>;
 Blocks blocks_of(const std::string& who, const SpreadMatrix& matrix, std::size_t size) {
   const std::size_t each = size * size, count = matrix.numbers.size() / each;
-  if (count <= 1 || count * each != matrix.numbers.size()) return {rows_of(who, matrix)};
+  const std::span<const double> all = matrix.numbers;
+  if (count <= 1 || count * each != all.size()) return {rows_of(who, all, matrix.is_precision)};
   Blocks blocks;
-  for (std::size_t i = 0; i < count; ++i) {
-    const double* const first = matrix.numbers.data() + i * each;
-    blocks.push_back(rows_of(who + ", block " + std::to_string(i), {{first, first + each}, matrix.is_precision}));
-  }
+  for (std::size_t i = 0; i < count; ++i)
+    blocks.push_back(rows_of(who, all.subspan(i * each, each), matrix.is_precision, static_cast<int>(i)));
+  return blocks;
+}
+
+std::size_t blocks_of(const std::string& who, std::size_t elements, const Blocks& rows) {
+  const std::size_t blocks = blocks_of(who, elements, rows[0].size);
+  if (rows.size() != 1 && rows.size() != blocks)
+    fail("{}: {} matrices for {} blocks; one, or one for each, is expected", who, rows.size(), blocks);
   return blocks;
 }
 
@@ -143,9 +152,7 @@ RowNumbers numbers_of(const Blocks& blocks, const VectorFactor& factor, std::siz
 VectorFactor add_rows(const std::string& who, Graph& g, const Connection* x, const Connection& y, const Blocks& rows,
                       VectorFactor factor) {
   const std::vector<std::uint32_t> ys = elements_of(who, g, y);
-  const std::size_t n = rows[0].size, blocks = blocks_of(who, ys.size(), n), columns = factor.gains.size() / n;
-  if (rows.size() != 1 && rows.size() != blocks)
-    fail("{}: {} matrices for {} blocks; one, or one for each, is expected", who, rows.size(), blocks);
+  const std::size_t n = rows[0].size, blocks = blocks_of(who, ys.size(), rows), columns = factor.gains.size() / n;
   std::vector<std::uint32_t> xs;
   if (x != nullptr) {
     xs = elements_of(who, g, *x);
@@ -217,7 +224,7 @@ std::vector<std::string> names_of(const std::string& name, std::size_t n) {
 }  // namespace
 
 void VectorFactor::set(State& state, const std::vector<double>& matrix) const {
-  const BlockRows found = rows_of("VectorFactor::set", {matrix, is_precision});
+  const BlockRows found = rows_of("VectorFactor::set", matrix, is_precision);
   refuse_precision("VectorFactor::set", *this);
   if (found.size != rows.size())
     fail("VectorFactor::set: a matrix of {} rows; {} are expected", found.size, rows.size());
@@ -278,7 +285,7 @@ VectorFactor gaussian_vector_prior(Graph& g, const Connection& x, const std::vec
 VectorFactor gaussian_vector_noise(Graph& g, const Connection& x, const Connection& y, const SpreadMatrix& matrix,
                                    const std::vector<double>& a) {
   const std::string who = "gaussian_vector_noise of '" + g[y.variable].name + "'";
-  const Blocks rows{rows_of(who, matrix)};
+  const Blocks rows{rows_of(who, matrix.numbers, matrix.is_precision)};
   const std::size_t n = rows[0].size;
   VectorFactor factor{.rows = {}, .mean = {}, .gains = a, .is_precision = matrix.is_precision};
   if (a.empty()) {
@@ -291,11 +298,18 @@ VectorFactor gaussian_vector_noise(Graph& g, const Connection& x, const Connecti
 }
 
 void weigh_residuals(Graph& g, const Connection& r, std::size_t size, const SpreadMatrix& matrix, const Loss& loss) {
-  if (loss.kind.empty()) return (void)gaussian_vector_prior(g, r, std::vector<double>(size), matrix);
   const std::string who = "residuals '" + g[r.variable].name + "'";
   const Blocks rows = blocks_of(who, matrix, size);
+  if (rows[0].size != size) fail("{}: a matrix of {} rows; {} are expected", who, rows[0].size, size);
   const std::vector<std::uint32_t> all = elements_of(who, g, r);
-  const std::size_t blocks = blocks_of(who, all.size(), rows[0].size);
+  const std::size_t blocks = blocks_of(who, all.size(), rows);
+  if (loss.kind.empty() && std::ranges::all_of(rows, &BlockRows::is_diagonal)) {  // one factor has them all
+    std::vector<double> variances;
+    for (std::size_t i = 0; i < all.size(); ++i) variances.push_back(rows[i / size % rows.size()].variances[i % size]);
+    return (void)g.factor("gaussian_prior", {r}, {{"mean", 0.0}, {"variance", std::move(variances)}});
+  }
+  if (loss.kind.empty())
+    return (void)add_rows(who, g, nullptr, r, rows, {{}, std::vector<double>(size), {}, matrix.is_precision});
   const VariableId white = g.variable("", all.size()), scaled = g.variable("", all.size());
   std::vector<Connection> ends, outputs;
   for (std::size_t k = 0; k < size; ++k) {

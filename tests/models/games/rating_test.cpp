@@ -222,6 +222,35 @@ TEST_CASE("rating: upsets that nobody expects stay finite") {
   for (const Skill& skill : season.skills) CHECK(std::isfinite(skill.mean));
 }
 
+// Who wins was behind by x standard deviations of the difference. By Mills' ratio the difference then moves by
+// x + 1/x - 2/x^3 + 10/x^5 - ... of them, and of its variance 1/x^2 - 6/x^4 + ... is left.
+TEST_CASE("rating: upsets of the public suite are those of the truncated normal") {
+  struct Player {
+    Skill before, published;
+  };
+  const Skill usual{25, 25.0 / 3};
+  for (const auto& [winner, loser] : std::vector<std::pair<Player, Player>>{
+           {{{-323.263, 2.965}, {-273.361, 2.683}}, {{-48.441, 2.19}, {-75.683, 2.08}}},
+           {{usual, {415.298, 6.455}}, {{1000, usual.sd}, {609.702, 6.455}}},
+           {{usual, {400016.896, 6.455}}, {{1e6, usual.sd}, {600008.104, 6.455}}}}) {
+    Rating rating(std::vector<Skill>{winner.before, loser.before});
+    CHECK(rating.play(duel(0, 1)).faults == 0);
+    const auto spread = [](const Skill& s) { return s.sd * s.sd + std::pow(25.0 / 300, 2); };
+    const double c = std::sqrt(spread(winner.before) + spread(loser.before) + 2 * std::pow(25.0 / 6, 2)),
+                 x = (loser.before.mean - winner.before.mean + kMargin) / c, rest = std::pow(x, -2),
+                 moves = (x + (1 - (2 - 10 * rest) * rest) / x) / c, narrows = (1 - rest + 6 * rest * rest) / (c * c);
+    for (const bool won : {true, false}) {
+      const auto& [before, published] = won ? winner : loser;
+      const Skill& found = rating.skills()[won ? 0 : 1];
+      const double s = spread(before);
+      CHECK(found.mean == doctest::Approx(before.mean + (won ? s : -s) * moves).epsilon(1e-9));
+      CHECK(found.sd == doctest::Approx(std::sqrt(s - s * s * narrows)).epsilon(1e-6));
+      CHECK(std::abs(found.mean - published.mean) < std::max(0.5, 2e-5 * found.mean));  // as the suite compares
+      CHECK(std::abs(found.sd - published.sd) < 1e-3);
+    }
+  }
+}
+
 TEST_CASE("rating: scales and means far from 0 change nothing else") {
   const auto games = random_duels(10, 60, 3);
   const Season plain = rate_season(games, 10);

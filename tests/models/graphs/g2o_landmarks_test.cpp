@@ -1,5 +1,6 @@
 // Points among the poses of a g2o file, beside Gauss-Newton by differences.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <Eigen/Dense>
 #include <cmath>
@@ -11,6 +12,24 @@
 #include "models/graphs/poses.h"
 
 using namespace dma;
+
+namespace {
+
+// Gauss-Newton from there, with derivatives by differences.
+Eigen::VectorXd solved(const auto& residuals, Eigen::VectorXd u) {
+  for (int i = 0; i < 20; ++i) {
+    const Eigen::VectorXd r = residuals(u);
+    Eigen::MatrixXd slopes(r.size(), u.size());
+    for (Eigen::Index k = 0; k < u.size(); ++k) {
+      const Eigen::VectorXd by = 1e-6 * Eigen::VectorXd::Unit(u.size(), k);
+      slopes.col(k) = (residuals(u + by) - residuals(u - by)) / 2e-6;
+    }
+    u -= (slopes.transpose() * slopes).ldlt().solve(slopes.transpose() * r);
+  }
+  return u;
+}
+
+}  // namespace
 
 TEST_CASE("poses: landmarks of a g2o file") {
   const std::string text =
@@ -40,15 +59,7 @@ TEST_CASE("poses: landmarks of a g2o file") {
     }
     return r;
   };
-  for (int i = 0; i < 20; ++i) {
-    const Eigen::VectorXd r = residuals(u);
-    Eigen::MatrixXd slopes(r.size(), u.size());
-    for (Eigen::Index k = 0; k < u.size(); ++k) {
-      const Eigen::VectorXd by = 1e-6 * Eigen::VectorXd::Unit(u.size(), k);
-      slopes.col(k) = (residuals(u + by) - residuals(u - by)) / 2e-6;
-    }
-    u -= (slopes.transpose() * slopes).ldlt().solve(slopes.transpose() * r);
-  }
+  u = solved(residuals, u);
   const GraphFile file = poses.graph();
   const Plan plan = compile(file.graph, joint(), standard_registry());
   State state(plan);
@@ -63,4 +74,133 @@ TEST_CASE("poses: landmarks of a g2o file") {
   }
   CHECK_THROWS_WITH_AS(parse_g2o(text + "FIX 9\n"), doctest::Contains("vertex 9 is a point, and fixed;"), Error);
   CHECK_THROWS_WITH_AS(parse_g2o(text + "EDGE_SE2 9 1 1 0 0 1 0 0 1 0 1\n"), doctest::Contains("vertices 9 "), Error);
+}
+
+namespace {
+
+using Eigen::Matrix3d, Eigen::Vector3d, Eigen::VectorXd;
+struct Pose {
+  Vector3d place = Vector3d::Zero();
+  Matrix3d turn = Matrix3d::Identity();
+  Pose operator*(const Pose& other) const { return {place + turn * other.place, turn * other.turn}; }
+  Vector3d sees(const Vector3d& point) const { return turn.transpose() * (point - place); }
+};
+
+Matrix3d exp_by_series(const Vector3d& w) {
+  Matrix3d cross, sum = Matrix3d::Identity(), term = sum;
+  cross << 0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0;
+  for (int k = 1; k < 40; ++k) sum += term = Matrix3d(term * cross / k);
+  return sum;
+}
+Vector3d log_of(const Matrix3d& turn) {  // of less than a half turn
+  const Vector3d twice(turn(2, 1) - turn(1, 2), turn(0, 2) - turn(2, 0), turn(1, 0) - turn(0, 1));
+  const double sine = 0.5 * twice.norm(), angle = std::atan2(sine, 0.5 * (turn.trace() - 1));
+  return sine < 1e-9 ? Vector3d(0.5 * twice) : Vector3d(angle / (2 * sine) * twice);
+}
+std::string text_of(const Pose& p) {
+  const Eigen::Quaterniond q(p.turn);
+  return fmt::format("{} {} {} {} {} {} {}", p.place[0], p.place[1], p.place[2], q.x(), q.y(), q.z(), q.w());
+}
+
+}  // namespace
+
+// Four poses and three points, seen through two sensors, one of which sits askew on the body.
+TEST_CASE("poses: landmarks of a g2o file in space") {
+  const Pose offsets[2] = {{}, {{0.2, -0.1, 0.3}, exp_by_series({0.4, -1.1, 2})}};
+  std::vector<Pose> truth(4);
+  for (int i = 1; i < 4; ++i) {
+    const auto v = static_cast<std::size_t>(i);
+    truth[v] = truth[v - 1] * Pose{{1, 0.1 * i, 0.3}, exp_by_series({0.2 * i, -0.3, 1.2})};
+  }
+  const Vector3d points[3] = {{2, 1, 0.5}, {-1, 2, 1}, {0.5, -1, 2}};
+  const Matrix3d weight{{16, 3, 1}, {3, 9, -2}, {1, -2, 12}};
+  int next = 0;
+  const auto noise = [&](double size) {
+    const double phase = 1.7 * ++next;
+    return Vector3d(size * std::sin(phase), size * std::cos(2 * phase), size * std::sin(3 * phase + 1));
+  };
+  struct Step {
+    std::size_t a, b;
+    Pose seen;
+  };
+  struct Sight {
+    std::size_t a, p, offset;
+    Vector3d seen;
+  };
+  std::vector<Step> steps;
+  std::vector<Sight> sights;
+  std::string text;
+  for (std::size_t o = 0; o < 2; ++o) text += fmt::format("PARAMS_SE3OFFSET {} {}\n", o + 5, text_of(offsets[o]));
+  text += "VERTEX_SE3:QUAT 0 0 0 0 0 0 0 1\nVERTEX_TRACKXYZ 11 -1.1 1.9 1\n";
+  for (const auto& [a, b] : {std::pair<std::size_t, std::size_t>{0, 1}, {1, 2}, {2, 3}, {3, 0}}) {
+    Pose seen{truth[a].sees(truth[b].place) + noise(0.1), truth[a].turn.transpose() * truth[b].turn};
+    seen.turn *= exp_by_series(noise(0.05));
+    steps.push_back({a, b, seen});
+    text += fmt::format("EDGE_SE3:QUAT {} {} {} 9 0 0 0 0 0 9 0 0 0 0 9 0 0 0 25 0 0 25 0 25\n", a, b, text_of(seen));
+  }
+  for (std::size_t p = 0; p < 3; ++p)
+    for (std::size_t a = p; a < 4; ++a) {
+      const std::size_t o = (a + p) % 2;
+      const Vector3d seen = (truth[a] * offsets[o]).sees(points[p]) + noise(0.1);
+      sights.push_back({a, p, o, seen});
+      text += fmt::format("EDGE_SE3_TRACKXYZ {} {} {} {} {} {} 16 3 1 9 -2 12\n", a, 10 + p, o + 5, seen[0], seen[1],
+                          seen[2]);
+    }
+  const auto pose_at = [&](const VectorXd& u, std::size_t v) -> Pose {  // steps of the poses but the first, and points
+    if (v == 0) return truth[0];
+    const auto first = static_cast<Eigen::Index>(6 * (v - 1));
+    return {truth[v].place + u.segment<3>(first), truth[v].turn * exp_by_series(u.segment<3>(first + 3))};
+  };
+  const auto point_at = [&](const VectorXd& u, std::size_t p) -> Vector3d {
+    return points[p] + u.segment<3>(static_cast<Eigen::Index>(18 + 3 * p));
+  };
+  const Matrix3d root = weight.llt().matrixU();
+  const auto residuals = [&](const VectorXd& u) {
+    VectorXd r(static_cast<Eigen::Index>(6 * steps.size() + 3 * sights.size()));
+    Eigen::Index at = 0;
+    for (const Step& s : steps) {
+      const Pose a = pose_at(u, s.a), b = pose_at(u, s.b);
+      r.segment<3>(at) = 3 * s.seen.sees(a.sees(b.place));
+      r.segment<3>(at + 3) = 5 * log_of(s.seen.turn.transpose() * a.turn.transpose() * b.turn);
+      at += 6;
+    }
+    for (const Sight& s : sights) {
+      r.segment<3>(at) = root * ((pose_at(u, s.a) * offsets[s.offset]).sees(point_at(u, s.p)) - s.seen);
+      at += 3;
+    }
+    return r;
+  };
+  const VectorXd u = solved(residuals, VectorXd::Zero(27));
+  PoseGraph poses = parse_g2o(text);
+  const GraphFile file = poses.graph();
+  const Plan plan = compile(file.graph, joint(), standard_registry());
+  State state(plan);
+  file.observe(state);
+  CHECK(run(plan, state).joint->objective == doctest::Approx(0.5 * residuals(u).squaredNorm()).epsilon(1e-9));
+  CHECK(poses.by_vertex("'pose[0]', 'point[0]' and point[5]") == "'vertex 1', 'vertex 10 x' and vertex 11 z");
+  poses.move_to(state);
+  const PoseGraph again = parse_g2o(g2o_text(poses));  // with the offset in what is measured
+  for (const PoseGraph::Vertex& v : again.vertices) {
+    REQUIRE(v.is_point == (v.id >= 10));
+    const Vector3d place(v.at.data()), expected = v.is_point ? point_at(u, v.id - 10) : pose_at(u, v.id).place;
+    CHECK((place - expected).norm() < 1e-6);
+    if (v.is_point) continue;
+    CHECK((exp_by_series(Vector3d(v.at.data() + 3)) - pose_at(u, v.id).turn).norm() < 1e-6);
+  }
+  const GraphFile written = again.graph();
+  const Plan same = compile(written.graph, joint(), standard_registry());
+  State found(same);
+  written.observe(found);
+  CHECK(run(same, found).joint->objective == doctest::Approx(0.5 * residuals(u).squaredNorm()).epsilon(1e-9));
+  CHECK(is_g2o(text));
+  const auto refused = [&](const std::string& line, const char* why) {
+    CHECK_THROWS_WITH_AS(parse_g2o(text + line), doctest::Contains(why), Error);
+  };
+  refused("EDGE_SE3_TRACKXYZ 1 10 7 0 0 0 1 0 0 1 0 1\n",
+          "line 18: there is no offset '7'; a line PARAMS_SE3OFFSET 7 0 0 0 0 0 0 1 is expected before it");
+  refused("EDGE_SE3_TRACKXYZ 1 10 0 0 0 1 0 0 1 0 1\n",
+          "11 numbers; 12 are expected: two vertices and an offset, 3 of the point, 6 of the information");
+  refused("PARAMS_SE3OFFSET 7 0 0 0\n", "4 numbers; 8 are expected: its own, 7 of the pose");
+  refused("FIX 10\n", "vertex 10 is a point, and fixed; give it a VERTEX_TRACKXYZ line, or none");
+  refused("VERTEX_XY 4 0 0\n", "'VERTEX_XY' is of 2 dimensions");
 }

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "engine/compile/compile.h"
+#include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
 #include "engine/run/run.h"
 #include "engine/support/error.h"
@@ -141,4 +142,47 @@ TEST_CASE("graph file: hypers are read, and what is wrong with them is said with
                        "/hypers/s/prior: there is no prior 'half_couchy'; did you mean 'half_cauchy'? known: "
                        "half_cauchy, half_normal, half_student_t, gamma, log_normal, correlation, flat",
                        Error);
+}
+
+TEST_CASE("graph file: a covariance that is learned is the same after it was written and read") {
+  GraphFile file;
+  Graph& g = file.graph;
+  const auto x = g.variable("x", 8), y = g.observed("y", 8);
+  const VectorFactor prior = gaussian_vector_prior(g, x, {0.5, -1}, SpreadMatrix::covariance({1, 0.2, 0.2, 2}));
+  const VectorFactor noise =
+      gaussian_vector_noise(g, x, y, SpreadMatrix::covariance({1, 0, 0, 1}), {1, 0.25, 0, 1.0 / 3});
+  file.observations.push_back({y, {1.5, -0.7, 2.1, 0.2, -1.4, -1.9, 0.3, -0.6}});
+  file.hypers.push_back(hyper("scale", HyperPrior::half_cauchy(1), {{noise.rows[0], "variance", 2}}));
+  file.covariances.push_back({"spread", prior, HyperPrior::half_normal(1), 2});
+  const auto solved = [](const GraphFile& from) {
+    JointOptions options;
+    from.add_hypers(options);
+    const Plan plan = compile(from.graph, joint(options), standard_registry());
+    State state(plan);
+    from.observe(state);
+    CHECK(run(plan, state).converged());
+    const JointPosterior posterior(state);
+    std::vector<double> out = learned_covariance(posterior, "spread", from.covariances[0].factor);
+    out.insert(out.end(), {posterior.log_evidence(), posterior.hyper("scale").mean(),
+                           state.belief(from.graph.find_variable("x")).mean(3)});
+    return out;
+  };
+  const std::string text = graph_text(file);
+  const GraphFile again = parse_graph(text);
+  CHECK(graph_text(again) == text);
+  CHECK(again.covariances.size() == 1);
+  CHECK(solved(again) == solved(file));
+  file.covariances = {{"noise", noise, HyperPrior::gamma(2, 1)}};  // with gains in place of a mean
+  CHECK(parse_graph(graph_text(file)).covariances[0].factor.gains == noise.gains);
+  const auto refused = [&](const std::string& from, const std::string& to, const char* why) {
+    std::string wrong = text;
+    REQUIRE(wrong.find(from) != std::string::npos);
+    wrong.replace(wrong.find(from), from.size(), to);
+    CHECK_THROWS_WITH_AS(parse_graph(wrong), why, Error);
+  };
+  refused("\"mean\": [0.5,-1.0]", "\"mean\": [0.5]",
+          "/hypers/spread: 2 rows, 1 means and 0 gains; a mean, or as many gains, for each row are expected");
+  refused("\"concentration\"", "\"concetration\"",
+          "/hypers/spread: there is no key 'concetration' here; did you mean 'concentration'? known: prior, "
+          "covariance, concentration, mean, gains");
 }

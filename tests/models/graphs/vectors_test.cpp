@@ -247,6 +247,9 @@ TEST_CASE("vectors: what is wrong is said with the block and the row") {
                        Error);
   CHECK_THROWS_WITH_AS((void)gaussian_vector_prior(g, x, {0, 0, 0}, SpreadMatrix::covariance({1, 0, 0, 1})),
                        "gaussian_vector_prior of 'x': 3 means for a matrix of 2 rows", Error);
+  for (const char* const loss : {"", "huber"})
+    CHECK_THROWS_WITH_AS(weigh_residuals(g, x, 4, SpreadMatrix::covariance({1, 0, 0, 1}), {loss, 1}),
+                         "residuals 'x': a matrix of 2 rows; 4 are expected", Error);
   CHECK_THROWS_AS((void)gaussian_vector_prior(g, x, {0}, SpreadMatrix::covariance({1, 0, 0})), Error);
   CHECK_THROWS_AS(
       (void)gaussian_vector_prior(g, x, {0, 0, 0}, SpreadMatrix::covariance({1, 0, 0, 0, 1, 0, 0, 0, 1})), Error);

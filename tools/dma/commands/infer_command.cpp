@@ -194,9 +194,9 @@ void print_columns(const GraphFile& file, const std::string& graph) {
 }
 
 // What is known of each hyper; nothing where their integral was not found.
-std::vector<std::pair<std::string, HyperBelief>> hypers_of(const GraphFile& file, const Solved& solved) {
+std::vector<std::pair<std::string, HyperBelief>> hypers_of(const JointOptions& options, const Solved& solved) {
   std::vector<std::pair<std::string, HyperBelief>> out;
-  for (const Hyper& hyper : file.hypers)
+  for (const Hyper& hyper : options.hypers)
     if (solved.report.joint && solved.report.joint->hypers)
       out.emplace_back(hyper.name, JointPosterior(solved.state).hyper(hyper.name));
   return out;
@@ -241,13 +241,14 @@ void infer(const InferRequest& request) {
   const Registry registry = standard_registry();
   CompileOptions options{.fuse = false};  // every variable is to be seen
   const std::string method = request.method.empty() ? file.method : request.method;
+  JointOptions gaussian{.memory = bytes};
   const Solved solved = [&] {
     try {
       check_memory(file.graph, registry, limit);
       if (!method.empty()) options.method = method;
+      file.add_hypers(gaussian);
       Solved found = solve_as_asked(file, request.schedule.empty() ? file.schedule : request.schedule,
-                                    {joint({.memory = bytes, .hypers = file.hypers}), exact({.memory = bytes})},
-                                    registry, options);
+                                    {joint(gaussian), exact({.memory = bytes})}, registry, options);
       name_contradiction(file, found, exact({.memory = bytes}), registry, options);
       return found;
     } catch (const Error& error) {
@@ -290,7 +291,7 @@ void infer(const InferRequest& request) {
               {"uninformed", open}};
     json["log_evidence"] = found.value ? json_number(*found.value) : Json();
     if (found.value) json["log_evidence_is_exact"] = found.why.empty();
-    for (const auto& [name, belief] : hypers_of(file, solved))
+    for (const auto& [name, belief] : hypers_of(gaussian, solved))
       json["hypers"][name] = {{"mean", belief.mean()}, {"sd", belief.sd()}, {"median", belief.quantile(0.5)}};
     if (!found.why.empty()) json["log_evidence_why"] = found.why;
     fmt::print("{}", readable(json));
@@ -298,7 +299,7 @@ void infer(const InferRequest& request) {
     return;
   }
   print_beliefs(file.graph, solved.state, shown_variables, renamed);
-  for (const auto& [name, belief] : hypers_of(file, solved))
+  for (const auto& [name, belief] : hypers_of(gaussian, solved))
     fmt::print("  {:<8}  {:.4g} +- {:.4g}, 90 % from {:.4g} to {:.4g}\n", name, belief.mean(), belief.sd(),
                belief.quantile(0.05), belief.quantile(0.95));
   const std::string name = schedule_name(solved.plan), line = solved.report.line();

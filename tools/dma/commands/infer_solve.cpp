@@ -57,9 +57,9 @@ Solved solve_best(const GraphFile& file, const WholeSolvers& whole, const Regist
 Solved solve_as_asked(const GraphFile& file, const std::string& schedule, const WholeSolvers& whole,
                       const Registry& registry, const CompileOptions& options) {
   if (schedule.empty() || schedule == "auto") return solve_best(file, whole, registry, options);
-  if (schedule != "joint" && !file.hypers.empty())
+  if (const std::vector<Hyper>& hypers = whole.gaussian.options.hypers; schedule != "joint" && !hypers.empty())
     fail("schedule '{}' knows no hypers; leave the schedule to \"joint\", or hyper '{}' out", schedule,
-         file.hypers[0].name);
+         hypers[0].name);
   const auto by = [&](const auto& rule) {
     return solve(file, compile_with_gates(file.graph, rule, registry, options));
   };

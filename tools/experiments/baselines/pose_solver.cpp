@@ -1,9 +1,9 @@
-#include "tests/oracles/pose_solver.h"
+#include "tools/experiments/baselines/pose_solver.h"
 
 #include <Eigen/Sparse>
 #include <cmath>
 
-namespace dma::oracle {
+namespace dma::baselines {
 
 namespace {
 
@@ -180,4 +180,4 @@ SolvedPoses solve_poses(const PoseGraph& graph, double cauchy, bool with_covaria
   return PoseSolver<2>(graph, cauchy).solve(with_covariance);
 }
 
-}  // namespace dma::oracle
+}  // namespace dma::baselines

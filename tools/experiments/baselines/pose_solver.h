@@ -7,7 +7,7 @@
 
 #include "models/graphs/poses.h"
 
-namespace dma::oracle {
+namespace dma::baselines {
 
 struct SolvedPoses {
   double objective = 0;  // half the sum of what the edges cost
@@ -21,4 +21,4 @@ struct SolvedPoses {
 // between vertices that do not follow each other.
 SolvedPoses solve_poses(const PoseGraph& graph, double cauchy = 0, bool with_covariance = false);
 
-}  // namespace dma::oracle
+}  // namespace dma::baselines
