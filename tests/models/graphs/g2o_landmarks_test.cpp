@@ -177,7 +177,7 @@ TEST_CASE("poses: landmarks of a g2o file in space") {
   State state(plan);
   file.observe(state);
   CHECK(run(plan, state).joint->objective == doctest::Approx(0.5 * residuals(u).squaredNorm()).epsilon(1e-9));
-  CHECK(poses.by_vertex("'pose[0]', 'point[0]' and point[5]") == "'vertex 1', 'vertex 10 x' and vertex 11 z");
+  CHECK(poses.by_vertex("'pose[0]', 'point[0]' and point[5]") == "'vertex 1', 'vertex 11 x' and vertex 10 z");
   poses.move_to(state);
   const PoseGraph again = parse_g2o(g2o_text(poses));  // with the offset in what is measured
   for (const PoseGraph::Vertex& v : again.vertices) {
