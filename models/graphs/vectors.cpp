@@ -236,6 +236,8 @@ void VectorFactor::set(State& state, const std::vector<double>& matrix) const {
 void learn_covariance(JointOptions& options, const std::string& name, const VectorFactor& factor, const HyperPrior& sd,
                       double concentration) {
   refuse_precision("learn_covariance", factor);
+  if (sd.is_correlation)
+    fail("learn_covariance: prior '{}' is of correlations; '{}' needs one of scales", sd.name, name);
   const std::size_t n = factor.rows.size(), first = options.hypers.size();
   const std::vector<std::string> names = names_of(name, n);
   for (std::size_t i = 0; i < n; ++i) options.hypers.push_back(hyper(names[i], sd));

@@ -182,6 +182,11 @@ TEST_CASE("graph file: a covariance that is learned is the same after it was wri
   };
   refused("\"mean\": [0.5,-1.0]", "\"mean\": [0.5]",
           "/hypers/spread: 2 rows, 1 means and 0 gains; a mean, or as many gains, for each row are expected");
+  GraphFile wrong = file;
+  wrong.covariances[0].sd = HyperPrior::correlation(1);
+  JointOptions options;
+  CHECK_THROWS_WITH_AS(wrong.add_hypers(options),
+                       "learn_covariance: prior 'correlation' is of correlations; 'noise' needs one of scales", Error);
   refused("\"concentration\"", "\"concetration\"",
           "/hypers/spread: there is no key 'concetration' here; did you mean 'concentration'? known: prior, "
           "covariance, concentration, mean, gains");
