@@ -57,6 +57,9 @@ class Neighbours {
   // Fractions of a mixture, by output.
   void set_fractions(const Vector& fractions);
   Vector fractions() const;
+  void scale_noise(Index output, double factor) {
+    memory_.outputs[static_cast<std::size_t>(output)].tails.scale *= factor;
+  }
   const Memory& memory() const { return memory_; }
 
  private:
