@@ -74,7 +74,8 @@ class Neighbours {
 struct Neighbours::Fit {
   Neighbours model;
   // Learned rows, each without itself. In tables of few rows the kernel was learned without them too: two halves judge
-  // each other. Of large tables a sample, which tells as much of tails and gains; Neighbours::left_out() has all.
+  // each other; the noise is that of the model. Of large tables a sample, which tells as much of tails and gains;
+  // Neighbours::left_out() has all.
   std::vector<Index> judged;
   PredictionComponent left_out;  // of these
   // Nats by which the left-out rows flatter, of every output: one for every number of the kernel that has seen them.
