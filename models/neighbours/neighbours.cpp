@@ -264,7 +264,7 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
     const Trend trend = trend_of(rows, targets.col(k));
     const double variance = trend.left_out.squaredNorm() / static_cast<double>(count);
     NeighbourKernel kernel{Vector::Ones(rows.cols()), 0, std::max(variance, std::numeric_limits<double>::min())};
-    Vector mean = Vector::Zero(count), spread = mean, noise = Vector::Constant(count, kernel.noise);
+    Vector mean = Vector::Zero(count), spread = mean;
     const bool has_structure = variance > kNoVariance;
     flattery(k) = !has_structure ? std::numeric_limits<double>::infinity()
                   : are_few      ? 0
@@ -282,18 +282,19 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
       believe(own, covariance_of(trend, rows, own, options.seed), NearestRows(own.scaled(rows)), rows, trend.left,
               rows(own_rows, Eigen::all), own_rows, options.jobs, own_mean, own_spread);
       mean(own_rows) = own_mean, spread(own_rows) = own_spread;
-      noise(own_rows).setConstant(own.noise);
     }
     if (has_structure)
       kernel = parts.size() == 1
                    ? NeighbourKernel::from_logs(logs)
                    : learned_kernel(rows, trend.left, trend.left_out, has_lengthscales, logs, options, told);
-    const Vector errors = (trend.left_out - mean)(judged), own_spread = spread(judged), own_noise = noise(judged);
+    // The noise is that of the kernel that stays, whose tails these rows tell.
+    const Vector errors = (trend.left_out - mean)(judged), own_spread = spread(judged),
+                 noise = Vector::Constant(size, kernel.noise);
     left_out.mean.col(k) -= errors;
     left_out.epistemic_sd.col(k) = own_spread.cwiseSqrt();
-    left_out.noise_sd.col(k) = own_noise.cwiseSqrt();
+    left_out.noise_sd.col(k) = noise.cwiseSqrt();
     learned.push_back(
-        {trend.weights, kernel, has_structure ? most_likely_tails(errors, own_spread, own_noise) : StudentTails{}, 0,
+        {trend.weights, kernel, has_structure ? most_likely_tails(errors, own_spread, noise) : StudentTails{}, 0,
          covariance_of(trend, rows, kernel, options.seed)});
     left_out.tails.push_back(learned.back().tails);
   }

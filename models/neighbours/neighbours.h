@@ -57,6 +57,9 @@ class Neighbours {
   // Fractions of a mixture, by output.
   void set_fractions(const Vector& fractions);
   Vector fractions() const;
+  void scale_noise(Index output, double factor) {
+    memory_.outputs[static_cast<std::size_t>(output)].tails.scale *= factor;
+  }
   const Memory& memory() const { return memory_; }
 
  private:
@@ -71,7 +74,8 @@ class Neighbours {
 struct Neighbours::Fit {
   Neighbours model;
   // Learned rows, each without itself. In tables of few rows the kernel was learned without them too: two halves judge
-  // each other. Of large tables a sample, which tells as much of tails and gains; Neighbours::left_out() has all.
+  // each other; the noise is that of the model. Of large tables a sample, which tells as much of tails and gains;
+  // Neighbours::left_out() has all.
   std::vector<Index> judged;
   PredictionComponent left_out;  // of these
   // Nats by which the left-out rows flatter, of every output: one for every number of the kernel that has seen them.

@@ -210,7 +210,7 @@ class Bnn {
   void make_baseline();
   void mix_with_baseline(std::vector<PredictionComponent> left_out, const RowMajor& x, const RowMajor& y,
                          std::size_t jobs);
-  void mix_with_neighbours(RowData data, const LearnOptions& options);
+  std::vector<double> mix_with_neighbours(RowData data, const LearnOptions& options);
   void set_joint_noise(std::vector<double> of_networks);
   std::vector<PredictionComponent> joint_left_out() const;
   // Scores are those of judged rows; none: of all.

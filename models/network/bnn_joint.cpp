@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 
 #include "engine/support/error.h"
 #include "engine/support/log_gamma.h"
@@ -119,7 +120,7 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
   take_shape_of_joint();
   for (auto& member : members_)
     if (anew) member->joint_epochs.clear();
-  const JointRegressionReport found = joint_->fit(std::move(data), on_joint_epoch);
+  JointRegressionReport found = joint_->fit(std::move(data), on_joint_epoch);
   report_.interrupted = found.interrupted;
   report_.form = found.form.reason;
   report_.network_fraction = found.network_fraction;
@@ -134,8 +135,11 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
   }
   describe_joint_members();
   neighbours_.reset();
-  if (with_neighbours && !found.interrupted) mix_with_neighbours(std::move(for_neighbours), options);
-  set_joint_noise(found.noise);
+  if (with_neighbours && !found.interrupted) {
+    const std::vector<double> factors = mix_with_neighbours(std::move(for_neighbours), options);
+    std::ranges::transform(found.noise, factors, found.noise.begin(), std::multiplies());
+  }
+  set_joint_noise(std::move(found.noise));
   report_.noise = noise();
   std::vector<Index> judged = joint_->judged();
   if (!learned_as_.empty() && !judged.empty()) {

@@ -138,15 +138,19 @@ void add_baseline(std::vector<PredictionComponent> linear, double network_fracti
   }
 }
 
-// By their fractions of the mixture with what is known by now.
-void Bnn::mix_with_neighbours(RowData data, const LearnOptions& options) {
+// By their fractions of the mixture with what is known by now. Returns the factors on the noise of every output.
+//
+// Noise that each model has learned alone holds what it misses and others know; in a mixture their spread counts that
+// once more. So the noise of all is scaled to what makes rows left out most likely under the mixture.
+std::vector<double> Bnn::mix_with_neighbours(RowData data, const LearnOptions& options) {
   const Matrix targets = data.targets;
   Neighbours::Fit found =
       Neighbours::fit(std::move(data.rows), std::move(data.targets),
                       {.seed = options_.seed, .jobs = options.jobs, .on_stage = options.on_stage});
   const Matrix seen = targets(found.judged, Eigen::all);
   Matrix ahead = log_densities({found.left_out}, seen) - log_densities(rows_of(joint_->left_out(), found.judged), seen);
-  if (const std::vector<Index> judged = joint_->judged(); !judged.empty()) {
+  const std::vector<Index>& judged = joint_->judged();
+  if (!judged.empty()) {
     std::vector<Index> both;  // places among those that the neighbours have judged
     for (std::size_t i = 0; i < found.judged.size(); ++i)
       if (std::ranges::binary_search(judged, found.judged[i])) both.push_back(static_cast<Index>(i));
@@ -155,13 +159,26 @@ void Bnn::mix_with_neighbours(RowData data, const LearnOptions& options) {
   Vector fractions(targets.cols());
   for (Index k = 0; k < targets.cols(); ++k)
     fractions(k) = likeliest_fraction(ahead.col(k), kBenefitOfDoubt + found.flattery(k));
-  if ((fractions.array() == 0).all()) return;
+  std::vector<double> factors(static_cast<std::size_t>(targets.cols()), 1.0);
+  if ((fractions.array() == 0).all()) return factors;
   found.model.set_fractions(fractions);
   report_.neighbours.assign(fractions.begin(), fractions.end());
   const bool has_all = static_cast<Index>(found.judged.size()) == targets.rows();
   neighbours_left_out_ = has_all ? std::move(found.left_out) : found.model.left_out(options.jobs);
   neighbours_left_out_.weight = fractions.transpose().replicate(targets.rows(), 1);
   neighbours_ = std::move(found.model);
+  const Matrix judged_targets = judged.empty() ? targets : targets(judged, Eigen::all).eval();
+  for (Index k = 0; k < targets.cols(); ++k)
+    for (const auto factor_of : {likeliest_factor, covering_factor}) {
+      if (fractions(k) == 0) continue;
+      const std::vector<PredictionComponent> all = joint_left_out();
+      const double factor = factor_of(judged.empty() ? all : rows_of(all, judged), judged_targets, k);
+      factors[static_cast<std::size_t>(k)] *= factor;
+      joint_->scale_noise(k, factor);
+      neighbours_->scale_noise(k, factor);
+      neighbours_left_out_.tails[static_cast<std::size_t>(k)].scale *= factor;
+    }
+  return factors;
 }
 
 std::vector<PredictionComponent> Bnn::joint_left_out() const {

@@ -98,6 +98,9 @@ class JointRegression {
   const std::vector<PredictionComponent>& left_out() const { return left_out_; }
   const std::vector<Index>& judged() const { return judged_; }
 
+  // Of an output, in all models and in what left_out() says.
+  void scale_noise(Index output, double factor);
+
   // Mean and variance of every weight of a member.
   struct Marginals {
     Vector mean, variance;

@@ -135,15 +135,13 @@ std::vector<double> JointRegression::with_tails(std::vector<double> noise) const
   return noise;
 }
 
-// Scales the noise of components to what makes rows held out most likely, if there are any; halfway where that is less,
-// since the factor is learned from the same rows. The factors, per output.
+// Scales the noise of components to what makes rows held out most likely, if there are any. The factors, per output.
 std::vector<double> JointRegression::fit_noise(std::vector<PredictionComponent>& components,
                                                const Matrix& targets) const {
   std::vector<double> factors(static_cast<std::size_t>(targets.cols()), 1.0);
   for (std::size_t k = 0; k < factors.size() && options_.tails && !judged_.empty(); ++k) {
     factors[k] =
         likeliest_factor(rows_of(components, judged_), targets(judged_, Eigen::all), static_cast<Index>(k));
-    if (factors[k] < 1) factors[k] = std::sqrt(factors[k]);
     for (PredictionComponent& own : components) own.tails.at(k).scale *= factors[k];
   }
   return factors;
@@ -151,18 +149,18 @@ std::vector<double> JointRegression::fit_noise(std::vector<PredictionComponent>&
 
 // The noise of all models, until 95 % intervals hold as many left-out rows as they promise.
 void JointRegression::widen_to_cover(const Matrix& targets) {
-  for (Index k = 0; k < targets.cols(); ++k) {
-    const double factor =
-        judged_.empty() ? covering_factor(left_out_, targets, k)
-                        : covering_factor(rows_of(left_out_, judged_), targets(judged_, Eigen::all), k);
-    const auto widen = [&](std::vector<StudentTails>& tails) { tails.at(static_cast<std::size_t>(k)).scale *= factor; };
-    for (PredictionComponent& component : left_out_) widen(component.tails);
-    if (memory_.baseline) widen(memory_.baseline->tails);
-    for (Member& member : memory_.members) {
-      if (member.plain_posterior) widen(member.plain_posterior->tails);
-      if (member.weighted_posterior) widen(member.weighted_posterior->tails);
-    }
-  }
+  for (Index k = 0; k < targets.cols(); ++k)
+    scale_noise(k, judged_.empty() ? covering_factor(left_out_, targets, k)
+                                   : covering_factor(rows_of(left_out_, judged_), targets(judged_, Eigen::all), k));
+}
+
+void JointRegression::scale_noise(Index output, double factor) {
+  const auto scale = [&](auto& own) { own.tails.at(static_cast<std::size_t>(output)).scale *= factor; };
+  for (PredictionComponent& component : left_out_) scale(component);
+  if (memory_.baseline) scale(*memory_.baseline);
+  for (Member& member : memory_.members)
+    for (auto* posterior : {&member.plain_posterior, &member.weighted_posterior})
+      if (*posterior) scale(**posterior);
 }
 
 void JointRegression::set_smoothing(double smoothing) {

@@ -149,6 +149,21 @@ TEST_CASE("neighbours: on few rows of many columns they promise no more than the
   }
 }
 
+TEST_CASE("neighbours: tails that halves of few rows tell belong to the noise that stays") {
+  const auto steps = [](const Matrix& x) -> Matrix {
+    return 2 * (x.col(0).array() > 0).cast<double>() + x.col(1).array().abs() + 0.5 * x.col(2).array();
+  };
+  double held = 0;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const Matrix rows = random_matrix(250, 8, seed), fresh = random_matrix(1000, 8, seed + 10);
+    const Neighbours::Fit fit = Neighbours::fit(rows, steps(rows) + 0.5 * random_matrix(250, 1, seed + 20));
+    CHECK(fit.left_out.noise_sd(0, 0) ==
+          doctest::Approx(std::sqrt(fit.model.memory().outputs[0].kernel.noise)).epsilon(1e-14));
+    held += coverage(alone(fit.model.predict(fresh)), steps(fresh) + 0.5 * random_matrix(1000, 1, seed + 30)) / 8;
+  }
+  CHECK(held < 0.974);  // with tails beside the noise of halves it is 0.979
+}
+
 TEST_CASE("neighbours: local structure is learned, its intervals hold, and threads change nothing") {
   const Matrix rows = random_matrix(700, 2, 1), noise = random_matrix(700, 1, 2), fresh = random_matrix(500, 2, 3);
   const auto truth = [](const Matrix& x) -> Matrix { return (6 * x.col(0).array()).sin() + 0.5 * x.col(1).array(); };

@@ -126,3 +126,22 @@ TEST_CASE("neighbours: local structure is theirs, of pure noise they get nothing
     CHECK(of_noise.fit(noise.leftCols(5), noise.rightCols(1)).neighbours.empty());
   }
 }
+
+TEST_CASE("neighbours: 95 % intervals of the mixture hold no more rows than they say, learned or fresh") {
+  // Some waves, of which neighbours and networks each know a part: where they differ, one of them is wrong.
+  const auto waves = [](const Eigen::MatrixXd& at, std::uint64_t seed) -> Eigen::MatrixXd {
+    return (2 * at.leftCols(4).array()).sin().rowwise().sum().matrix() +
+           0.2 * oracle::random_matrix(at.rows(), 1, seed);
+  };
+  const Eigen::MatrixXd x = oracle::random_matrix(1500, 10, 1), fresh = oracle::random_matrix(4000, 10, 2);
+  Bnn net({.layers = {10, 20, 1}, .members = 1});
+  const FitReport report = net.fit(x, waves(x, 3));
+  REQUIRE(report.neighbours.size() == 1);
+  CHECK(report.neighbours[0] < 0.99);
+  const Eigen::ArrayXXd below = net.predict(fresh).cumulative(waves(fresh, 4));
+  for (const double coverage :
+       {report.left_out.at(0).scores.coverage_95, (below > 0.025 && below < 0.975).cast<double>().mean()}) {
+    CHECK(coverage > 0.93);
+    CHECK(coverage < 0.97);
+  }
+}

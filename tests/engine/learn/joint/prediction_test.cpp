@@ -7,6 +7,7 @@
 #include "engine/support/error.h"
 #include "models/table/scores.h"
 #include "models/table/standardiser.h"
+#include "tests/oracles/random_matrices.h"
 
 using namespace dma;
 
@@ -28,6 +29,29 @@ TEST_CASE("prediction: quantiles invert the distribution function of the mixture
     }
   CHECK_THROWS_AS(mixture(0, 1, 0, 1).quantile(0), Error);
   CHECK_THROWS_AS(mixture(0, 1, 0, 1).quantile(1), Error);
+}
+
+TEST_CASE("prediction: the likeliest factor on noise is that of a grid, and less than 1 is doubted by 100 rows") {
+  const Eigen::Index rows = 60;
+  for (const double spread : {0.3, 1.0, 3.0}) {
+    const Eigen::MatrixXd targets = spread * oracle::random_matrix(rows, 1, 1), ones = Eigen::MatrixXd::Ones(rows, 1);
+    const StudentTails gaussian{1e300, 2};
+    const double found = likeliest_factor({{0.2 * ones, 0.1 * ones, ones, {}, {gaussian}},
+                                           {-0.2 * ones, 0.1 * ones, ones, {}, {gaussian}}},
+                                          targets, 0);
+    double best = 0, most = -HUGE_VAL;
+    for (double log_factor = -4; log_factor < 4; log_factor += 1e-3) {
+      const double variance = 0.01 + 2 * std::exp(log_factor);
+      double sum = 0;
+      for (const double y : targets.reshaped())
+        sum += std::log(std::exp(-0.5 * (y - 0.2) * (y - 0.2) / variance) +
+                        std::exp(-0.5 * (y + 0.2) * (y + 0.2) / variance)) -
+               0.5 * std::log(variance);
+      if (sum > most) most = sum, best = log_factor;
+    }
+    CHECK((best < 0) == (spread < 1.2));
+    CHECK(std::log(found) == doctest::Approx(best < 0 ? best * 60 / 160 : best).epsilon(0.03));
+  }
 }
 
 TEST_CASE("prediction: units in which variances are out of range") {
