@@ -95,6 +95,7 @@ Registry standard_registry() {
       .add(probit_kind())
       .add(softmax_kind())
       .add(student_t_noise_kind())
+      .add(student_t_log_variance_kind())
       .add(table_kind())
       .add(weibull_kind())
       .add(within_kind());

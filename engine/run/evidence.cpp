@@ -165,6 +165,11 @@ class BetheEnergy {
       cavity[k] = state_.message(variable.first_slot + element * components + k);
       belief[k] = product_at(variable.first_element + element * components + k);
     }
+    if (belief[0].is_point()) {  // its density there
+      if (!is_flat(cavity) && !cavity[0].is_point())
+        of_variable_[v] += variable.family->log_density(cavity, observed_value(variable.family, belief));
+      return;
+    }
     add_normaliser(v, belief, 1, "the belief");
     add_normaliser(v, cavity, -1, "the cavity");
   }

@@ -37,11 +37,6 @@ ClassifierOptions classifier_options_from(const Json& json) {
   return o;
 }
 
-ClassScores class_scores_from(const Json& json) {
-  return {json_number(json.at("accuracy")), json_number(json.at("log_loss")),
-          json_number(json.at("calibration_error"))};
-}
-
 Json to_json(const ClassifierTraining& t) {
   Json json = {{"rows", t.rows},
                {"held_out_rows", t.held_out_rows},
@@ -159,6 +154,11 @@ Json to_json(const ClassScores& s) {
   return {{"accuracy", json_number(s.accuracy)},
           {"log_loss", json_number(s.log_loss)},
           {"calibration_error", json_number(s.calibration_error)}};
+}
+
+ClassScores class_scores_from(const Json& json) {
+  return {json_number(json.at("accuracy")), json_number(json.at("log_loss")),
+          json_number(json.at("calibration_error"))};
 }
 
 Json to_json(const ClassifierOptions& o) {

@@ -45,6 +45,7 @@ void check_saved(const SavedClassifier& saved);
 Classifier make_classifier(const SavedClassifier& saved);
 
 Json to_json(const ClassScores& scores);
+ClassScores class_scores_from(const Json& json);
 Json to_json(const ClassifierOptions& options);
 
 }  // namespace dma

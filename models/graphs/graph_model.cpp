@@ -1,6 +1,7 @@
 #include "models/graphs/graph_model.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +26,20 @@ std::string column_of(const Graph& graph, const std::vector<RowProgram::Table>& 
   return own == 1 ? graph[table.factor].name() : fmt::format("{}.{}", graph[table.factor].name(), table.port);
 }
 
+// What `softmax` draws these targets from, if one of them is a class.
+std::optional<VariableId> scores_of_class(const Graph& graph, const std::vector<VariableId>& targets) {
+  for (const Graph::Factor& factor : graph.factors()) {
+    const auto is_target = [&](const Connection& c) { return std::ranges::count(targets, c.variable) > 0; };
+    if (factor.kind != "softmax" || std::ranges::none_of(factor.connections, is_target)) continue;
+    if (targets.size() > 1) fail("target '{}' is a class; it must be the only target", graph[targets[0]].name);
+    const Connection& scores = factor.connections[0];
+    if (factor.connections.size() != 2 || scores.reach != Reach::identical || is_target(scores))
+      fail("factor '{}': the scores of a class are learned as one variable with an element for each", factor.name());
+    return scores.variable;
+  }
+  return {};
+}
+
 }  // namespace
 
 // Rows of a matrix as a learner takes them: one variable after the other, its numbers row by row.
@@ -32,7 +47,7 @@ class GraphModel::Examples {
  public:
   Examples(const GraphModel& model, const Eigen::MatrixXd& inputs, Eigen::Index rows) : model_(model), rows_(rows) {
     if (!model.inputs_.empty()) check(inputs, model.inputs_.size(), "inputs");
-    const RowProgram& program = model.learner_->program();
+    const RowProgram& program = model.program();
     Eigen::Index at = 0;
     for (const VariableId input : program.inputs()) add(input, inputs, at);
     for (const RowProgram::Table& table : program.tables()) {
@@ -106,9 +121,24 @@ GraphModel::GraphModel(GraphFile file, const Registry& registry, std::vector<std
         !std::ranges::all_of(given.values, [](const auto& value) { return value.has_value(); }))
       fail("variable '{}' has values for some of its elements; give all of them, or none and a column for each",
            file_.graph[given.variable].name);
-  learner_ = std::make_unique<JointLearner>(file_.graph, registry, target_variables_, options_);
+  if (const auto scores = scores_of_class(file_.graph, target_variables_)) {
+    ClassLearnOptions own{.epochs = options_.epochs,
+                          .learn_scale = options_.learn_scale,
+                          .starts = options_.starts,
+                          .seed = options_.seed,
+                          .jobs = options_.jobs};
+    if (options_.on_epoch)
+      own.on_epoch = [told = options_.on_epoch](std::size_t start, const ClassEpoch& e) {
+        return told({start, {.epoch = e.epoch, .log_evidence = e.log_evidence}});
+      };
+    class_learner_ = std::make_unique<ClassLearner>(file_.graph, registry, *scores, std::move(own));
+    const auto names = file_.graph.categories(target_variables_[0]);
+    classes_ = {names.begin(), names.end()};
+  } else {
+    learner_ = std::make_unique<JointLearner>(file_.graph, registry, target_variables_, options_);
+  }
   options_.on_epoch = {};  // the learner's: whoever listens need not outlive the model
-  const RowProgram& program = learner_->program();
+  const RowProgram& program = this->program();
   for (const VariableId input : program.inputs())
     if (std::ranges::find(file_.observations, input, &GraphFile::Observation::variable) == file_.observations.end())
       add_columns(file_.graph[input].name, file_.graph[input].size, inputs_);
@@ -118,8 +148,46 @@ GraphModel::GraphModel(GraphFile file, const Registry& registry, std::vector<std
   }
 }
 
+std::vector<Eigen::Index> GraphModel::classes_of(const ClassLabels& labels) const {
+  std::vector<Eigen::Index> places, all;
+  for (const std::string& name : labels.names) {
+    const auto found = std::ranges::find(classes_, name);
+    if (found == classes_.end())
+      fail("target '{}' has no class '{}'{}", target_names_[0], name, suggestion(name, classes_));
+    places.push_back(found - classes_.begin());
+  }
+  for (const Eigen::Index own : labels.of_rows) all.push_back(places[static_cast<std::size_t>(own)]);
+  return all;
+}
+
+JointLearnReport GraphModel::fit(const Eigen::MatrixXd& inputs, const ClassLabels& labels) {
+  if (!has_classes()) fail("target '{}' is a number; for a class draw it by softmax from its scores", target_names_[0]);
+  const auto count = static_cast<std::size_t>(dma::classes_of(program().outputs()));
+  if (file_.graph.categories(target_variables_[0]).empty()) classes_ = labels.names;
+  if (classes_.size() != count)
+    fail("target '{}' has {} classes ({}), but the graph scores for {}; as many are expected", target_names_[0],
+         classes_.size(), fmt::join(classes_, ", "), count);
+  const std::vector<Eigen::Index> classes = classes_of(labels);
+  JointLearnReport report =
+      class_learner_->fit(Examples(*this, inputs, static_cast<Eigen::Index>(classes.size())).data(), classes);
+  training = {.rows = classes.size(), .line = report.line(), .left_out = {}};
+  training.left_out_classes = {class_scores_of(class_learner_->left_out(), classes)};
+  return report;
+}
+
+Eigen::MatrixXd GraphModel::probabilities(const Eigen::MatrixXd& inputs) const {
+  if (!has_classes()) fail("probabilities: target '{}' is a number; call predict", target_names_[0]);
+  return class_learner_->predict(Examples(*this, inputs, inputs.rows()).data());
+}
+
+void GraphModel::check_numbers() const {
+  if (has_classes())
+    fail("target '{}' is a class, not a number: fit its labels, ask for probabilities", target_names_[0]);
+}
+
 JointLearnReport GraphModel::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets,
                                  std::span<const double> weights) {
+  check_numbers();
   JointLearnReport report = learner_->fit(Examples(*this, inputs, targets).data(), weights);
   training = {.rows = learner_->rows(), .held_out_rows = 0, .line = report.line(), .left_out = {}};
   training.left_out = scores_of(learner_->left_out(), targets);
@@ -127,6 +195,7 @@ JointLearnReport GraphModel::fit(const Eigen::MatrixXd& inputs, const Eigen::Mat
 }
 
 bool GraphModel::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) {
+  check_numbers();
   const std::size_t known = learner_->rows();
   const bool settled = learner_->update(Examples(*this, inputs, targets).data());
   training = {.rows = learner_->rows(),
@@ -138,22 +207,24 @@ bool GraphModel::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& ta
 }
 
 Prediction GraphModel::predict(const Eigen::MatrixXd& inputs) const {
+  check_numbers();
   if (inputs_.empty()) fail("predict: the graph has no inputs, and all rows are alike; ask for its beliefs");
   return learner_->predict(Examples(*this, inputs, inputs.rows()).data());
 }
 
 std::vector<GraphModel::Learned> GraphModel::beliefs() const {
   std::vector<Learned> all;
-  for (const VariableId shared : learner_->program().shared()) {
+  for (const VariableId shared : program().shared()) {
     std::vector<std::string> names;
     add_columns(file_.graph[shared].name, file_.graph[shared].size, names);
-    const std::vector<Gaussian> beliefs = learner_->belief(shared);
+    const std::vector<Gaussian> beliefs = class_learner_ ? class_learner_->belief(shared) : learner_->belief(shared);
     for (std::size_t i = 0; i < names.size(); ++i) all.push_back({names[i], beliefs[i]});
   }
   return all;
 }
 
 std::string GraphModel::likelihood(std::size_t target) const {
+  if (has_classes()) return fmt::format("softmax: {}", fmt::join(classes_, ", "));
   if (const auto& other = learner_->program().likelihoods()[target]) return other->kind();
   return fmt::format("gaussian noise, sd {:.4g} ({})", std::sqrt(learner_->noise_variance(target)),
                      !options_.learn_noise      ? "given"

@@ -5,6 +5,7 @@
 #include "engine/support/whole_json.h"
 #include "models/files/bnn_file.h"
 #include "models/files/checksummed_json.h"
+#include "models/files/classifier_file.h"
 #include "models/graphs/graph_model.h"
 
 namespace dma {
@@ -14,15 +15,10 @@ namespace {
 constexpr const char* kGraphModelFormat = "dma graph model";
 constexpr std::uint64_t kGraphModelVersion = 1;
 
-Json list_of_scores(const std::vector<Scores>& scores) {
+template <class List>
+Json list_of_scores(const List& scores) {
   Json all = Json::array();
-  for (const Scores& one : scores) all.push_back(to_json(one));
-  return all;
-}
-
-std::vector<Scores> scores_in(const Json& json) {
-  std::vector<Scores> all;
-  for (const Json& one : json) all.push_back(scores_from(one));
+  for (const auto& one : scores) all.push_back(to_json(one));
   return all;
 }
 
@@ -53,8 +49,13 @@ std::string graph_model_text(const GraphModel& model) {
                       {"report", model.training.line},
                       {"left_out", list_of_scores(model.training.left_out)},
                       {"held_out", list_of_scores(model.training.held_out)}};
+  if (model.has_classes()) {
+    json["classes"] = model.classes();
+    json["training"]["left_out"] = list_of_scores(model.training.left_out_classes);
+    json["training"]["held_out"] = list_of_scores(model.training.held_out_classes);
+  }
   json["graph"] = Json::parse(graph_text(model.file()));
-  json["learned"] = Json::parse(model.learner().save());
+  json["learned"] = Json::parse(model.has_classes() ? model.class_learner_->save() : model.learner_->save());
   return checksummed(json);
 }
 
@@ -80,8 +81,22 @@ GraphModel graph_model_from(std::string_view text, std::string_view source, cons
       fail("its inputs are not those of its graph");
     const Json& t = json.at("training");
     model->training = {whole<std::size_t>(t, "rows"), whole<std::size_t>(t, "held_out_rows"),
-                       t.at("report").get<std::string>(), scores_in(t.at("left_out")), scores_in(t.at("held_out"))};
-    model->learner_->load(json.at("learned").dump());
+                       t.at("report").get<std::string>(), {}};
+    const std::string learned = json.at("learned").dump();
+    const auto read_scores = [&](auto& left_out, auto& held_out, const auto& from) {
+      for (const Json& one : t.at("left_out")) left_out.push_back(from(one));
+      for (const Json& one : t.at("held_out")) held_out.push_back(from(one));
+    };
+    if (model->has_classes()) {
+      model->classes_ = json.at("classes").get<std::vector<std::string>>();
+      if (static_cast<Index>(model->classes_.size()) != classes_of(model->program().outputs()))
+        fail("its classes are not those of its graph");
+      model->class_learner_->load(learned);
+      read_scores(model->training.left_out_classes, model->training.held_out_classes, class_scores_from);
+    } else {
+      model->learner_->load(learned);
+      read_scores(model->training.left_out, model->training.held_out, scores_from);
+    }
   });
   return std::move(*model);
 }

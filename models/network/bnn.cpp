@@ -107,11 +107,11 @@ void Bnn::add_member() {
   make_member(k, {.batches = 1});
 }
 
-// The graph of a member, with the smoothing that joint learning has chosen.
-void Bnn::draw_graph(Member& member) const {
+// With the smoothing that joint learning has chosen.
+BnnShape Bnn::drawn_shape() const {
   BnnShape shape = shape_;
   if (options_.is_joint() && joint_) shape.smoothing = joint_->options().shape.smoothing;
-  member.net = build_bnn_graph(shape, member.priors, member.noise_variance);
+  return shape;
 }
 
 // A member with nothing learned yet.
@@ -126,7 +126,7 @@ void Bnn::make_member(std::size_t index, const LearnOptions& options) {
       member.noise_variance[j] = scaled * scaled;
     }
   }
-  draw_graph(member);
+  member.net = build_bnn_graph(drawn_shape(), member.priors, member.noise_variance);
   member.learner = options_.is_joint() ? nullptr : make_learner(member, options);
 }
 
@@ -174,6 +174,7 @@ FitReport Bnn::fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& t
   report_ = {};
   if (options_.is_joint()) {
     fit_joint(inputs, targets, options, on_epoch);
+    members_[0]->whole.reset();
     return report_;
   }
   // Block by block: a large table is then there twice, not three times.
@@ -195,6 +196,7 @@ FitReport Bnn::fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& t
   if (options_.learn_noise) choose_prediction_noise(left_out, y, sum);
   report_.noise = noise();
   if (has_baseline) mix_with_baseline(std::move(left_out), x, y, options.jobs);
+  members_[0]->whole.reset();
   return report_;
 }
 

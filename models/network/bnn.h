@@ -153,8 +153,13 @@ class Bnn {
   // after fit().
   std::optional<Prediction> left_out() const;
 
-  // The factor graph of one example, and the beliefs of its weights: a layer's matrix row by row, then its biases.
-  const Graph& graph(std::size_t member = 0) const;
+  // The factor graph of one example, in standardised units, as predict() computes it (mixture_graph): networks with
+  // their noise and tails, the linear baseline, and what chooses between them. Neighbours and the doubt of
+  // extrapolation are not in it. It stays until the network learns more.
+  const Graph& graph() const;
+  // The network of a member, which messages sweep, and the beliefs of its weights: a layer's matrix row by row, then
+  // its biases.
+  const Graph& graph(std::size_t member) const;
   std::vector<Gaussian> weights(std::size_t layer, std::size_t member = 0) const;
   const LayerPrior& prior(std::size_t layer, std::size_t member = 0) const;
   // `count` draws of all weights of a member from the factorised posterior, layer after layer, one draw per row.
@@ -195,7 +200,8 @@ class Bnn {
   void add_member();
   void make_member(std::size_t index, const LearnOptions& options);
   std::unique_ptr<Learner> make_learner(const Member& member, LearnOptions options) const;
-  void draw_graph(Member& member) const;
+  BnnShape drawn_shape() const;
+  Graph whole_graph() const;
   LearnReport fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const TeamSum& sum,
                          const LearnOptions& options, const BnnCallback& on_epoch);
   std::vector<Eigen::Index> learning_order(std::size_t member, const std::vector<Partition::Range>& parts,

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/learn/joint/log_linear_noise.h"
+#include "engine/learn/joint/student_tails.h"
 #include "engine/learn/rows/row_program.h"
 
 namespace dma {
@@ -48,6 +50,29 @@ struct BnnGraph {
 // Without noise, and without the variable y, where no noise variance is given.
 BnnGraph build_bnn_graph(const BnnShape& shape, const std::vector<LayerPrior>& priors,
                          const std::vector<double>& noise_variance);
+
+// A network of a mixture with the noise that it has learned, once or twice (joint_regression.h).
+struct MixedNetwork {
+  std::string name;     // the value of `model` that chooses it
+  double fraction = 1;  // of the mixture
+  BnnShape shape;
+  struct Fit {
+    std::vector<LayerPrior> priors;
+    std::vector<LogLinearNoise> noise;      // per output
+    std::vector<StudentTails> tails = {};  // per output; empty: Gaussian
+  };
+  std::vector<Fit> fits = {};
+  // Of two fits, per output: at this log noise variance v0 each has half; at v the second 1 / (1 + exp(2 (v - v0))).
+  std::vector<double> balance = {};
+};
+
+// The whole model of one example: the networks side by side, of which a latent category `model` chooses the one that
+// made y, and `fit` between its two fits. `log_noise`, linear in the inputs and bounded, is the log variance of y about
+// the network, before tails.
+Graph mixture_graph(const std::vector<MixedNetwork>& networks);
+
+// What a prior, its precisions times a factor, says of every layer.
+std::vector<LayerPrior> layer_priors(const BnnShape& shape, const SharedPrior& prior, double scale);
 
 // The paper's prior (App. E.1): means drawn from N(0, mean_scale^2 / fan_in), variances scale / (learnable layers *
 // fan_in); fan_in counts the bias.

@@ -301,7 +301,7 @@ bool Bnn::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, 
     fail("update: a value is not a finite number, or too far from those that were learned");
   const Eigen::MatrixXd mapped = features_.apply(x);
   const bool settled = joint_->update(mapped, y, static_cast<Index>(known));
-  for (const auto& member : members_) member->joint_weights.clear();
+  for (const auto& member : members_) member->joint_weights.clear(), member->whole.reset();
   learned_rows_ = checksum_of(inputs, targets) ^ learned_rows_.value_or(known);  // of old and new ones
   if (neighbours_) neighbours_->add(mapped, y);
   set_joint_noise(joint_->noise(mapped));
@@ -311,18 +311,11 @@ bool Bnn::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, 
 // The prior, the noise and the smoothing a member ended with, in its graph.
 void Bnn::describe_joint_members() {
   for (std::size_t k = 0; k < joint_->members(); ++k) {
-    const SharedPrior prior = joint_->prior_of(k);
-    const double scale = joint_->memory().members[k].plain.scale;
-    Index i = 0;
-    for (LayerPrior& layer : members_[k]->priors)
-      for (std::size_t e = 0; e < layer.mean.size(); ++e, ++i) {
-        layer.mean[e] = prior.mean(i);
-        layer.variance[e] = 1 / (scale * prior.precision(i));
-      }
+    members_[k]->priors = layer_priors(shape_, joint_->prior_of(k), joint_->memory().members[k].plain.scale);
     members_[k]->noise_variance.assign(options_.layers.back(), 1);
     const auto& noise = joint_->memory().members[k].plain.noise;
     for (std::size_t j = 0; j < noise.size(); ++j) members_[k]->noise_variance[j] = std::exp(noise[j].beta(0));
-    draw_graph(*members_[k]);
+    members_[k]->net = build_bnn_graph(drawn_shape(), members_[k]->priors, members_[k]->noise_variance);
   }
 }
 

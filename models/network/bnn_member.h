@@ -31,6 +31,7 @@ struct Bnn::Member {
   mutable std::mutex asking;  // several threads may at once, for these:
   // Their marginals.
   mutable std::vector<Gaussian> joint_weights;
+  mutable std::unique_ptr<Graph> whole;  // of the first member: the whole model
 
   bool is_fitted() const { return !joint_epochs.empty() || (learner && !learner->memory().epochs.empty()); }
 };

@@ -95,7 +95,7 @@ void Bnn::restore(Memory memory, const LearnOptions& fit_options) {
     members_[k]->noise_variance = std::move(saved.noise_variance);
     members_[k]->priors = std::move(saved.priors);
     make_member(k, fit_options);
-    members_[k]->joint_weights.clear();
+    members_[k]->joint_weights.clear(), members_[k]->whole.reset();
     if (options_.is_joint()) {
       members_[k]->joint_epochs = std::move(saved.learner.epochs);
       continue;

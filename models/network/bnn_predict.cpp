@@ -1,4 +1,6 @@
 // What a Bnn says: predictions, beliefs, noise.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
@@ -65,6 +67,30 @@ bool Bnn::is_fitted() const {
   return std::ranges::any_of(members_, [](const auto& member) { return member->is_fitted(); });
 }
 
+const Graph& Bnn::graph() const {
+  const Member& first = *members_[0];
+  const std::lock_guard lock(first.asking);
+  if (!first.whole) first.whole = std::make_unique<Graph>(whole_graph());
+  return *first.whole;
+}
+
+Graph Bnn::whole_graph() const {
+  if (joint_is_fitted()) return mixture_graph(joint_->networks());
+  std::vector<MixedNetwork> all;
+  MixedNetwork::Fit fit;
+  for (const double variance : noise_variance_) fit.noise.push_back(LogLinearNoise::constant(variance));
+  const auto count = std::ranges::count_if(members_, [](const auto& member) { return member->is_fitted(); });
+  const double each = network_fraction_ / static_cast<double>(count > 0 ? count : std::ssize(members_));
+  for (std::size_t k = 0; each > 0 && k < members_.size(); ++k)
+    if (count == 0 || members_[k]->is_fitted()) {
+      fit.priors = members_[k]->priors;
+      all.push_back({k == 0 ? "network" : fmt::format("network{}", k + 1), each, drawn_shape(), {fit}});
+    }
+  if (network_fraction_ < 1)
+    for (MixedNetwork& own : joint_->networks())
+      own.name = "linear", own.fraction *= 1 - network_fraction_, all.push_back(std::move(own));
+  return mixture_graph(all);
+}
 const Graph& Bnn::graph(std::size_t member) const { return members_.at(member)->net.graph; }
 const Learner& Bnn::learner(std::size_t member) const {
   const Member& m = *members_.at(member);

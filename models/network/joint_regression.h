@@ -106,6 +106,8 @@ class JointRegression {
     Vector mean, variance;
   };
   Marginals weights(std::size_t member) const;
+  // What predict() mixes, but for the doubt of extrapolation.
+  std::vector<MixedNetwork> networks() const;
   SharedPrior prior_of(std::size_t member) const;
   std::size_t members() const { return memory_.members.size(); }
 
@@ -143,6 +145,7 @@ class JointRegression {
   void collect_parts(Fitting& fitting);
   void judge(const Fitting& fitting, const RowBeliefs& held, SharedSolution& found) const;
   double score_judged(const std::vector<PredictionComponent>& components, const Matrix& targets) const;
+  double fraction_of_each() const;  // fitted network, of the mixture
   std::vector<RowBeliefs> beliefs_of_networks(const Matrix& rows) const;
   void set_smoothing(double smoothing);
   SharedState first_state(std::size_t member, Index outputs) const;

@@ -1,5 +1,7 @@
 // What a fitted JointRegression says of rows and learns from more of them; its intervals where left-out rows say that
 // they are too narrow.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -92,11 +94,37 @@ std::vector<RowBeliefs> JointRegression::beliefs_of_networks(const Matrix& rows)
   return found;
 }
 
+double JointRegression::fraction_of_each() const {
+  const auto fitted = std::ranges::count_if(memory_.members, [](const Member& m) { return bool(m.plain_posterior); });
+  return memory_.network_fraction / static_cast<double>(std::max<std::ptrdiff_t>(1, fitted));
+}
+
+std::vector<MixedNetwork> JointRegression::networks() const {
+  std::vector<MixedNetwork> all;
+  const auto fit = [](const BnnShape& shape, const SharedPosterior& own, const SharedPrior& prior) {
+    return MixedNetwork::Fit{layer_priors(shape, prior, own.state.scale), own.state.noise, own.tails};
+  };
+  const double each = fraction_of_each();
+  for (std::size_t k = 0; each > 0 && k < memory_.members.size(); ++k) {
+    const auto& [plain, weighted, done, plain_posterior, weighted_posterior, evidence] = memory_.members[k];
+    if (!plain_posterior) continue;
+    all.push_back({k == 0 ? "network" : fmt::format("network{}", k + 1), each, options_.shape});
+    MixedNetwork& own = all.back();
+    if (!weighted_posterior || options_.noise_model != NoiseModel::inputs)
+      own.fits.push_back(fit(own.shape, *plain_posterior, prior_of(k)));
+    if (weighted_posterior) own.fits.push_back(fit(own.shape, *weighted_posterior, prior_of(k)));
+    for (const LogLinearNoise& noise : plain.noise) own.balance.push_back(noise.beta(0));
+  }
+  if (memory_.baseline && memory_.network_fraction < 1) {
+    const BnnShape shape{.layers = {options_.shape.layers.front(), options_.shape.layers.back()}, .slopes = {}};
+    all.push_back({"linear", 1 - memory_.network_fraction, shape, {fit(shape, *memory_.baseline, linear_prior_)}});
+  }
+  return all;
+}
+
 std::vector<PredictionComponent> JointRegression::predict(const Matrix& rows) const {
   std::vector<PredictionComponent> all;
-  std::size_t fitted = 0;
-  for (const Member& member : memory_.members) fitted += member.plain_posterior ? 1 : 0;
-  const double each = memory_.network_fraction / static_cast<double>(std::max<std::size_t>(1, fitted));
+  const double each = fraction_of_each();
   std::vector<RowBeliefs> found;
   if (each > 0) found = beliefs_of_networks(rows);
   for (std::size_t k = 0; 2 * k < found.size(); ++k)

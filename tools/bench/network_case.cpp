@@ -108,7 +108,7 @@ void NetworkEpochs::run(Way way) {
     Bnn& net = learned(way);
     if (is_first) return;
     Learner& learner = net.learner();
-    const Data data{{net.graph().find_variable("x"), inputs_}, {net.graph().find_variable("y"), targets_}};
+    const Data data{{net.graph(0).find_variable("x"), inputs_}, {net.graph(0).find_variable("y"), targets_}};
     learner.set_stopping({.epochs = learner.options().epochs + 1, .tolerance = 0});
     learner.fit(data);
   }
@@ -162,7 +162,7 @@ void epochs(benchmark::State& bench, Table& table, Row row, const validation::Pa
   if (!agree(net, plain)) return bench.SkipWithError("the engine and the plain loop disagree");
   // Further epochs of the same learner, without the copies of the data that fit() makes.
   Learner& learner = net.learner();
-  const VariableId x = net.graph().find_variable("x"), y = net.graph().find_variable("y");
+  const VariableId x = net.graph(0).find_variable("x"), y = net.graph(0).find_variable("y");
   const Data data{{x, inputs}, {y, targets}};
   const std::string memory = row.name + ", memory per edge slot";
   row.messages = static_cast<double>(learner.plan().messages_per_sweep() * rows);

@@ -84,16 +84,15 @@ ClassOutcome fit_classes(const Columns& inputs, const std::vector<std::string>& 
   return outcome;
 }
 
-py::dict scores_of_classes(const FittedClasses& model) {
-  const ClassScores& scores = model.saved().training.report.left_out;
+}  // namespace
+
+py::dict dict_of(const ClassScores& scores) {
   py::dict entry;
   entry["accuracy"] = scores.accuracy;
   entry["log_loss"] = scores.log_loss;
   entry["calibration_error"] = scores.calibration_error;
   return entry;
 }
-
-}  // namespace
 
 void bind_classifier(py::module_& module) {
   const auto from_text = [](const std::string& text, const std::string& source) {
@@ -124,7 +123,8 @@ void bind_classifier(py::module_& module) {
       .def_property_readonly("features", [](const FittedClasses& self) { return self.saved().features; })
       .def_property_readonly("classes", [](const FittedClasses& self) { return self.saved().memory.classes; })
       .def_property_readonly("target", [](const FittedClasses& self) { return self.saved().target; })
-      .def_property_readonly("left_out", &scores_of_classes)
+      .def_property_readonly("left_out",
+                             [](const FittedClasses& self) { return dict_of(self.saved().training.report.left_out); })
       .def("summary",
            [](const FittedClasses& self) { return summary_text(self.saved()) + honest_sentence(self.saved()) + "\n"; })
       .def(py::pickle(text, [from_text](const std::string& state) { return from_text(state, "the pickled model"); }));

@@ -12,6 +12,7 @@
 #include "engine/learn/learn.h"
 #include "engine/support/error.h"
 #include "models/files/bnn_file.h"
+#include "tools/dma/fit/classifier_summary.h"
 #include "tools/dma/fit/graph_summary.h"
 #include "tools/dma/fit/prediction_table.h"
 #include "tools/python/handles.h"
@@ -21,6 +22,11 @@ namespace dma::python {
 
 namespace {
 
+std::vector<py::dict> scores(const std::vector<ClassScores>& all) {
+  std::vector<py::dict> entries;
+  for (const ClassScores& one : all) entries.push_back(dict_of(one));
+  return entries;
+}
 std::vector<py::dict> scores(const std::vector<Scores>& all) {
   std::vector<py::dict> entries;
   for (const Scores& one : all) {
@@ -59,25 +65,45 @@ void rethrow(const Listener& listener) {
   throw py::error_already_set();
 }
 
+// fit(model, inputs) learns.
 std::shared_ptr<GraphModel> learned(const Graph& graph, const std::vector<std::string>& targets,
-                                    const std::vector<Kind>& kinds, const Columns& inputs, const Columns& outputs,
-                                    const std::vector<std::string>& names, const std::vector<double>& weights,
-                                    JointLearnOptions options, py::object on_epoch) {
-  const Eigen::MatrixXd x = matrix_of(inputs, "inputs"), y = matrix_of(outputs, "outputs");
+                                    const std::vector<Kind>& kinds, const Columns& inputs,
+                                    const std::vector<std::string>& names, JointLearnOptions options,
+                                    py::object on_epoch, const auto& fit) {
+  const Eigen::MatrixXd x = matrix_of(inputs, "inputs");
   const Registry known = registry_with(py::none(), kinds);
   Listener listener(std::move(on_epoch));
   options.on_epoch = [&](const JointEpoch& e) {
-    return listener.hear(e.start, e.epoch.epoch, e.epoch.log_evidence / static_cast<double>(y.rows()), 0);
+    return listener.hear(e.start, e.epoch.epoch, e.epoch.log_evidence / static_cast<double>(x.rows()), 0);
   };
   auto model = without_lock([&] {
     GraphFile file;
     file.graph = graph;
     auto made = std::make_shared<GraphModel>(std::move(file), known, targets, options);
-    made->fit(columns_of(x, made->inputs(), names), y, weights);
+    fit(*made, columns_of(x, made->inputs(), names));
     return made;
   });
   rethrow(listener);
   return model;
+}
+
+std::shared_ptr<GraphModel> learned_numbers(const Graph& graph, const std::vector<std::string>& targets,
+                                            const std::vector<Kind>& kinds, const Columns& inputs,
+                                            const Columns& outputs, const std::vector<std::string>& names,
+                                            const std::vector<double>& weights, const JointLearnOptions& options,
+                                            py::object on_epoch) {
+  const Eigen::MatrixXd y = matrix_of(outputs, "outputs");
+  return learned(graph, targets, kinds, inputs, names, options, std::move(on_epoch),
+                 [&](GraphModel& model, const Eigen::MatrixXd& x) { model.fit(x, y, weights); });
+}
+
+std::shared_ptr<GraphModel> learned_classes(const Graph& graph, const std::string& target,
+                                            const std::vector<Kind>& kinds, const Columns& inputs,
+                                            const std::vector<std::string>& labels,
+                                            const std::vector<std::string>& names, const JointLearnOptions& options,
+                                            py::object on_epoch) {
+  return learned(graph, {target}, kinds, inputs, names, options, std::move(on_epoch),
+                 [&](GraphModel& model, const Eigen::MatrixXd& x) { model.fit(x, ClassLabels::of(labels)); });
 }
 
 struct LearnerHandle : Guarded {
@@ -302,8 +328,11 @@ void bind_graph_model(py::module_& module) {
       .def_readwrite("seed", &JointLearnOptions::seed)
       .def_readwrite("jobs", &JointLearnOptions::jobs);
   py::class_<GraphModel, std::shared_ptr<GraphModel>>(module, "GraphModel", "A graph learned from a table.")
-      .def_static("fit", &learned, py::arg("graph"), py::arg("targets"), py::arg("kinds"), py::arg("inputs"),
+      .def_static("fit", &learned_numbers, py::arg("graph"), py::arg("targets"), py::arg("kinds"), py::arg("inputs"),
                   py::arg("outputs"), py::arg("names"), py::arg("weights"), py::arg("options"),
+                  py::arg("on_epoch") = py::none())
+      .def_static("fit_classes", &learned_classes, py::arg("graph"), py::arg("target"), py::arg("kinds"),
+                  py::arg("inputs"), py::arg("labels"), py::arg("names"), py::arg("options"),
                   py::arg("on_epoch") = py::none())
       .def_static(
           "from_text",
@@ -323,10 +352,26 @@ void bind_graph_model(py::module_& module) {
             });
           },
           py::arg("inputs"), py::arg("names"))
+      .def(
+          "probabilities",
+          [](const GraphModel& self, const Columns& inputs, const std::vector<std::string>& names) {
+            const Eigen::MatrixXd x = matrix_of(inputs, "inputs");
+            return array_of(without_lock([&] {
+              Eigen::MatrixXd p = self.probabilities(columns_of(x, self.inputs(), names));
+              check_probabilities(p);
+              return p;
+            }));
+          },
+          py::arg("inputs"), py::arg("names"))
+      .def_property_readonly("classes", [](const GraphModel& self) { return self.classes(); })
       .def_property_readonly("inputs", [](const GraphModel& self) { return self.inputs(); })
       .def_property_readonly("targets", [](const GraphModel& self) { return self.targets(); })
       .def_property_readonly("graph", [](const GraphModel& self) { return std::make_shared<Graph>(self.file().graph); })
-      .def_property_readonly("left_out", [](const GraphModel& self) { return scores(self.training.left_out); })
+      .def_property_readonly("left_out",
+                             [](const GraphModel& self) {
+                               return self.has_classes() ? scores(self.training.left_out_classes)
+                                                         : scores(self.training.left_out);
+                             })
       .def_property_readonly("report", [](const GraphModel& self) { return self.training.line; })
       .def_property_readonly("beliefs",
                              [](const GraphModel& self) {

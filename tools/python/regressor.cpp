@@ -220,6 +220,7 @@ void bind_regressor(py::module_& module) {
       .def_property_readonly("far_rows", [](const Fitted& self) { return self.saved().training.far; })
       .def_property_readonly("noise", [](const Fitted& self) { return as_array(self.net().noise()); })
       .def_property_readonly("left_out", &left_out)
+      .def("graph", [](const Fitted& self) { return std::make_shared<Graph>(self.net().graph()); })
       .def("summary",
            [](const Fitted& self) {
              std::string all = summary_text(self.saved());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/support/error.h"
+#include "models/table/class_scores.h"
 #include "tools/dma/fit/mixed_table.h"
 #include "tools/dma/fit/training_data.h"
 #include "tools/python/bindings.h"
@@ -20,6 +21,8 @@ using Columns = py::array_t<double, py::array::f_style | py::array::forcecast>;
 Eigen::MatrixXd matrix_of(const Columns& values, const char* what);
 // A matrix as an array that owns it.
 py::array_t<double> array_of(Eigen::MatrixXd matrix);
+
+py::dict dict_of(const ClassScores& scores);
 
 // How a fit ended, beside the model.
 struct Outcome {

@@ -42,7 +42,7 @@ ClassInformation::ClassInformation(const RowModel& model, const ClassData& data,
 }
 
 void ClassInformation::add(const std::vector<UnitGains>& units, const Matrix& logits, std::span<const Index> classes) {
-  const Matrix p = class_probabilities(logits), residuals = class_gradient(p, classes);
+  const Matrix p = class_probabilities(logits), residuals = class_gradient(p, classes, logits.cols());
   log_likelihood_ += dma::class_log_likelihood(logits, classes);
   std::vector<Matrix> ups;
   for (const UnitGains& unit : units) {

@@ -10,7 +10,7 @@
 namespace dma {
 
 ClassLearner::ClassLearner(const Graph& graph, const Registry& registry, VariableId logits, ClassLearnOptions options)
-    : graph_(graph), program_(graph, registry, {logits}), options_(std::move(options)) {
+    : graph_(graph), logits_(logits), program_(graph, registry, {logits}), options_(std::move(options)) {
   check_size(program_);
   if (graph[logits].observed || graph[logits].shared)
     fail("classes: '{}' is {}; a computed variable with an element for each class is expected", graph[logits].name,
@@ -60,8 +60,12 @@ JointLearnReport ClassLearner::fit(const Data& inputs, std::span<const Index> cl
   return report;
 }
 
+void ClassLearner::check_fitted(std::string_view what) const {
+  if (starts_.empty()) fail("{}: nothing has been learned yet; call fit first", what);
+}
+
 Matrix ClassLearner::predict(const Data& inputs) const {
-  if (starts_.empty()) fail("predict: nothing has been learned yet; call fit first");
+  check_fitted("predict");
   const Matrix rows = gather_rows(graph_, program_.inputs(), program_.tables(), inputs, "predict");
   Matrix p = Matrix::Zero(rows.rows(), classes_of(program_.outputs()));
   for (const ClassSolution& start : starts_) p += start.predict(program_, rows) / static_cast<double>(starts_.size());
@@ -69,7 +73,7 @@ Matrix ClassLearner::predict(const Data& inputs) const {
 }
 
 std::vector<Gaussian> ClassLearner::belief(VariableId shared) const {
-  if (starts_.empty()) fail("belief: nothing has been learned yet; call fit first");
+  check_fitted("belief");
   const Index first = program_.first_scalar(shared), size = graph_[shared].size;
   const double fraction = 1 / static_cast<double>(starts_.size());
   Vector mean = Vector::Zero(size), variance = mean;

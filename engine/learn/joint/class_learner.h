@@ -44,8 +44,15 @@ class ClassLearner {
   std::vector<Gaussian> belief(VariableId shared) const;
   const RowProgram& program() const { return program_; }
 
+  // All that was learned, as text, for a learner made with the same graph and logits; the examples are not in it.
+  std::string save() const;
+  void load(std::string_view text);
+
  private:
+  void check_fitted(std::string_view what) const;
+
   Graph graph_;
+  VariableId logits_;
   RowProgram program_;
   ClassLearnOptions options_;
   std::vector<ClassSolution> starts_;

@@ -63,10 +63,11 @@ LogitBeliefs leave_one_out(const RowModel& model, const Vector& mean, const Clas
                            const ClassData& data) {
   LogitBeliefs beliefs;
   beliefs.factors = covariances(model, mean, factor, data.rows, beliefs.mean);
-  const Matrix p = class_probabilities(beliefs.mean), gradient = class_gradient(p, data.classes);
+  const Matrix p = class_probabilities(beliefs.mean),
+               gradient = class_gradient(p, data.classes, beliefs.mean.cols());
   for (Index n = 0; n < p.rows(); ++n) {
     Matrix& c = beliefs.factors[static_cast<std::size_t>(n)];
-    const Matrix rest = Matrix::Identity(c.rows(), c.rows()) - c * class_curvature(p.row(n));
+    const Matrix rest = Matrix::Identity(c.rows(), c.rows()) - c * class_curvature(p.row(n), c.rows());
     const Matrix without = rest.partialPivLu().solve(c);
     c = 0.5 * (without + without.transpose());
     beliefs.mean.row(n) -= gradient.row(n) * c;

@@ -1,6 +1,7 @@
-// What a JointLearner has learned, as text.
+// What a JointLearner or a ClassLearner has learned, as text.
 #include <nlohmann/json.hpp>
 
+#include "engine/learn/joint/class_learner.h"
 #include "engine/learn/joint/joint_learner_impl.h"
 #include "engine/support/error.h"
 #include "engine/support/whole_json.h"
@@ -11,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kFormat = "dma joint learner 1";
+constexpr std::string_view kFormat = "dma joint learner 1", kClassFormat = "dma class learner 1";
 
 std::vector<double> listed(const Vector& vector) { return {vector.begin(), vector.end()}; }
 
@@ -52,6 +53,19 @@ Json shape_of(const Graph& graph, const RowProgram& program, const std::vector<V
   return {{"shared", sizes(program.shared())}, {"inputs", sizes(program.inputs())}, {"targets", sizes(targets)}};
 }
 
+[[noreturn]] void refuse(std::string_view why) {
+  fail("load: the text is not what save() of such a learner wrote{}{}", why.empty() ? "" : ": ", why);
+}
+
+Json learned_in(std::string_view text, std::string_view format, const Json& shape) {
+  Json json = Json::parse(text);
+  if (json.at("format") != format) refuse({});
+  if (json.at("graph") != shape)
+    fail("load: it was saved from another graph: {} instead of {}", json.at("graph").dump(), shape.dump());
+  if (json.at("starts").empty()) fail("load: nothing was learned");
+  return json;
+}
+
 }  // namespace
 
 std::string JointLearner::save() const {
@@ -82,10 +96,7 @@ std::string JointLearner::save() const {
 
 void JointLearner::load(std::string_view text) try {
   Impl& l = *impl_;
-  const Json json = Json::parse(text);
-  if (json.at("format") != kFormat) fail("load: the text is not what save() of a joint learner wrote");
-  if (const Json own = shape_of(l.graph, l.program, l.targets); json.at("graph") != own)
-    fail("load: it was saved from another graph: {} instead of {}", json.at("graph").dump(), own.dump());
+  const Json json = learned_in(text, kFormat, shape_of(l.graph, l.program, l.targets));
   auto frozen = json.at("frozen").get<std::vector<std::uint8_t>>();
   if (frozen.size() != l.is_frozen.size()) fail("load: the list of frozen scalars has the wrong length");
   std::swap(l.is_frozen, frozen);
@@ -117,7 +128,6 @@ void JointLearner::load(std::string_view text) try {
     start.posterior.factor = matrix_of(saved.at("factor"), static_cast<Index>(free.size()));
     start.effective_scalars = saved.at("effective_scalars").get<double>();
   }
-  if (starts.empty()) fail("load: nothing was learned");
   l.known = whole<std::size_t>(json, "examples");
   l.is_frozen = std::move(frozen);
   l.starts = std::move(starts);
@@ -125,7 +135,40 @@ void JointLearner::load(std::string_view text) try {
   l.rows_are_there = false;
   l.weigh();
 } catch (const Json::exception& error) {
-  fail("load: the text is not what save() of a joint learner wrote: {}", error.what());
+  refuse(error.what());
+}
+
+std::string ClassLearner::save() const {
+  check_fitted("save");
+  Json json{{"format", kClassFormat}, {"graph", shape_of(graph_, program_, {logits_})}, {"starts", Json::array()}};
+  for (const ClassSolution& start : starts_)
+    json["starts"].push_back({{"mean", listed(start.mean)},
+                              {"scale", start.scale},
+                              {"stretch", start.stretch},
+                              {"log_evidence", start.log_evidence},
+                              {"effective_scalars", start.effective_scalars},
+                              {"factor", triangle(start.factor.lower)}});
+  return json.dump();
+}
+
+void ClassLearner::load(std::string_view text) try {
+  const Json json = learned_in(text, kClassFormat, shape_of(graph_, program_, {logits_}));
+  std::vector<ClassSolution> starts;
+  for (const Json& saved : json.at("starts")) {
+    ClassSolution& start = starts.emplace_back();
+    start.mean = vector_of(saved.at("mean"), program_.scalars());
+    start.scale = saved.at("scale").get<double>();
+    start.stretch = saved.at("stretch").get<double>();
+    if (!(start.scale > 0 && start.stretch > 0))
+      fail("load: a scale of {} or a stretch of {} is not positive", start.scale, start.stretch);
+    start.log_evidence = saved.at("log_evidence").get<double>();
+    start.effective_scalars = saved.at("effective_scalars").get<double>();
+    start.factor = {matrix_of(saved.at("factor"), program_.scalars()), unit_order(program_, program_.input_size())};
+  }
+  starts_ = std::move(starts);
+  left_out_.resize(0, 0);
+} catch (const Json::exception& error) {
+  refuse(error.what());
 }
 
 }  // namespace dma

@@ -10,7 +10,6 @@ namespace dma {
 namespace {
 
 constexpr double kLeastPrecision = 1e-2, kMostPrecision = 1e7;
-constexpr double kSmallestLog = -23;  // a variance of 1e-10 in standardised units: exact data for all purposes
 
 Vector logarithms(const Vector& beta, const Matrix& rows) {
   if (beta.size() == 1) return Vector::Constant(rows.rows(), beta(0));
@@ -49,7 +48,7 @@ LogLinearNoise LogLinearNoise::constant(double variance) { return {.beta = Vecto
 void LogLinearNoise::add_slopes(Index inputs) { beta.conservativeResizeLike(Vector::Zero(1 + inputs)); }
 
 Vector LogLinearNoise::variances(const Matrix& rows) const {
-  return logarithms(beta, rows).array().max(std::max(lowest, kSmallestLog)).min(highest).exp();
+  return logarithms(beta, rows).unaryExpr([&](double log) { return bounded(log); }).array().exp();
 }
 
 // With row noise s_n the log evidence changes by (r_n^2 / s_n - (1 - h_n)) / 2 with log s_n. A row that is its own

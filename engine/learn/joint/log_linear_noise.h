@@ -2,6 +2,8 @@
 // evidence. Without slopes it is the constant noise.
 #pragma once
 
+#include <algorithm>
+
 #include "engine/learn/rows/row_model.h"
 
 namespace dma {
@@ -16,6 +18,11 @@ struct LogLinearNoise {
   double precision = 1;           // of the prior N(0, 1/precision) on every slope
   // The logarithm stays where it was on the training rows.
   double lowest = -1e300, highest = 1e300;
+
+  static constexpr double kSmallestLog = -23;  // 1e-10 in standardised units: exact data for all purposes
+  double bounded(double log_variance) const {
+    return std::min(std::max(log_variance, std::max(lowest, kSmallestLog)), highest);
+  }
 
   bool depends_on_inputs() const { return beta.size() > 1; }
   Vector variances(const Matrix& rows) const;

@@ -54,19 +54,18 @@ double class_log_likelihood(const Matrix& logits, std::span<const Index> classes
   return sum;
 }
 
-Matrix class_gradient(const Matrix& probabilities, std::span<const Index> classes) {
-  const bool two = probabilities.cols() == 2;
-  Matrix gradient = -probabilities.rightCols(two ? 1 : probabilities.cols());
+Matrix class_gradient(const Matrix& probabilities, std::span<const Index> classes, Index outputs) {
+  Matrix gradient = -probabilities.rightCols(outputs);
   for (Index n = 0; n < gradient.rows(); ++n) {
     const Index own = classes[static_cast<std::size_t>(n)];
-    if (!two) gradient(n, own) += 1;
-    if (two && own == 1) gradient(n, 0) = probabilities(n, 0);
+    if (outputs > 1) gradient(n, own) += 1;
+    if (outputs == 1 && own == 1) gradient(n, 0) = probabilities(n, 0);
   }
   return gradient;
 }
 
-Matrix class_curvature(const Eigen::RowVectorXd& p) {
-  if (p.size() == 2) return Matrix::Constant(1, 1, p(0) * p(1));
+Matrix class_curvature(const Eigen::RowVectorXd& p, Index outputs) {
+  if (outputs == 1) return Matrix::Constant(1, 1, p(0) * p(1));
   Matrix h = -p.transpose() * p;
   h.diagonal() += p;
   return h;
@@ -74,7 +73,7 @@ Matrix class_curvature(const Eigen::RowVectorXd& p) {
 
 // S = diag sqrt p - p sqrt(p)^T: S S^T = diag p - 2 p p^T + p p^T, for the p sum to 1.
 Matrix in_class_metric(const Matrix& up, const Matrix& p) {
-  if (p.cols() == 2) return up.array() * (p.col(0).array() * p.col(1).array()).sqrt();
+  if (up.cols() == 1) return up.array() * (p.col(0).array() * p.col(1).array()).sqrt();
   const Vector mean = up.cwiseProduct(p).rowwise().sum();
   return (up.colwise() - mean).cwiseProduct(p.cwiseSqrt());
 }

@@ -330,3 +330,20 @@ TEST_CASE("evidence: where its parts cancel to the last digit it is not called e
   (void)run(plan, state);
   CHECK_FALSE(evidence(plan, state).is_exact);
 }
+
+TEST_CASE("evidence: a shared variable that is known exactly counts as its value and with its cavity's density there") {
+  Graph g;
+  const auto w = g.shared("w"), y = g.observed("y");
+  g.factor("gaussian_prior", {w}, {{"mean", 0.7}, {"variance", 0.0}});
+  g.factor("gaussian_noise", {w, y}, {{"variance", 0.5}});
+  const Plan plan = compile(g, forward_backward(), standard_registry());
+  State state(plan);
+  state.observe(y, 1.3);
+  (void)run(plan, state);
+  const double alone = log_density(Gaussian::from_moments(0.7, 0.5), 1.3);
+  CHECK(log_evidence(plan, state) == doctest::Approx(alone).epsilon(1e-14));
+  const Gaussian cavity = Gaussian::from_moments(1, 2);
+  state.cavity(w).set(0, cavity);
+  (void)run(plan, state);
+  CHECK(log_evidence(plan, state) == doctest::Approx(alone + log_density(cavity, 0.7)).epsilon(1e-14));
+}

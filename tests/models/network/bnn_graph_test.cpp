@@ -2,11 +2,19 @@
 
 #include <doctest/doctest.h>
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <numbers>
 
+#include "engine/gates/gates.h"
 #include "engine/inspect/dot.h"
+#include "engine/run/evidence.h"
+#include "engine/run/run.h"
 #include "factors/standard_registry.h"
+#include "models/graphs/graph_file.h"
+#include "models/network/bnn.h"
+#include "schedules/forward_backward.h"
 #include "tests/oracles/random_matrices.h"
 
 namespace {
@@ -87,4 +95,89 @@ TEST_CASE("network: every layer is one matrix product, and its kernel matrix nee
   const Matrix kernel = gains * variance.asDiagonal() * gains.transpose();
   CHECK(largest(own->kernel(variance) - kernel) < 1e-12);
   CHECK(largest(own->kernel_with(*its, variance) - gains * variance.asDiagonal() * other_gains.transpose()) < 1e-12);
+}
+
+// With the weights at the means of every fit, so that noise alone is left, the graph gives what predict() does.
+// Messages carry the noise of smoothing to y, where the row program ends it: then the means alone are the same.
+TEST_CASE("network: its whole graph, written and read, is the mixture that it predicts by") {
+  constexpr Index kRows = 60;
+  const Matrix x = random_matrix(kRows, 2, 1), e = random_matrix(kRows, 2, 2);
+  for (const auto& [outputs, smoothing] : {std::pair<Index, double>{1, 0}, {2, 0}, {1, 0.4}}) {
+    Matrix y(kRows, outputs);
+    for (Index j = 0; j < outputs; ++j)
+      y.col(j) = (2 * x.col(0)).array().sin() + 0.3 * (0.6 * x.col(1)).array().exp() * e.col(j).array();
+    Bnn net({.layers = {2, 3, static_cast<std::size_t>(outputs)},
+             .standardise = false,
+             .members = 2,
+             .smoothing = smoothing});
+    net.fit(x, y, {.epochs = 10});
+    Bnn::Memory memory = net.memory(false);
+    JointRegression::Memory& joint = *memory.joint;
+    REQUIRE(joint.members[1].weighted_posterior);
+    REQUIRE(joint.baseline);
+    joint.network_fraction = 0.7;
+    joint.members[0].plain_posterior->tails[0] = {3, 0.8};
+    joint.members[0].weighted_posterior->tails[0] = {1e300, 1.2};
+    joint.baseline->tails[0] = {5, 1.1};
+    joint.baseline->state.noise[0] = LogLinearNoise::constant(0.2);
+    net.restore(memory);
+
+    GraphFile written;
+    written.graph = net.graph();
+    const GraphFile file = parse_graph(graph_text(written));
+    const Graph& g = file.graph;
+    const Plan plan = compile(g, gates(forward_backward()), standard_registry());
+    State state(plan);
+    const auto set = [&](const std::string& name, const std::vector<double>& means) {
+      state.set_parameter(g.find_factor(name), "mean", means);
+      state.set_parameter(g.find_factor(name), "variance", std::vector<double>(means.size()));
+    };
+    const auto set_all = [&](const Vector& m, const BnnShape& shape, const std::string& of) {
+      Index at = 0;
+      for (std::size_t l = 1; l < shape.layers.size(); ++l) {
+        const auto units = static_cast<Index>(shape.layers[l]),
+                   weights = units * static_cast<Index>(shape.layers[l - 1]);
+        set(fmt::format("prior{}{}", l, of), {m.data() + at, m.data() + at + weights});
+        set(fmt::format("bias_prior{}{}", l, of), {m.data() + at + weights, m.data() + at + weights + units});
+        at += weights + units;
+      }
+    };
+    const BnnShape shape{.layers = net.options().layers, .slopes = {}};
+    const std::string labels[] = {"", "_network2"};
+    for (std::size_t k = 0; k < 2; ++k) {
+      set_all(joint.members[k].plain_posterior->state.mean, shape, labels[k]);
+      set_all(joint.members[k].weighted_posterior->state.mean, shape, labels[k] + "_weighted");
+    }
+    const Matrix line = joint.baseline->state.mean.reshaped(3, outputs);  // weights and bias of every output
+    const Matrix weights = line.topRows(2);
+    set("prior1_linear", {weights.data(), weights.data() + weights.size()});
+    const Vector biases = line.row(2).transpose();
+    set("bias_prior1_linear", {biases.begin(), biases.end()});
+
+    const Matrix rows = 2 * random_matrix(6, 2, 3), targets = random_matrix(6, outputs, 4);  // some beyond the bounds
+    std::vector<PredictionComponent> components = net.predict(rows).components;
+    for (PredictionComponent& own : components) own.epistemic_sd.setZero();
+    CHECK(components.size() == 5);
+    const Prediction expected = Prediction::mix(components);
+    const Matrix log_density = expected.log_density(targets);
+    const VariableId vx = g.find_variable("x"), vy = g.find_variable("y");
+    for (Index n = 0; n < rows.rows(); ++n) {
+      const Vector row = rows.row(n).transpose();
+      state.observe(vx, {row.data(), 2});
+      state.observe(vy, std::nullopt);
+      (void)run(plan, state);
+      const Belief predicted = state.belief(vy);
+      for (Index j = 0; j < outputs; ++j) {
+        const auto place = static_cast<std::size_t>(j);
+        CHECK(predicted.mean(place) == doctest::Approx(expected.mean(n, j)).epsilon(1e-11));
+        if (smoothing > 0) continue;
+        CHECK(predicted.variance(place) == doctest::Approx(std::pow(expected.sd(n, j), 2)).epsilon(1e-11));
+        std::vector<std::optional<double>> values(static_cast<std::size_t>(outputs));
+        values[place] = targets(n, j);
+        state.observe(vy, values);
+        (void)run(plan, state);
+        CHECK(std::abs(log_evidence(plan, state) - log_density(n, j)) < 2e-7);  // tails by widths have eight digits
+      }
+    }
+  }
 }

@@ -101,3 +101,17 @@ def test_no_warning_where_nothing_is_wrong(table: pd.DataFrame) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         dma.Regressor(members=1).fit(table[["a", "b"]], table["y"]).predict(table[["a", "b"]])
+
+
+def test_the_graph_of_a_model_is_whole_and_written_and_compiled(table: pd.DataFrame) -> None:
+    model = dma.Regressor(hidden=3, members=2, neighbours=False).fit(table[["a", "b"]], table["y"])
+    g = model.graph()
+    assert {"x", "y", "W1", "W1_network2", "model"} <= {one.name for one in g.variables}
+    again = dma.parse_graph(dma.graph_text(g)).graph
+    assert [one.kind for one in again.factors] == [one.kind for one in g.factors]
+    plan = dma.compile(again, "forward_backward")
+    state = dma.State(plan)
+    state.observe("x", [0.1, 0.2])
+    state.observe("y", [None])
+    dma.run(plan, state)
+    assert np.isfinite(state.belief("y").variance[0]) and state.belief("y").variance[0] > 0

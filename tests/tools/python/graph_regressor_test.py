@@ -166,6 +166,70 @@ def test_what_is_wrong_with_a_graph_is_said_in_one_line() -> None:
         dma.GraphRegressor(decay(), kinds=[3]).fit([[1.0], [2.0]], [1.0, 2.0])  # type: ignore[list-item]
 
 
+def lines(columns: int, classes: int) -> dma.Graph:
+    """Scores W x + b of classes; everything ~ N(0, 4)"""
+    g = dma.Graph()
+    x, w = g.observed("x", columns), g.gaussian_prior(g.shared("w", columns * classes), 0, 4)
+    b, products = g.gaussian_prior(g.shared("b", classes), 0, 4), g.variable("p", columns * classes)
+    sums, scores = g.variable("s", classes), g.variable("scores", classes)
+    g.factor("product", [w, dma.column(x), products])
+    g.factor("sum", [products, sums])
+    g.factor("add", [sums, b, scores])
+    g.factor("softmax", [scores, g.observed("c", family=f"categorical({classes})")])
+    return g
+
+
+def test_classes_are_laplace_s_and_their_file_predicts_them(tmp_path: Path) -> None:
+    random = np.random.default_rng(5)
+    X = random.normal(size=(80, 2))
+    y = np.array(["b", "a", "c"])[np.argmax(X @ [[1, -1, 0], [0, 1, -1]] + random.gumbel(size=(80, 3)), axis=1)]
+    model = dma.GraphClassifier(lines(2, 3), target="c").fit(X, y)
+    design, of_class, m = np.column_stack([X, np.ones(80)]), y[:, None] == model.classes_, np.zeros((3, 3))
+    for _ in range(100):  # Newton's steps; rows of m are classes
+        p = np.exp(design @ m.T)
+        p /= p.sum(axis=1, keepdims=True)
+        curvature = np.einsum("ni,nj,nk,nkl->kilj", design, design, p, np.eye(3) - p[:, None, :]).reshape(9, 9) + np.eye(9) / 4
+        m += np.linalg.solve(curvature, ((of_class - p).T @ design - m / 4).ravel()).reshape(3, 3)
+    sd = np.sqrt(np.diag(np.linalg.inv(curvature))).reshape(3, 3)
+    for k in range(3):
+        for i, name in enumerate([f"w[{2 * k}]", f"w[{2 * k + 1}]", f"b[{k}]"]):
+            assert model.beliefs_[name][0] == pytest.approx(m[k, i], abs=0.02 * sd[k, i])
+            assert model.beliefs_[name][1] == pytest.approx(sd[k, i], rel=0.02)
+    assert list(model.classes_) == ["a", "b", "c"] and model.score(X, y) > 0.5 and model.left_out_[0]["accuracy"] > 0.5
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1, rtol=1e-12)
+    model.save(tmp_path / "model.json")
+    for again in (dma.GraphClassifier.load(tmp_path / "model.json"), pickle.loads(pickle.dumps(model))):
+        assert (again.predict_proba(X) == model.predict_proba(X)).all() and (again.predict(X) == model.predict(X)).all()
+    assert clone(model).get_params()["target"] == "c"
+    with pytest.raises(dma.Error, match="has learned classes; load it by dma.GraphClassifier"):
+        dma.GraphRegressor.load(tmp_path / "model.json")
+    with pytest.raises(dma.Error, match=r"target 'c' has 2 classes \(a, b\), but the graph scores for 3"):
+        dma.GraphClassifier(lines(2, 3), target="c").fit(X[y != "c"], y[y != "c"])
+    with pytest.raises(dma.Error, match="target 'y' is a number"):
+        dma.GraphClassifier(decay()).fit(X[:, :1], y)
+    with pytest.raises(dma.Error, match="target 'c' is a class, not a number"):
+        dma.GraphRegressor(lines(2, 3), target="c").fit(X, np.ones(80))
+
+
+class Lines(dma.GraphClassifier):
+    """As many scores as there are classes, so that scikit-learn's own checks can be run on the estimator."""
+
+    def fit(self, X: Any, y: Any) -> Lines:
+        shape, given = np.asarray(X).shape, (self.graph, self.target)
+        classes = len(set(np.ravel(np.asarray(y, dtype=object)).tolist()))
+        self.graph, self.target = lines(max(1, shape[1]) if len(shape) == 2 else 1, max(2, classes)), "c"
+        try:
+            super().fit(X, y)
+        finally:
+            self.graph, self.target = given
+        return self
+
+
+@parametrize_with_checks([Lines(decay())])
+def test_classifier_passes_every_check_of_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
 def proportional(batches: int) -> dma.Learner:
     """y = m x and noise of variance 0.25; m ~ N(1, 4)"""
     g = dma.Graph()

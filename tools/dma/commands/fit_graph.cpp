@@ -11,6 +11,7 @@
 #include "factors/standard_registry.h"
 #include "models/graphs/graph_model.h"
 #include "tools/dma/commands/fit_report.h"
+#include "tools/dma/fit/classifier_summary.h"
 #include "tools/dma/fit/graph_summary.h"
 #include "tools/dma/fit/prediction_table.h"
 #include "tools/dma/fit/training_data.h"
@@ -100,19 +101,21 @@ std::string other_columns(const CsvReader& reader, const std::vector<std::size_t
 // Columns that the graph observes; rows kept aside.
 TrainingData read_observed(const FitRequest& request, CsvReader& reader, const GraphModel& model) {
   const std::vector<std::size_t> places = places_of(reader, model);
-  const Eigen::MatrixXd all = reader.read(places);
+  TrainingData data;
+  data.features = model.inputs(), data.targets = model.targets(), data.ignored = other_columns(reader, places);
+  CsvReader::ClassColumn labels{.column = places.back(), .numbers_are_names = true};
+  Eigen::MatrixXd all = reader.read(places, CsvReader::Missing::is_error, model.has_classes() ? &labels : nullptr);
+  if (model.has_classes()) set_classes(labels.cells, request.data, data, all.col(all.cols() - 1));
   const Eigen::Index held_out = count_held_out(request.holdout, all.rows());
   const std::vector<Eigen::Index> order = split_rows(all.rows(), held_out, request.settings.seed);
   const std::vector<Eigen::Index> learned(order.begin(), order.end() - held_out),
       kept(order.end() - held_out, order.end());
   const auto inputs = static_cast<Eigen::Index>(model.inputs().size()), outputs = all.cols() - inputs;
-  return {.features = model.inputs(),
-          .targets = model.targets(),
-          .inputs = all.leftCols(inputs)(learned, Eigen::all),
-          .outputs = all.rightCols(outputs)(learned, Eigen::all),
-          .held_out_inputs = all.leftCols(inputs)(kept, Eigen::all),
-          .held_out_outputs = all.rightCols(outputs)(kept, Eigen::all),
-          .ignored = other_columns(reader, places)};
+  data.inputs = all.leftCols(inputs)(learned, Eigen::all);
+  data.outputs = all.rightCols(outputs)(learned, Eigen::all);
+  data.held_out_inputs = all.leftCols(inputs)(kept, Eigen::all);
+  data.held_out_outputs = all.rightCols(outputs)(kept, Eigen::all);
+  return data;
 }
 
 }  // namespace
@@ -155,19 +158,28 @@ void fit_graph(const FitRequest& request) {
   if (!predicts && (!request.plot.empty() || !request.report.empty()))
     fail("--{}: the graph has no inputs, and all rows are alike; leave it out, `dma inspect` tells what was learned",
          request.plot.empty() ? "report" : "plot");
+  if (model->has_classes() && (!request.plot.empty() || !request.report.empty()))
+    fail("--{}: of a graph with classes there is none; leave it out", request.plot.empty() ? "report" : "plot");
   values = static_cast<double>(data.outputs.size());
   JointLearnReport report;
   try {
-    report = model->fit(data.inputs, data.outputs);
+    report = model->has_classes() ? model->fit(data.inputs, data.labels()) : model->fit(data.inputs, data.outputs);
   } catch (const Error& e) {
     fail("'{}': {}", name, located(model->file(), e.what()));
   }
   progress.reset();
   const auto predict = [&](const Eigen::MatrixXd& inputs) { return model->predict(inputs); };
-  if (!report.interrupted && predicts) check_prediction(predict(data.inputs), data.targets);
+  if (!report.interrupted && model->has_classes())
+    check_probabilities(model->probabilities(data.inputs));
+  else if (!report.interrupted && predicts)
+    check_prediction(predict(data.inputs), data.targets);
   if (data.held_out_rows() > 0 && predicts) {
     model->training.held_out_rows = data.held_out_rows();
-    model->training.held_out = scores_of(predict(data.held_out_inputs), data.held_out_outputs);
+    if (model->has_classes())
+      model->training.held_out_classes = {class_scores_of(model->probabilities(data.held_out_inputs),
+                                                          model->classes_of(data.held_out_labels()))};
+    else
+      model->training.held_out = scores_of(predict(data.held_out_inputs), data.held_out_outputs);
   }
   if (!request.quiet) tell_of_columns(request, data);
   FitOutputs outputs(request);

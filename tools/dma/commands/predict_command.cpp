@@ -46,11 +46,21 @@ std::string numbers_predicted(const PredictRequest& request, SavedBnn saved) {
   return request.json ? readable(prediction_json(prediction, targets)) : prediction_csv(prediction, targets);
 }
 
+std::string classes_text(const PredictRequest& request, const Eigen::MatrixXd& probabilities,
+                         const std::string& target, const std::vector<std::string>& classes) {
+  check_probabilities(probabilities);
+  return request.json ? readable(probabilities_json(probabilities, target, classes))
+                      : probabilities_csv(probabilities, target, classes);
+}
+
 std::string graph_predicted(const PredictRequest& request, const GraphModel& model) {
   CsvReader reader(request.data);
   std::vector<std::size_t> places;
   for (const std::string& name : model.inputs()) places.push_back(reader.column(name));
-  const Prediction prediction = model.predict(reader.read(places));
+  const Eigen::MatrixXd inputs = reader.read(places);
+  if (model.has_classes())
+    return classes_text(request, model.probabilities(inputs), model.targets()[0], model.classes());
+  const Prediction prediction = model.predict(inputs);
   check_prediction(prediction, model.targets());
   return request.json ? readable(prediction_json(prediction, model.targets()))
                       : prediction_csv(prediction, model.targets());
@@ -58,10 +68,8 @@ std::string graph_predicted(const PredictRequest& request, const GraphModel& mod
 
 std::string classes_predicted(const PredictRequest& request, const SavedClassifier& saved) {
   const NewRows rows = read_inputs(request, saved);
-  const Eigen::MatrixXd p = make_classifier(saved).predict(rows.inputs);
-  check_probabilities(p);
   say_notes(rows);
-  return request.json ? readable(probabilities_json(p, saved)) : probabilities_csv(p, saved);
+  return classes_text(request, make_classifier(saved).predict(rows.inputs), saved.target, saved.memory.classes);
 }
 
 void predict(const PredictRequest& request) {

@@ -16,11 +16,6 @@ namespace dma {
 
 namespace {
 
-std::string scores_text(const ClassScores& s) {
-  return fmt::format("accuracy {:.2f} %, log-loss {:.4f}, calibration error {:.2f} %", 100 * s.accuracy, s.log_loss,
-                     100 * s.calibration_error);
-}
-
 // Left-out rows are no more probable than by the frequencies of the classes, or by so little that it is chance.
 bool has_structure(const SavedClassifier& saved) {
   constexpr double kNatsByChance = 2.3;
@@ -62,6 +57,11 @@ void for_each_layer(const SavedClassifier& saved,
 }
 
 }  // namespace
+
+std::string scores_text(const ClassScores& s) {
+  return fmt::format("accuracy {:.2f} %, log-loss {:.4f}, calibration error {:.2f} %", 100 * s.accuracy, s.log_loss,
+                     100 * s.calibration_error);
+}
 
 std::string summary_text(const SavedClassifier& saved) {
   const ClassifierTraining& t = saved.training;
@@ -175,31 +175,33 @@ void check_probabilities(const Eigen::MatrixXd& p) {
           n + 1, p.row(n).sum());
 }
 
-std::string probabilities_csv(const Eigen::MatrixXd& p, const SavedClassifier& saved) {
+std::string probabilities_csv(const Eigen::MatrixXd& p, const std::string& target,
+                              const std::vector<std::string>& classes) {
   fmt::memory_buffer out;
   const auto append = std::back_inserter(out);
-  fmt::format_to(append, "{}", csv_cell(saved.target + "_class"));
-  for (const std::string& name : saved.memory.classes)
-    fmt::format_to(append, ",{}", csv_cell(fmt::format("{}_p_{}", saved.target, name)));
+  fmt::format_to(append, "{}", csv_cell(target + "_class"));
+  for (const std::string& name : classes)
+    fmt::format_to(append, ",{}", csv_cell(fmt::format("{}_p_{}", target, name)));
   const auto found = most_probable(p);
   for (Eigen::Index n = 0; n < p.rows(); ++n) {
     fmt::format_to(append, "\n{}",
-                   csv_cell(saved.memory.classes[static_cast<std::size_t>(found[static_cast<std::size_t>(n)])]));
+                   csv_cell(classes[static_cast<std::size_t>(found[static_cast<std::size_t>(n)])]));
     for (Eigen::Index k = 0; k < p.cols(); ++k) fmt::format_to(append, ",{}", p(n, k));
   }
   out.push_back('\n');
   return fmt::to_string(out);
 }
 
-Json probabilities_json(const Eigen::MatrixXd& p, const SavedClassifier& saved) {
+Json probabilities_json(const Eigen::MatrixXd& p, const std::string& target,
+                        const std::vector<std::string>& classes) {
   Json json;
   json["rows"] = p.rows();
-  Json& own = json["predictions"][saved.target];
+  Json& own = json["predictions"][target];
   own["class"] = Json::array();
   for (const Eigen::Index k : most_probable(p))
-    own["class"].push_back(saved.memory.classes[static_cast<std::size_t>(k)]);
-  for (std::size_t k = 0; k < saved.memory.classes.size(); ++k) {
-    Json& values = own["probabilities"][saved.memory.classes[k]] = Json::array();
+    own["class"].push_back(classes[static_cast<std::size_t>(k)]);
+  for (std::size_t k = 0; k < classes.size(); ++k) {
+    Json& values = own["probabilities"][classes[k]] = Json::array();
     for (const double value : p.col(static_cast<Eigen::Index>(k))) values.push_back(json_number(value));
   }
   return json;

@@ -18,8 +18,11 @@ Json weights_json(const SavedClassifier& saved);
 std::string honest_sentence(const SavedClassifier& saved);
 
 // Probabilities of classes, rows x classes, and the most probable class: as CSV and as JSON.
-std::string probabilities_csv(const Eigen::MatrixXd& probabilities, const SavedClassifier& saved);
-Json probabilities_json(const Eigen::MatrixXd& probabilities, const SavedClassifier& saved);
+std::string probabilities_csv(const Eigen::MatrixXd& probabilities, const std::string& target,
+                              const std::vector<std::string>& classes);
+Json probabilities_json(const Eigen::MatrixXd& probabilities, const std::string& target,
+                        const std::vector<std::string>& classes);
+std::string scores_text(const ClassScores& scores);
 // An Error unless all are numbers in [0, 1] and those of a row sum to 1.
 void check_probabilities(const Eigen::MatrixXd& probabilities);
 

@@ -76,6 +76,9 @@ Updated updated(const FitRequest& request, SavedBnn saved, const std::string& fi
 }
 
 Updated updated(const FitRequest& request, GraphModel model, const std::string& file) {
+  if (model.has_classes())
+    fail("'{}' has learned classes by a graph, to which rows cannot be added; fit all rows together",
+         request.update.string());
   CsvReader reader(request.data);
   std::vector<std::size_t> places;
   for (const auto* names : {&model.inputs(), &model.targets()})

@@ -7,6 +7,7 @@
 
 #include "engine/support/text.h"
 #include "models/files/bnn_file.h"
+#include "tools/dma/fit/classifier_summary.h"
 
 namespace dma {
 
@@ -19,6 +20,10 @@ void add_scores(const char* what, const GraphModel& model, const std::vector<Sco
     text += fmt::format("{}  {}: RMSE {:.4g}, log-likelihood {:.4f}, {:.0f} % inside 95 % intervals\n", what,
                         printable(model.targets()[k]), scores[k].rmse, scores[k].log_likelihood,
                         100 * scores[k].coverage_95);
+}
+void add_scores(const char* what, const GraphModel& model, const std::vector<ClassScores>& scores, std::string& text) {
+  for (const ClassScores& own : scores)
+    text += fmt::format("{}  {}: {}\n", what, printable(model.targets()[0]), scores_text(own));
 }
 
 }  // namespace
@@ -33,6 +38,8 @@ std::string summary_text(const GraphModel& model) {
   text += fmt::format("training  {} rows, {}\n", model.training.rows, model.training.line);
   add_scores("left out", model, model.training.left_out, text);
   add_scores("held out", model, model.training.held_out, text);
+  add_scores("left out", model, model.training.left_out_classes, text);
+  add_scores("held out", model, model.training.held_out_classes, text);
   for (std::size_t i = 0; i < beliefs.size() && i < kMostShown; ++i)
     text += fmt::format("learned   {} = {:.4g} +- {:.2g}\n", printable(beliefs[i].name), beliefs[i].belief.mean(),
                         beliefs[i].belief.sd());
@@ -43,10 +50,15 @@ std::string summary_text(const GraphModel& model) {
 
 Json summary_json(const GraphModel& model) {
   Json json{{"inputs", model.inputs()}, {"targets", Json::array()}, {"learned", Json::object()}};
+  const GraphModel::Training& t = model.training;
   for (std::size_t k = 0; k < model.targets().size(); ++k) {
     Json target{{"name", model.targets()[k]}, {"likelihood", model.likelihood(k)}};
-    if (k < model.training.left_out.size()) target["left_out"] = to_json(model.training.left_out[k]);
-    if (k < model.training.held_out.size()) target["held_out"] = to_json(model.training.held_out[k]);
+    if (model.has_classes()) target["classes"] = model.classes();
+    const auto add = [&](const char* name, const auto& scores) {
+      if (k < scores.size()) target[name] = to_json(scores[k]);
+    };
+    add("left_out", t.left_out), add("held_out", t.held_out);
+    add("left_out", t.left_out_classes), add("held_out", t.held_out_classes);
     json["targets"].push_back(std::move(target));
   }
   for (const auto& [name, belief] : model.beliefs())
@@ -55,7 +67,7 @@ Json summary_json(const GraphModel& model) {
   json["held_out_rows"] = model.training.held_out_rows;
   json["training"] = model.training.line;
   json["options"] = to_json(model.options());
-  json["program"] = describe(model.learner().program());
+  json["program"] = describe(model.program());
   return json;
 }
 

@@ -43,18 +43,18 @@ from .series import Series, smooth
 
 if TYPE_CHECKING:
     from .classifier import Classifier as Classifier
-    from .graph_regressor import GraphRegressor as GraphRegressor
+    from .graph_regressor import GraphClassifier as GraphClassifier, GraphRegressor as GraphRegressor
     from .regressor import Regressor as Regressor
 
 __all__ = [
     "Belief", "Certificate", "Classifier", "Connection", "Contradiction", "Domain", "Error", "Evidence", "Exact",
-    "ExactComparison", "Explanation", "Factor", "Factorisation", "Game", "Graph", "GraphRegressor", "GrowingGraph",
-    "HiddenMarkov", "Hyper", "HyperBelief", "Joint", "JointChains", "JointComparison", "Kind", "LearnReport", "Learner",
-    "LinearFit", "Mixture", "ParsedGraph", "Plan", "Process", "Rating", "Registry", "Regressor", "Report",
-    "RunCertificate", "Schedule", "Season", "Series", "SeriesFilter", "Smoothed", "State", "StateSpace",
-    "TreeReweighted", "Variable", "VectorFactor", "above", "all_to_one", "at_least", "at_most", "autoregressive",
-    "below", "certificate", "certify", "column", "compare_with_exact", "compare_with_joint", "compile",
-    "covariance", "decide", "draw_chains", "evidence", "evidence_bounds", "exact", "explain", "factor",
+    "ExactComparison", "Explanation", "Factor", "Factorisation", "Game", "Graph", "GraphClassifier", "GraphRegressor",
+    "GrowingGraph", "HiddenMarkov", "Hyper", "HyperBelief", "Joint", "JointChains", "JointComparison", "Kind",
+    "LearnReport", "Learner", "LinearFit", "Mixture", "ParsedGraph", "Plan", "Process", "Rating", "Registry",
+    "Regressor", "Report", "RunCertificate", "Schedule", "Season", "Series", "SeriesFilter", "Smoothed", "State",
+    "StateSpace", "TreeReweighted", "Variable", "VectorFactor", "above", "all_to_one", "at_least", "at_most",
+    "autoregressive", "below", "certificate", "certify", "column", "compare_with_exact", "compare_with_joint",
+    "compile", "covariance", "decide", "draw_chains", "evidence", "evidence_bounds", "exact", "explain", "factor",
     "factor_from_function", "factor_from_vector_function", "factorise", "finite", "flooding", "forward",
     "forward_backward", "gather", "gaussian_mixture", "given", "graph_text", "hyper", "hyper_belief", "joint",
     "likelihood", "likelihood_from_log_density", "linear_regression", "local_trend", "log_evidence", "marginal",
@@ -63,7 +63,12 @@ __all__ = [
     "value_of_information",
 ]  # fmt: skip
 
-_ESTIMATORS = {"Classifier": "classifier", "GraphRegressor": "graph_regressor", "Regressor": "regressor"}
+_ESTIMATORS = {
+    "Classifier": "classifier",
+    "GraphClassifier": "graph_regressor",
+    "GraphRegressor": "graph_regressor",
+    "Regressor": "regressor",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -7,17 +7,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 
 from . import _dma
-from .table_estimator import TableEstimator
+from .table_estimator import Classifying, Floats, TableEstimator
 from .tables import cells_of, checked_labels, target_names
 
-Floats = npt.NDArray[np.float64]
 
-
-class Classifier(ClassifierMixin, TableEstimator):
+class Classifier(Classifying, TableEstimator):
     """A Bayesian neural network whose outputs are the logits of classes, with probabilities that mean what they say.
 
     Parameters have the names and the meaning of the options of ``dma fit``; None leaves a choice to the library.
@@ -60,12 +56,9 @@ class Classifier(ClassifierMixin, TableEstimator):
         targets = target_names(y)
         cells = cells_of(X)
         X, y = checked_labels(self, X, y)
-        check_classification_targets(y)
-        classes, of_rows = np.unique(y, return_inverse=True)
-        names = [str(one) for one in classes.tolist()]
+        classes, labels = self._labelled(y)
         inputs, features, coding = self._coded(X, cells)
         target = targets(1, features)[0]
-        labels = [names[one] for one in of_rows]
         self._classes = classes  # for _keep, which is called even if the fit is stopped
         try:
             self._learn(lambda settings, on_epoch: _dma.fit_classes(inputs, labels, features, target, settings, on_epoch, coding))
@@ -78,31 +71,6 @@ class Classifier(ClassifierMixin, TableEstimator):
         inputs = self._inputs(X)  # first: it says what an estimator lacks that was not fitted
         return np.ascontiguousarray(self.model_.predict(inputs)[:, self._order])
 
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Their logarithms."""
-        with np.errstate(divide="ignore"):  # a class that cannot be
-            return np.log(self.predict_proba(X))
-
-    def predict(self, X: Any) -> Any:
-        """The most probable class of every row."""
-        most = np.argmax(self.predict_proba(X), axis=1)
-        return self.classes_[most]
-
     def _keep(self, model: _dma.ClassModel, columns: npt.NDArray[np.int_]) -> None:
         super()._keep(model, columns)
-        self.classes_ = self.__dict__.pop("_classes", None)
-        if self.classes_ is None:  # from a file
-            self.classes_ = np.unique(as_labels(model.classes))
-        self._order = [model.classes.index(str(one)) for one in self.classes_.tolist()]
-
-
-def as_labels(names: list[str]) -> Any:
-    """Names of classes as they were before they were text: whole numbers, numbers, or names."""
-    for kind in (int, float):
-        try:
-            values = [kind(name) for name in names]
-        except ValueError:
-            continue
-        if [str(value) for value in values] == names:
-            return np.asarray(values)
-    return np.asarray(names)
+        self._keep_classes(model.classes, self.__dict__.pop("_classes", None))

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import check_is_fitted
 
 from . import _dma
 from .table_estimator import Predicting, TableEstimator
@@ -134,6 +135,11 @@ class Regressor(Predicting, TableEstimator):
         if not settled:
             warnings.warn(f"{self.report_}, but the update stopped before it settled; fit all rows together", UserWarning, stacklevel=2)
         return self
+
+    def graph(self) -> _dma.Graph:
+        """The model of one row in standardised units: networks, noise, tails, linear baseline and what chooses among them."""
+        check_is_fitted(self, "model_")
+        return self.model_.graph()
 
     def predict_distribution(self, X: Any) -> _dma.Prediction:
         inputs = self._inputs(X)  # first: it says what an estimator lacks that was not fitted

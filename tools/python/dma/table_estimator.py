@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from . import _dma
@@ -146,3 +147,48 @@ class Predicting(RegressorMixin):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+class Classifying(ClassifierMixin):
+    """What estimators of classes share, by the probabilities that each of them predicts."""
+
+    classes_: Any
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities, rows x classes_."""
+        raise NotImplementedError
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Their logarithms."""
+        with np.errstate(divide="ignore"):  # a class that cannot be
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> Any:
+        """The most probable class of every row."""
+        most = np.argmax(self.predict_proba(X), axis=1)
+        return self.classes_[most]
+
+    @staticmethod
+    def _labelled(y: Any) -> tuple[Any, list[str]]:
+        """The classes, and the name of every row's."""
+        check_classification_targets(y)
+        classes, of_rows = np.unique(y, return_inverse=True)
+        names = [str(one) for one in classes.tolist()]
+        return classes, [names[one] for one in of_rows]
+
+    def _keep_classes(self, names: list[str], classes: Any) -> None:
+        """The classes of a fit; None: from a file, as those that the fit had no row of."""
+        self.classes_ = classes if classes is not None and len(classes) == len(names) else np.unique(as_labels(names))
+        self._order = [names.index(str(one)) for one in self.classes_.tolist()]
+
+
+def as_labels(names: list[str]) -> Any:
+    """Names of classes as they were before they were text: whole numbers, numbers, or names."""
+    for kind in (int, float):
+        try:
+            values = [kind(name) for name in names]
+        except ValueError:
+            continue
+        if [str(value) for value in values] == names:
+            return np.asarray(values)
+    return np.asarray(names)

@@ -44,13 +44,13 @@ struct DenseClasses {
 DenseClasses dense(const RowModel& model, const ClassData& data, const Vector& m) {
   Matrix f, gains;
   model.linearise(m, data.rows, f, gains);
-  const Matrix p = class_probabilities(f), r = class_gradient(p, data.classes);
+  const Matrix p = class_probabilities(f), r = class_gradient(p, data.classes, f.cols());
   DenseClasses found{Matrix::Zero(m.size(), m.size()), Vector::Zero(m.size())};
   const Index rows = data.rows.rows();
   for (Index n = 0; n < rows; ++n) {
     Matrix own(model.outputs(), m.size());
     for (Index k = 0; k < model.outputs(); ++k) own.row(k) = gains.row(k * rows + n);
-    found.information += own.transpose() * class_curvature(p.row(n)) * own;
+    found.information += own.transpose() * class_curvature(p.row(n), f.cols()) * own;
     found.gradient += own.transpose() * r.row(n).transpose();
   }
   return found;
@@ -232,6 +232,36 @@ TEST_CASE("class learner: any graph with a logit for each class is Laplace's at 
     mean += 0.5 * solve_classes(program, data, own, start, {.epochs = 5}).left_out;
   }
   CHECK(largest_of(mixed.left_out() - mean) < 1e-12);
+
+  ClassLearner loaded(g, standard_registry(), logits);
+  const std::string text = mixed.save();
+  loaded.load(text);
+  CHECK(loaded.predict({{x, xs}}) == mixed.predict({{x, xs}}));
+  CHECK(loaded.belief(w)[4] == mixed.belief(w)[4]);
+  CHECK(loaded.save() == text);
+  const auto with = [&](const std::string& old, const std::string& now) {
+    return std::string(text).replace(text.find(old), old.size(), now);
+  };
+  for (const std::string& other : {text.substr(0, text.size() / 2), std::string("{}"), with("class", "joint"),
+                                   with("\"k\"", "\"l\""), with("\"stretch\":", "\"stretch\":-")})
+    CHECK_THROWS_AS(loaded.load(other), Error);
+  CHECK(loaded.save() == text);
+
+  // Two scores of variance 1/2 are one logit of variance 1.
+  const std::vector<Index> labels = {0, 1, 0, 1, 1};
+  const std::vector<double> us = {-1.0, 0.3, 0.5, 2.0, 1.0};
+  std::vector<Gaussian> slopes;
+  std::vector<Matrix> predicted;
+  for (const std::uint32_t scores : {1u, 2u}) {
+    Graph h;
+    const auto s = gaussian_prior(h, h.shared("s", scores), 0.0, 1.0 / scores), u = h.observed("u");
+    ClassLearner binary(h, standard_registry(), product(h, s, all_to_one(u)), {.epochs = 200, .learn_scale = false});
+    binary.fit({{u, us}}, labels);
+    slopes.push_back(binary.belief(s).back()), predicted.push_back(binary.predict({{u, us}}));
+  }
+  CHECK(slopes[1].mean() == doctest::Approx(0.5 * slopes[0].mean()).epsilon(1e-6));
+  CHECK(slopes[1].variance() == doctest::Approx(0.25 + 0.25 * slopes[0].variance()).epsilon(1e-6));
+  CHECK(largest_of(predicted[0] - predicted[1]) < 0.01);  // of fixed points in one and in two dimensions
 
   // A mean of 1e9 leaves the variance its digits: 1e-4 before two rows of little weight.
   Graph far;

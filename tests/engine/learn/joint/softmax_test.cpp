@@ -50,20 +50,20 @@ TEST_CASE(
 
 TEST_CASE("softmax: gradient and curvature are the derivatives of the log-likelihood") {
   constexpr double kStep = 1e-5;
-  for (const Index outputs : {1, 3, 5}) {
+  for (const Index outputs : {1, 2, 3, 5}) {
     const Matrix f = random_matrix(6, outputs, 2);
     std::vector<Index> classes;
     for (Index n = 0; n < 6; ++n) classes.push_back(n % classes_of(outputs));
-    const Matrix gradient = class_gradient(class_probabilities(f), classes);
+    const Matrix gradient = class_gradient(class_probabilities(f), classes, outputs);
     for (Index n = 0; n < 6; ++n) {
-      const Matrix h = class_curvature(class_probabilities(f).row(n));
+      const Matrix h = class_curvature(class_probabilities(f).row(n), outputs);
       for (Index k = 0; k < outputs; ++k) {
         Matrix above = f, below = f;
         above(n, k) += kStep, below(n, k) -= kStep;
         CHECK((class_log_likelihood(above, classes) - class_log_likelihood(below, classes)) / (2 * kStep) ==
               doctest::Approx(gradient(n, k)).epsilon(1e-7));
-        const Matrix change =
-            class_gradient(class_probabilities(above), classes) - class_gradient(class_probabilities(below), classes);
+        const Matrix change = class_gradient(class_probabilities(above), classes, outputs) -
+                              class_gradient(class_probabilities(below), classes, outputs);
         CHECK(largest_entry(change.row(n) / (2 * kStep) + h.row(k)) < 1e-8);
       }
     }
@@ -71,7 +71,7 @@ TEST_CASE("softmax: gradient and curvature are the derivatives of the log-likeli
     const Vector products = in_class_metric(a, p).cwiseProduct(in_class_metric(b, p)).rowwise().sum();
     for (Index n = 0; n < 6; ++n)
       CHECK(products(n) ==
-            doctest::Approx((a.row(n) * class_curvature(p.row(n)) * b.row(n).transpose())(0)).epsilon(1e-12));
+            doctest::Approx((a.row(n) * class_curvature(p.row(n), outputs) * b.row(n).transpose())(0)).epsilon(1e-12));
   }
 }
 

@@ -209,3 +209,46 @@ TEST_CASE("dma fit --graph: what is wrong is said with its place and the way out
   check_refused(folder, fit + "mean.json --report page.html",
                 "--report: the graph has no inputs, and all rows are alike");
 }
+
+TEST_CASE("dma fit --graph: classes by softmax are those of Newton's steps; saved, predicted, inspected") {
+  const TemporaryFolder folder;
+  const std::string graph = R"({"variables": {"w": {"shared": true, "size": 2}, "x": {"observed": null},
+    "c": {"observed": null, "categories": ["red", "blue"]}, "scores": {"size": 2}}, "factors": [
+    {"kind": "gaussian_prior", "connects": ["w"], "parameters": {"mean": 0, "variance": 2}},
+    {"kind": "product", "connects": ["w", {"variable": "x", "reach": "all_to_one"}, "scores"]},
+    {"kind": "softmax", "connects": ["scores", "c"]}]})";
+  std::string csv = "x,c\n";
+  double w = 0, curvature = 0;  // of w[1] = -w[0], which the rows alone tell apart: sigmoid(2 w x)
+  for (int i = 0; i < 40; ++i)
+    csv += fmt::format("{},{}\n", std::sin(i), std::sin(i) + std::sin(7 * i) > 0 ? "blue" : "red");
+  for (int step = 0; step < 50; ++step) {
+    double slope = -w;  // two of variance 2
+    curvature = 1;
+    for (int i = 0; i < 40; ++i) {
+      const double x = 2 * std::sin(i), p = 1 / (1 + std::exp(-w * x));
+      slope += x * ((std::sin(i) + std::sin(7 * i) > 0 ? 1 : 0) - p), curvature += x * x * p * (1 - p);
+    }
+    w += slope / curvature;
+  }
+  folder.write("data.csv", csv), folder.write("graph.json", graph), folder.write("new.csv", "x\n0\n0.7\n");
+  const auto fitted =
+      run_dma(folder, "fit data.csv --graph graph.json --target c --holdout 0 --json --model model.json");
+  REQUIRE_MESSAGE(fitted.exit_code == 0, fitted.errors);
+  const auto json = nlohmann::json::parse(fitted.output);
+  CHECK(json["learned"]["w[1]"]["mean"].get<double>() == doctest::Approx(w).epsilon(1e-3));
+  // Of the sum w[0] + w[1] nothing is learned: half of it has variance 1.
+  CHECK(json["learned"]["w[1]"]["sd"].get<double>() == doctest::Approx(std::sqrt(1 + 1 / curvature)).epsilon(0.02));
+  CHECK(json["targets"][0]["left_out"]["accuracy"] > 0.6);
+  const auto p = nlohmann::json::parse(run_dma(folder, "predict model.json new.csv --json").output)["predictions"]["c"];
+  CHECK(p["class"][1] == "blue");
+  CHECK(p["probabilities"]["red"][0].get<double>() == doctest::Approx(0.5).epsilon(1e-9));
+  CHECK(run_dma(folder, "predict model.json new.csv").output.substr(0, 27) == "c_class,c_p_red,c_p_blue\nre");
+  const auto inspected = run_dma(folder, "inspect model.json");
+  CHECK(inspected.output.find("target    c, softmax: red, blue\n") != std::string::npos);
+  CHECK(inspected.output.find("left out  c: accuracy ") != std::string::npos);
+  check_refused(folder, "fit data.csv --update model.json --model other.json", "has learned classes by a graph");
+  check_refused(folder, "fit data.csv --graph graph.json --target c --report r.html",
+                "--report: of a graph with classes");
+  folder.write("data.csv", csv + "0,green\n1,green\n");
+  check_refused(folder, "fit data.csv --graph graph.json --target c", "target 'c' has no class 'green'");
+}
