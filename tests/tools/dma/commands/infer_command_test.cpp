@@ -191,9 +191,7 @@ TEST_CASE("infer: cliques that are too wide are named, and the sweeps that take 
 TEST_CASE("infer: a factor in a gate counts where its file says") {
   // x is 1 for sure, or 9 times in 10; it was seen to be 1: 0.5 and 0.45.
   const TemporaryFolder folder;
-  folder.write(
-      "g.json",
-      R"json({"variables": {"sure": {"categories": ["no", "yes"]}, "x": {"family": "bernoulli", "observed": 1}},
+  folder.write("g.json", R"json({"variables": {"sure": {"categories": ["no", "yes"]}, "x": {"family": "bernoulli", "observed": 1}},
     "factors": [{"kind": "categorical_prior", "connects": ["sure"], "parameters": {"probability": [0.5, 0.5]}},
                 {"kind": "bernoulli_prior", "connects": ["x"], "parameters": {"probability": 1}, "when": {"sure": "yes"}},
                 {"kind": "bernoulli_prior", "connects": ["x"], "parameters": {"probability": 0.9}, "when": {"sure": 0}}]})json");
