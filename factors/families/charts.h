@@ -34,8 +34,9 @@ struct Turn {
   static Arm arm(const Vector& u);                              // the derivative of exp(-w) u at w = 0
 };
 
+// Most angles need no remainder.
 inline double wrapped(double angle) {
-  return std::abs(angle) <= std::numbers::pi ? angle : std::remainder(angle, 2 * std::numbers::pi);  // that is slow
+  return std::abs(angle) <= std::numbers::pi ? angle : std::remainder(angle, 2 * std::numbers::pi);
 }
 
 // What a belief of any such family is: independent Gaussians over the components of a step from their means.
