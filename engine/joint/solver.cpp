@@ -1,6 +1,6 @@
 #include "engine/joint/solver.h"
 
-#include <Eigen/Core>
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
@@ -28,6 +28,50 @@ constexpr int kCorrections = 10;
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   const auto size = static_cast<Eigen::Index>(a.size());
   return Eigen::Map<const Eigen::VectorXd>(a.data(), size).dot(Eigen::Map<const Eigen::VectorXd>(b.data(), size));
+}
+
+// A step of one standard deviation along which the objective at n.x bends down most; nothing where it bends up. With the
+// factor C of Gauss-Newton's information the curvature C^-1 H C^-T is 1 wherever the graph is linear, and what products
+// add has few directions: a few steps of Lanczos, by differences of gradients, have them.
+std::vector<double> downward_bend(Numbers& n) {
+  constexpr Eigen::Index kMostGradients = 5;
+  constexpr double kShort = 1e-3, kNoMore = 1e-6;  // of a step; of what is left of a product with the curvature
+  const auto size = static_cast<Eigen::Index>(n.x.size()), most = std::min(size, kMostGradients);
+  const auto gradient_at = [&](const std::vector<double>& x) -> Eigen::VectorXd {
+    (void)n.evaluate(x, true);
+    (void)n.trace();
+    n.find_gradient();
+    Eigen::VectorXd out = Eigen::Map<const Eigen::VectorXd>(n.gradient.data(), size);
+    n.fronts.solve_lower({out.data(), n.x.size()}, n.room);
+    return out;
+  };
+  const auto set_step = [&](const Eigen::VectorXd& z) {
+    Eigen::Map<Eigen::VectorXd>(n.step.data(), size) = z;
+    n.fronts.solve_upper(n.step, n.room);
+  };
+  boost::random::mt19937_64 random(2);
+  boost::random::normal_distribution<double> normal;
+  const Eigen::VectorXd here = gradient_at(n.x);
+  Eigen::MatrixXd basis(size, most), curvature = Eigen::MatrixXd::Zero(most, most);
+  Eigen::VectorXd next = Eigen::VectorXd::NullaryExpr(size, [&] { return normal(random); }).normalized();
+  Eigen::Index count = 0;
+  for (double left = 1; count < most && left > kNoMore; ++count) {
+    basis.col(count) = next;
+    set_step(next);
+    for (std::size_t u = 0; u < n.x.size(); ++u) n.trial[u] = n.x[u] + kShort * n.step[u];
+    next = (here - gradient_at(n.trial)) / kShort;
+    const Eigen::VectorXd along = basis.leftCols(count + 1).transpose() * next;
+    curvature.col(count).head(count + 1) = along;
+    next -= basis.leftCols(count + 1) * along;
+    left = next.norm();
+    next /= left;
+  }
+  (void)gradient_at(n.x);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> bends(
+      curvature.topLeftCorner(count, count).selfadjointView<Eigen::Upper>());
+  if (!(count > 0 && bends.eigenvalues()[0] < 0)) return {};
+  set_step(basis.leftCols(count) * bends.eigenvectors().col(0));
+  return n.step;
 }
 
 }  // namespace
@@ -181,8 +225,8 @@ JointSolver::End JointSolver::step_to_the_end(Memory& memory, JointReport& repor
 }
 
 // A point where nothing pulls may be a maximum or a saddle, as that between two factors of a product at 0:
-// Gauss-Newton's information has no word for that, but some steps from it then lead down. They are as long as the
-// Gaussian is wide, and, unless the objective rises there as a linear graph's does, a hundredth of that.
+// Gauss-Newton's information has no word for that. Some steps as long as the Gaussian is wide, or one along which the
+// objective bends down, then lead to something lower.
 JointSolver::End JointSolver::leave_saddle(Memory& memory, JointReport& report) const {
   Numbers& n = memory.numbers;
   if (memory.system->has_constant_gains) return End::converged;
@@ -191,20 +235,18 @@ JointSolver::End JointSolver::leave_saddle(Memory& memory, JointReport& report) 
   boost::random::normal_distribution<double> normal;
   std::vector<double> lowest;
   double objective = report.objective - kRounding * std::abs(report.objective);
+  const auto look_along = [&](const std::vector<double>& step, double length) {
+    for (std::size_t u = 0; u < n.x.size(); ++u) n.trial[u] = n.x[u] + length * step[u];
+    if (const double found = n.evaluate(n.trial, false); found < objective) objective = found, lowest = n.trial;
+  };
   (void)n.trace();
   (void)n.factorise(0);
+  if (const std::vector<double> bend = downward_bend(n); !bend.empty())
+    for (const double length : {1.0, -1.0, 0.1, -0.1, 0.01, -0.01}) look_along(bend, length);
   for (int d = 0; d < kDirections; ++d) {
     for (double& z : n.step) z = normal(random);
-    const double rise = 0.5 * dot(n.step, n.step);
-    bool is_bowl = true;
     n.fronts.solve_upper(n.step, n.room);
-    for (const double length : {1.0, -1.0, 0.01, -0.01}) {
-      if (is_bowl && std::abs(length) < 1) break;
-      for (std::size_t u = 0; u < n.x.size(); ++u) n.trial[u] = n.x[u] + length * n.step[u];
-      const double found = n.evaluate(n.trial, false);
-      is_bowl &= std::abs(found - report.objective - rise) < 0.5 * rise;
-      if (found < objective) objective = found, lowest = n.trial;
-    }
+    look_along(n.step, 1), look_along(n.step, -1);
   }
   if (lowest.empty()) {
     (void)n.evaluate(n.x, true);
