@@ -195,7 +195,7 @@ TEST_CASE("neighbours: of a large table a sample is judged, as all of its rows w
 
 TEST_CASE("neighbours: far from the rows they are as wrong as they say") {
   // Lines with waves on them: the waves end somewhere, the line goes on. Rows come from a square of two columns.
-  constexpr int kTables = 30;
+  constexpr int kTables = 12;
   for (const double wave : {0.0, 0.3, 1.0}) {
     CAPTURE(wave);
     double square = 0;
