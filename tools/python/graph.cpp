@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "engine/inspect/dot.h"
+#include "engine/joint/joint.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/expressions.h"
@@ -230,34 +231,52 @@ void bind_files(py::module_& module) {
   struct Parsed {
     Shared graph;
     py::dict observations, starts;
-    std::string description, schedule, method;
+    GraphFile file;  // its graph is the one above
   };
   py::class_<Parsed>(module, "ParsedGraph", "What a file of `dma infer` says.")
       .def_readonly("graph", &Parsed::graph)
       .def_readonly("observations", &Parsed::observations)
       .def_readonly("starts", &Parsed::starts)
-      .def_readonly("description", &Parsed::description)
-      .def_readonly("schedule", &Parsed::schedule)
-      .def_readonly("method", &Parsed::method);
+      .def_property_readonly("description", [](const Parsed& p) { return p.file.description; })
+      .def_property_readonly("schedule", [](const Parsed& p) { return p.file.schedule; })
+      .def_property_readonly("method", [](const Parsed& p) { return p.file.method; })
+      .def_property_readonly("hypers",
+                             [](const Parsed& p) {
+                               std::vector<std::string> names;
+                               for (const Hyper& hyper : p.file.hypers) names.push_back(hyper.name);
+                               for (const auto& covariance : p.file.covariances) names.push_back(covariance.name);
+                               return names;
+                             })
+      .def(
+          "add_hypers", [](const Parsed& p, Joint& solver) { p.file.add_hypers(solver.options); }, py::arg("solver"),
+          "The parameters that the file says are unknown, to joint().");
   module.def(
       "parse_graph",
       [](const std::string& text, const std::map<std::string, std::string>& observe) {
         std::vector<GivenText> given;
         for (const auto& [name, value] : observe) given.push_back({name, value});
         GraphFile file = parse_graph(text, given);
-        Parsed parsed{nullptr, {}, {}, file.description, file.schedule, file.method};
+        Parsed parsed;
         for (const GraphFile::Observation& one : file.observations)
           parsed.observations[py::str(file.graph[one.variable].name)] = one.values;
         for (const GraphFile::Observation& one : file.starts)
           parsed.starts[py::str(file.graph[one.variable].name)] = one.values;
-        parsed.graph = std::make_shared<Graph>(std::move(file.graph));
+        parsed.graph = std::make_shared<Graph>(std::exchange(file.graph, {}));
+        parsed.file = std::move(file);
         return parsed;
       },
       py::arg("text"), py::arg("observe") = std::map<std::string, std::string>{},
       "A graph from text in the format of `dma infer`: JSON, BIF, UAI or g2o.");
+  const char* const same = "The text that parse_graph and `dma infer` read as the same graph, digit by digit.";
+  module.def("graph_text", &graph_as_text, py::arg("graph"), same);
   module.def(
-      "graph_text", &graph_as_text, py::arg("graph"),
-      "The text that parse_graph and `dma infer` read as the same graph, digit by digit.");
+      "graph_text",
+      [](const Parsed& p) {
+        GraphFile file = p.file;
+        file.graph = *p.graph;
+        return graph_text(file);
+      },
+      py::arg("graph"), same);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ import shutil
 import signal
 import threading
 import weakref
+from pathlib import Path
 from typing import Any
 
 import dma
@@ -60,6 +61,17 @@ def test_an_unknown_spread_is_integrated_over() -> None:
     assert abs(state.belief(mu).mean[0] - 4.41) < 0.1
     tau = dma.hyper_belief(state, "tau")
     assert abs(tau.mean - 3.6) < 0.1 and tau.quantile(0.05) < tau.mean < tau.quantile(0.95)
+    # The same from a file, which says what is unknown, and from the text of what was read.
+    schools = Path(__file__).parents[3] / "tools" / "examples" / "graphs" / "schools.json"
+    parsed = dma.parse_graph(dma.graph_text(dma.parse_graph(schools.read_text())))
+    assert parsed.hypers == ["tau"]
+    solver = dma.joint()
+    parsed.add_hypers(solver)
+    plan = dma.compile(parsed.graph, solver)
+    again = dma.State(plan)
+    again.observe("y", parsed.observations["y"])
+    assert dma.run(plan, again).converged
+    assert dma.hyper_belief(again, "tau").mean == tau.mean
 
 
 def test_an_unknown_covariance_is_integrated_over() -> None:
