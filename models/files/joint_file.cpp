@@ -119,6 +119,7 @@ Json to_json(const JointRegression::Memory& memory) {
                {"highest_inputs", packed_vector(memory.highest.transpose())},
                {"members", Json::array()}};
   if (memory.smoothing >= 0) json["jitter"] = json_number(memory.smoothing);
+  if (memory.relevance.size() > 0) json["relevance"] = packed_vector(memory.relevance);
   if (!memory.width_reason.empty()) json["width"] = memory.width_reason;
   if (memory.baseline) json["linear"] = to_json(*memory.baseline);
   for (const auto& member : memory.members) {
@@ -137,6 +138,7 @@ JointRegression::Memory joint_memory_from(const Json& json) {
   memory.lowest = packed_vector_from(json.at("lowest_inputs")).transpose();
   memory.highest = packed_vector_from(json.at("highest_inputs")).transpose();
   if (json.contains("jitter")) memory.smoothing = json_number(json.at("jitter"));  // younger than the format
+  if (json.contains("relevance")) memory.relevance = packed_vector_from(json.at("relevance"));
   if (json.contains("width")) memory.width_reason = json.at("width").get<std::string>();
   if (json.contains("linear")) memory.baseline = posterior_from(json.at("linear"));
   for (const Json& one : json.at("members")) {
@@ -210,6 +212,9 @@ void check_joint_memory(const BnnOptions& options, const JointRegression::Memory
   const auto inputs = static_cast<Index>(options.layers.front());
   expect(memory.smoothing == -1 || (memory.smoothing >= 0 && std::isfinite(memory.smoothing)),
          "the smoothing is not usable");
+  expect(memory.relevance.size() == 0 || (memory.relevance.size() == inputs && (memory.relevance.array() > 0).all() &&
+                                          memory.relevance.allFinite()),
+         "the relevances do not fit the inputs");
   expect(is_plain_text(memory.width_reason), "the reason for the width holds control characters");
   expect(memory.network_fraction >= 0 && memory.network_fraction <= 1, "the network's fraction is not in [0, 1]");
   expect(memory.members.size() == (whole ? std::max<std::size_t>(1, options.members) : 1),

@@ -9,6 +9,7 @@
 #include "engine/support/parallel.h"
 #include "models/network/joint_components.h"
 #include "models/network/smoothing_choice.h"
+#include "models/table/relevance.h"
 
 namespace dma {
 
@@ -55,6 +56,7 @@ void JointRegression::deal_parts(Index rows, bool trial) {
   parts_.clear();
   const std::vector<Index> order = random_order(rows, options_.seed + 0x5eed);
   JointRegressionOptions own = options_;
+  own.prior = {};  // rows that are held out say nothing of relevance
   own.hold_out = own.choose_width = own.choose_smoothing = own.tails = false;
   own.on_stage = {};
   if (trial) own.members = 1, own.noise_model = NoiseModel::constant, own.linear_baseline = false;
@@ -135,7 +137,8 @@ bool JointRegression::try_widths(const RowData& data) {
     auto next = std::make_unique<JointRegression>(std::move(own));
     const double products = products_of_epoch(std::min(data.count(), kMostTrialRows), next->network_.scalars());
     if (failures == 2 || (failures == 1 && products > kCheapTrialProducts)) break;
-    if (best && next->network_.scalars() > kMostWeightsPerRow * data.count()) {
+    next->set_relevance(memory_.relevance);
+    if (best && next->weights_that_count() > kMostWeightsPerRow * data.count()) {
       if (failures == 0)
         memory_.width_reason = fmt::format("{} have more than {} weights a row", width, kMostWeightsPerRow);
       break;
@@ -172,8 +175,9 @@ bool JointRegression::try_widths(const RowData& data) {
   }
   memory_.width_reason = fmt::format("{} hidden units{}{}", best->options_.shape.layers[1],
                                      memory_.width_reason.empty() ? "" : ": ", memory_.width_reason);
-  options_.shape = best->options_.shape, options_.prior = std::move(best->options_.prior);
+  options_.shape = best->options_.shape;
   network_ = std::move(best->network_);
+  set_relevance(std::move(memory_.relevance));
   memory_.smoothing = best->memory_.smoothing;
   parts_ = std::move(best->parts_);
   return going_on;
@@ -192,6 +196,7 @@ bool JointRegression::prepare(const RowData& data) {
   bool going_on = true;
   if (anew) {
     memory_ = {};
+    set_relevance(options_.choose_relevance ? relevance_of(data.rows, data.targets, options_.seed) : Vector());
     if (options_.choose_width && can_hold_out)
       going_on = try_widths(data);
     else

@@ -37,6 +37,7 @@ struct JointRegressionOptions {
   bool tails = true, linear_baseline = true, doubt_extrapolation = true;
   int epochs = 60, weighted_epochs = 40;  // limits
   double least_gain = 0.0003;             // see SharedFitOptions
+  bool choose_relevance = true;  // of the inputs, by evidence: models/table/relevance.h
   bool choose_smoothing = true;  // the shape's is where to start from: smoothing_choice.h
   bool hold_out = true;          // judge by rows held out where leverage would flatter; otherwise always by leverage
   bool choose_width = false;     // of the one hidden layer, by rows held out: 10, 20, 50, ... while they gain
@@ -122,6 +123,7 @@ class JointRegression {
     std::optional<SharedPosterior> baseline;
     double network_fraction = 1;
     double smoothing = -1;                  // of all networks; below 0: the shape's
+    Vector relevance = {};                  // factors on the prior variances of the inputs' weights; empty: 1
     std::string width_reason;               // why this width; empty: it was given
     Eigen::RowVectorXd lowest, highest;  // of every column of the learned rows
   };
@@ -148,6 +150,8 @@ class JointRegression {
   double fraction_of_each() const;  // fitted network, of the mixture
   std::vector<RowBeliefs> beliefs_of_networks(const Matrix& rows) const;
   void set_smoothing(double smoothing);
+  void set_relevance(Vector relevance);
+  Index weights_that_count() const;
   SharedState first_state(std::size_t member, Index outputs) const;
   void watch(Curvature& curvature, const char* what) const;
   void fit_baseline(Fitting& fitting);
@@ -169,7 +173,8 @@ class JointRegression {
   JointRegressionOptions options_;
   RowProgram network_;
   LinearRows linear_;
-  SharedPrior linear_prior_;
+  bool prior_is_given_;
+  SharedPrior drawn_prior_, linear_prior_;  // what members start from; of the linear model
   Memory memory_;
   std::vector<PredictionComponent> left_out_;
   bool prepared_ = false;

@@ -196,9 +196,38 @@ void JointRegression::set_smoothing(double smoothing) {
   network_ = network_rows(options_.shape);
 }
 
+// Whatever the relevances, a unit has as much prior variance in all: inputs count as far as they matter.
+void JointRegression::set_relevance(Vector relevance) {
+  const auto inputs = static_cast<Index>(options_.shape.layers[0]), units = static_cast<Index>(options_.shape.layers[1]);
+  drawn_prior_ = network_.prior();
+  linear_prior_ = {Vector::Zero(linear_.scalars()),
+                   Vector::Constant(linear_.scalars(), static_cast<double>(inputs + 1))};
+  if (relevance.size() > 0) {
+    const double bias = options_.shape.bias ? 1 : 0, sum = relevance.sum();
+    const Vector precisions = relevance.cwiseInverse();
+    for (Index j = 0; j < units; ++j)
+      drawn_prior_.precision.segment(j * inputs, inputs) = (sum + bias) * precisions;
+    if (options_.shape.bias) drawn_prior_.precision.segment(units * inputs, units).setConstant(sum + bias);
+    for (Index k = 0; k < linear_.outputs(); ++k)
+      linear_prior_.precision.segment(k * (inputs + 1), inputs + 1) << (sum + 1) * precisions, sum + 1;
+  }
+  if (!prior_is_given_) {
+    options_.prior = drawn_prior_;
+    options_.prior.precision /= options_.prior_variance_scale;
+  }
+  memory_.relevance = std::move(relevance);
+}
+
+Index JointRegression::weights_that_count() const {
+  const Vector& own = memory_.relevance;
+  return network_.scalars() - static_cast<Index>(options_.shape.layers[1]) *
+                                  static_cast<Index>(static_cast<double>(own.size()) - own.sum());
+}
+
 void JointRegression::restore(Memory memory) {
   memory_ = std::move(memory);
   if (memory_.smoothing >= 0) set_smoothing(memory_.smoothing);
+  set_relevance(std::move(memory_.relevance));
 }
 
 }  // namespace dma

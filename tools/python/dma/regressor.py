@@ -14,7 +14,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _dma
-from .table_estimator import Predicting, TableEstimator
+from .table_estimator import Floats, Predicting, TableEstimator
 from .tables import cells_of, checked_more, checked_pair, column_names, target_names
 
 
@@ -93,6 +93,11 @@ class Regressor(Predicting, TableEstimator):
     @property
     def far_rows_(self) -> list[int]:
         return list(self.model_.far_rows)
+
+    @property
+    def relevance_(self) -> Floats:
+        """Of every input, the factor on the prior variance of its weights: all 1 where evidence does not tell them apart."""
+        return self.model_.relevance
 
     def fit(self, X: Any, y: Any) -> Regressor:
         """Learns rows of inputs and their targets: one column, or several that are predicted together."""
