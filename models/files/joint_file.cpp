@@ -8,6 +8,7 @@
 #include "engine/support/text.h"
 #include "engine/support/whole_json.h"
 #include "models/files/packed_matrices.h"
+#include "models/table/relevance.h"
 
 namespace dma {
 
@@ -205,16 +206,17 @@ void check_joint_memory(const BnnOptions& options, const JointRegression::Memory
   const bool whole = options.is_joint();  // otherwise the linear baseline of a network with messages
   const std::vector<std::size_t> layers =
       whole ? options.layers : std::vector{options.layers.front(), options.layers.back()};
-  Index scalars = 0;
-  for (std::size_t l = 0; l + 1 < layers.size(); ++l)
-    scalars += static_cast<Index>(layers[l + 1] * (layers[l] + (options.bias || !whole ? 1 : 0)));
   const std::size_t outputs = options.layers.back();
   const auto inputs = static_cast<Index>(options.layers.front());
   expect(memory.smoothing == -1 || (memory.smoothing >= 0 && std::isfinite(memory.smoothing)),
          "the smoothing is not usable");
   expect(memory.relevance.size() == 0 || (memory.relevance.size() == inputs && (memory.relevance.array() > 0).all() &&
-                                          memory.relevance.allFinite()),
+                                          memory.relevance.allFinite() && !inputs_that_matter(memory.relevance).empty()),
          "the relevances do not fit the inputs");
+  const std::size_t seen = memory.relevance.size() > 0 ? inputs_that_matter(memory.relevance).size() : layers.front();
+  Index scalars = 0;
+  for (std::size_t l = 0; l + 1 < layers.size(); ++l)
+    scalars += static_cast<Index>(layers[l + 1] * ((l == 0 ? seen : layers[l]) + (options.bias || !whole ? 1 : 0)));
   expect(is_plain_text(memory.width_reason), "the reason for the width holds control characters");
   expect(memory.network_fraction >= 0 && memory.network_fraction <= 1, "the network's fraction is not in [0, 1]");
   expect(memory.members.size() == (whole ? std::max<std::size_t>(1, options.members) : 1),

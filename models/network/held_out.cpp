@@ -101,7 +101,8 @@ bool JointRegression::learn_parts(const RowData& data, std::size_t first, std::s
 void JointRegression::choose_smoothing_by(const RowData& data) {
   if (options_.choose_smoothing)
     set_smoothing(choose_smoothing(
-        options_.shape, prior_of(0), first_state(0, data.targets.cols()), data,
+        network_.shape(), learned_prior(0), first_state(0, data.targets.cols()),
+        {network_.seen(data.rows), data.targets},
         {.learn_noise = options_.noise.empty(), .learn_scale = options_.learn_scale, .jobs = options_.jobs},
         options_.seed));
 }
@@ -135,10 +136,10 @@ bool JointRegression::try_widths(const RowData& data) {
     own.shape.layers[1] = width;
     own.prior = {};
     auto next = std::make_unique<JointRegression>(std::move(own));
+    next->set_relevance(memory_.relevance);
     const double products = products_of_epoch(std::min(data.count(), kMostTrialRows), next->network_.scalars());
     if (failures == 2 || (failures == 1 && products > kCheapTrialProducts)) break;
-    next->set_relevance(memory_.relevance);
-    if (best && next->weights_that_count() > kMostWeightsPerRow * data.count()) {
+    if (best && next->network_.scalars() > kMostWeightsPerRow * data.count()) {
       if (failures == 0)
         memory_.width_reason = fmt::format("{} have more than {} weights a row", width, kMostWeightsPerRow);
       break;
@@ -176,7 +177,6 @@ bool JointRegression::try_widths(const RowData& data) {
   memory_.width_reason = fmt::format("{} hidden units{}{}", best->options_.shape.layers[1],
                                      memory_.width_reason.empty() ? "" : ": ", memory_.width_reason);
   options_.shape = best->options_.shape;
-  network_ = std::move(best->network_);
   set_relevance(std::move(memory_.relevance));
   memory_.smoothing = best->memory_.smoothing;
   parts_ = std::move(best->parts_);

@@ -27,7 +27,7 @@ constexpr double kWeightedSquares = 1.03;
 
 JointRegression::JointRegression(JointRegressionOptions options)
     : options_(std::move(options)),
-      network_(network_rows(options_.shape)),
+      network_(options_.shape, {}),
       linear_(static_cast<Index>(options_.shape.layers.front()), static_cast<Index>(options_.shape.layers.back())),
       prior_is_given_(options_.prior.mean.size() > 0) {
   set_relevance({});
@@ -207,7 +207,7 @@ void JointRegression::fit_plain(Fitting& fitting, std::size_t index) {
     member.plain_posterior.reset();  // of an earlier fit; this one may stop before it has new ones
     member.weighted_posterior.reset();
   }
-  const SharedPrior prior = prior_of(index);
+  const SharedPrior prior = learned_prior(index);
   SharedFitOptions joint = fit_options(fitting, index, &Member::plain, plain);
   bool going_on = true;
   joint.on_epoch = [&going_on, asked = joint.on_epoch](const SharedEpoch& epoch) { return going_on = asked(epoch); };
@@ -257,7 +257,7 @@ void JointRegression::fit_weighted(Fitting& fitting, std::size_t index) {
   joint.noise_depends_on_inputs = true;
   joint.weight_exponent = kWeightExponent;
   const auto curvature = curvature_for(fitting);
-  const double evidence = fit_shared(network_, data, prior_of(index), joint, weighted, *curvature);
+  const double evidence = fit_shared(network_, data, learned_prior(index), joint, weighted, *curvature);
   SharedSolution fitted =
       solution_of(network_, data, weighted, *curvature, evidence, options_.tails && judged_.empty());
   if (index < fitting.held_weighted.size()) judge(fitting, fitting.held_weighted[index], fitted);
@@ -282,10 +282,10 @@ SharedState JointRegression::first_state(std::size_t member, Index outputs) cons
   return state;
 }
 
-SharedPrior JointRegression::prior_of(std::size_t member) const {
+SharedPrior JointRegression::learned_prior(std::size_t member) const {
   SharedPrior prior = options_.prior;
   const std::size_t last = options_.shape.layers.size() - 2;
-  const Index hidden = network_.scalars() - network_.outputs() * static_cast<Index>(options_.shape.fan_in(last));
+  const Index hidden = network_.scalars() - network_.outputs() * static_cast<Index>(network_.shape().fan_in(last));
   if (options_.anchored) prior.mean.head(hidden) += draw(drawn_prior_, options_.seed + member).head(hidden);
   return prior;
 }

@@ -107,9 +107,10 @@ class JointRegression {
     Vector mean, variance;
   };
   Marginals weights(std::size_t member) const;
+  // Of all weights; those of inputs that do not matter are 0.
+  SharedPrior prior_of(std::size_t member) const;
   // What predict() mixes, but for the doubt of extrapolation.
   std::vector<MixedNetwork> networks() const;
-  SharedPrior prior_of(std::size_t member) const;
   std::size_t members() const { return memory_.members.size(); }
 
   struct Member {
@@ -130,7 +131,7 @@ class JointRegression {
   const Memory& memory() const { return memory_; }
   void restore(Memory memory);
   const JointRegressionOptions& options() const { return options_; }
-  const RowProgram& network() const { return network_; }
+  const NetworkOfColumns& network() const { return network_; }
 
  private:
   struct Fitting;
@@ -151,7 +152,8 @@ class JointRegression {
   std::vector<RowBeliefs> beliefs_of_networks(const Matrix& rows) const;
   void set_smoothing(double smoothing);
   void set_relevance(Vector relevance);
-  Index weights_that_count() const;
+  SharedPrior learned_prior(std::size_t member) const;  // of the weights that are learned
+  Vector of_all_inputs(const Vector& of_weights, double unseen) const;
   SharedState first_state(std::size_t member, Index outputs) const;
   void watch(Curvature& curvature, const char* what) const;
   void fit_baseline(Fitting& fitting);
@@ -171,7 +173,7 @@ class JointRegression {
   void doubt_extrapolation(const SharedPosterior& posterior, const Matrix& rows, RowBeliefs& beliefs) const;
 
   JointRegressionOptions options_;
-  RowProgram network_;
+  NetworkOfColumns network_;
   LinearRows linear_;
   bool prior_is_given_;
   SharedPrior drawn_prior_, linear_prior_;  // what members start from; of the linear model

@@ -13,7 +13,9 @@ namespace dma {
 
 namespace {
 
-constexpr Index kRowsPerInput = 50;  // more tell by themselves
+constexpr Index kRowsPerInput = 50, kFewestInputs = 20;  // more rows, or fewer inputs: models tell by themselves
+constexpr Index kMostRest = 1000;      // inputs that stand for all that were not found
+constexpr double kLeastOfRest = 0.01;  // relevance of these, where they matter together
 constexpr Index kMostRows = 2000;    // a sample of so many finds what matters
 constexpr Index kCosines = 6;
 constexpr std::size_t kMostEffects = 16;
@@ -91,8 +93,8 @@ Found best_pair(const Effects& effects, const Vector& rest, const std::vector<Fo
   return best;
 }
 
-// Of every input the nats that it gains beyond its price; above 0: it matters.
-Vector surplus_of(const Effects& effects, const Vector& y) {
+// Relevances for one target; 0 where nothing is found.
+Vector relevance_for(const Effects& effects, const Vector& y) {
   const Index inputs = effects.rows.cols();
   const double count = static_cast<double>(inputs), price = std::log(count) + kDoubt,
                price_of_pair = std::log(std::max(1.0, count * (count - 1) / 2)) + kDoubt;
@@ -123,11 +125,21 @@ Vector surplus_of(const Effects& effects, const Vector& y) {
       chosen[e].variance = gain.variance, found[e].surplus = gain.nats - price_of(found[e]);
     }
   }
+  if (found.empty()) return Vector::Zero(inputs);
+  double variance = 0;  // of what was found
+  for (const EffectEvidence::Effect& e : chosen) variance += e.variance / static_cast<double>(chosen.size());
+  for (const Found& f : found)
+    if (f.i == f.j) surplus(f.i) = f.surplus;
   for (const Found& f : found)
     for (const Index j : {f.i, f.j}) surplus(j) = std::max(surplus(j), f.surplus);
-  for (const Found& f : found)
-    if (f.i == f.j) surplus(f.j) = std::max(surplus(f.j), f.surplus);
-  return surplus;
+  Vector relevance = (std::log(kLeastRelevance) / (1 + surplus.array().exp())).exp();
+  std::vector<Index> rest;
+  for (Index j = 0; j < inputs && std::ssize(rest) < kMostRest; ++j)
+    if (!(surplus(j) > 0)) rest.push_back(j);
+  if (rest.empty()) return relevance;
+  const EffectEvidence::Gain gain = EffectEvidence(y, chosen).gain(centred(effects.rows(Eigen::all, rest)));
+  if (gain.nats > kDoubt) relevance = relevance.cwiseMax(std::clamp(gain.variance / variance, kLeastOfRest, 1.0));
+  return relevance;
 }
 
 }  // namespace
@@ -157,7 +169,7 @@ double EffectEvidence::log_evidence() const {
 // With S = F^T C^-1 F of eigenvalues s_i and q = F^T C^-1 y along its axes, v F F^T takes sum v q_i^2 / (1 + v s_i)
 // from y^T C^-1 y and multiplies |C| by prod (1 + v s_i).
 EffectEvidence::Gain EffectEvidence::gain(const Matrix& features) const {
-  constexpr double kLeast = 1.0 / 1024, kMost = 1024;
+  constexpr double kLeast = 0x1p-20, kMost = 0x1p10;
   const Matrix shared = factor_.triangularView<Eigen::Lower>().solve(all_.transpose() * features);
   const Eigen::SelfAdjointEigenSolver<Matrix> axes(
       Matrix(features.transpose() * features - shared.transpose() * shared));
@@ -175,19 +187,25 @@ EffectEvidence::Gain EffectEvidence::gain(const Matrix& features) const {
 
 Vector relevance_of(const Matrix& rows, const Matrix& targets, std::uint64_t seed) {
   const Index count = std::min(rows.rows(), kMostRows), inputs = rows.cols();
-  static const Index per = std::getenv("RPI") ? atoi(std::getenv("RPI")) : kRowsPerInput;
-  if (inputs < 2 || rows.rows() >= per * inputs) return {};
+  if (inputs < kFewestInputs || rows.rows() >= kRowsPerInput * inputs) return {};
   std::vector<Index> some = random_order(rows.rows(), seed);
   some.resize(static_cast<std::size_t>(count));
   const Matrix sample = rows(some, Eigen::all);
   const Effects effects(sample);
-  Vector most = Vector::Constant(inputs, -1e300);
+  Vector relevance = Vector::Zero(inputs);
   for (Index k = 0; k < targets.cols(); ++k) {
     const Vector y = centred(targets(some, k));
-    if (y.squaredNorm() > 0) most = most.cwiseMax(surplus_of(effects, y));
+    if (y.squaredNorm() > 0) relevance = relevance.cwiseMax(relevance_for(effects, y));
   }
-  if (!(most.maxCoeff() > 0)) return {};
-  return (std::log(kLeastRelevance) * (1 - 1 / (1 + (-most.array()).exp()))).exp();
+  if (inputs_that_matter(relevance).empty()) return {};
+  return relevance;
+}
+
+std::vector<Index> inputs_that_matter(const Vector& relevance) {
+  std::vector<Index> which;
+  for (Index j = 0; j < relevance.size(); ++j)
+    if (relevance(j) * relevance(j) > kLeastRelevance) which.push_back(j);
+  return which;
 }
 
 }  // namespace dma

@@ -25,11 +25,7 @@ double dense_evidence(const Vector& y, const std::vector<EffectEvidence::Effect>
 
 // The inputs that are found to matter.
 std::vector<Index> found(const Matrix& rows, const Matrix& targets) {
-  std::vector<Index> which;
-  const Vector relevance = relevance_of(rows, targets, 1);
-  for (Index j = 0; j < relevance.size(); ++j)
-    if (matters(relevance(j))) which.push_back(j);
-  return which;
+  return inputs_that_matter(relevance_of(rows, targets, 1));
 }
 
 }  // namespace
@@ -69,12 +65,17 @@ TEST_CASE("relevance: what matters among 200 inputs is found, alone or in a pair
       for (Index n = 0; n < kRows; ++n) y(n) += f(x.row(n));
       CHECK(found(x, y) == expected);
     }
-    const Matrix few = x.leftCols(12), sum = few.array().sin().rowwise().sum();
-    CHECK(found(few, sum + noise).size() == 12);
+    const Matrix few = x.leftCols(20), sum = few.array().sin().rowwise().sum();
+    CHECK(found(few, sum + noise).size() == 20);
+    // Many small effects: none is found alone, or those that are leave the others alive.
+    const Vector relevance = relevance_of(x, 0.1 * x * random_matrix(kInputs, 1, 30 + seed) + 0.5 * noise, 1);
+    CHECK((relevance.size() == 0 || relevance.minCoeff() >= 0.01));
     Matrix both(kRows, 2);  // targets of which each has an input of its own
     both << x.col(2) + noise, x.col(4).cwiseAbs() + 0.5 * noise;
     CHECK(found(x, both) == std::vector<Index>{2, 4});
   }
-  const Matrix x = random_matrix(600, 10, 3);
-  CHECK(relevance_of(x, x.col(0), 1).size() == 0);  // so many rows tell by themselves
+  for (const auto& [rows, inputs] : {std::pair<Index, Index>{100, 10}, {1000, 20}}) {  // models tell by themselves
+    const Matrix x = random_matrix(rows, inputs, 3);
+    CHECK(relevance_of(x, x.col(0), 1).size() == 0);
+  }
 }

@@ -122,11 +122,12 @@ std::string summary_text(const SavedBnn& saved) {
   text += fmt::format("inputs    {}{}{}\n", fmt::join(saved.features, ", "), o.standardise ? " (standardised)" : "",
                       o.features == "none" ? "" : fmt::format(" (feature map {})", o.features));
   if (saved.memory.joint && saved.memory.joint->relevance.size() > 0) {
-    std::vector<std::string> names;
-    for (std::size_t j = 0; j < saved.features.size(); ++j)
-      if (matters(saved.memory.joint->relevance(static_cast<Eigen::Index>(j)))) names.push_back(saved.features[j]);
-    text += fmt::format("matters   {} of {} inputs, by evidence: {}\n", names.size(), saved.features.size(),
-                        fmt::join(names, ", "));
+    std::vector<std::string> names;  // all: by different degrees
+    for (const Index j : inputs_that_matter(saved.memory.joint->relevance))
+      names.push_back(saved.features.at(static_cast<std::size_t>(j)));
+    if (names.size() < saved.features.size())
+      text += fmt::format("matters   {} of {} inputs, by evidence: {}\n", names.size(), saved.features.size(),
+                          fmt::join(names, ", "));
   }
   for (std::size_t j = 0; j < saved.targets.size(); ++j)
     text += fmt::format("target    {}, noise sd {:.4g} ({})\n", saved.targets[j], noise_sd(saved, j),
