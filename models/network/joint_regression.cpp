@@ -28,8 +28,7 @@ constexpr double kWeightedSquares = 1.03;
 JointRegression::JointRegression(JointRegressionOptions options)
     : options_(std::move(options)),
       network_(options_.shape, {}),
-      linear_(static_cast<Index>(options_.shape.layers.front()), static_cast<Index>(options_.shape.layers.back())),
-      prior_is_given_(options_.prior.mean.size() > 0) {
+      linear_(static_cast<Index>(options_.shape.layers.front()), static_cast<Index>(options_.shape.layers.back())) {
   set_relevance({});
   if (!options_.noise.empty()) options_.noise_model = NoiseModel::constant, options_.tails = false;
   if (options_.shape.layers.size() < 3) options_.linear_baseline = false;
@@ -275,7 +274,7 @@ void JointRegression::set_limits(int epochs, int weighted_epochs, double least_g
 
 SharedState JointRegression::first_state(std::size_t member, Index outputs) const {
   if (member < starts_.size()) return starts_[member];
-  SharedState state{.mean = options_.prior.mean + draw(drawn_prior_, options_.seed + member), .noise = {}};
+  SharedState state{.mean = prior_.mean + draw(drawn_prior_, options_.seed + member), .noise = {}};
   for (Index k = 0; k < outputs; ++k)
     state.noise.push_back(
         LogLinearNoise::constant(options_.noise.empty() ? kFirstNoise : options_.noise[static_cast<std::size_t>(k)]));
@@ -283,7 +282,7 @@ SharedState JointRegression::first_state(std::size_t member, Index outputs) cons
 }
 
 SharedPrior JointRegression::learned_prior(std::size_t member) const {
-  SharedPrior prior = options_.prior;
+  SharedPrior prior = prior_;
   const std::size_t last = options_.shape.layers.size() - 2;
   const Index hidden = network_.scalars() - network_.outputs() * static_cast<Index>(network_.shape().fan_in(last));
   if (options_.anchored) prior.mean.head(hidden) += draw(drawn_prior_, options_.seed + member).head(hidden);

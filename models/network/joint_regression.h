@@ -175,8 +175,7 @@ class JointRegression {
   JointRegressionOptions options_;
   NetworkOfColumns network_;
   LinearRows linear_;
-  bool prior_is_given_;
-  SharedPrior drawn_prior_, linear_prior_;  // what members start from; of the linear model
+  SharedPrior drawn_prior_, prior_, linear_prior_;  // what members start from; of their weights; of the linear model
   Memory memory_;
   std::vector<PredictionComponent> left_out_;
   bool prepared_ = false;

@@ -78,7 +78,7 @@ JointRegression::Marginals JointRegression::weights(std::size_t member) const {
   constexpr Index kMostScalars = 5000;
   if (network_.scalars() > kMostScalars)
     return {of_all_inputs(posterior.state.mean, 0),
-            of_all_inputs((posterior.state.scale * options_.prior.precision).cwiseInverse(), 0)};
+            of_all_inputs((posterior.state.scale * prior_.precision).cwiseInverse(), 0)};
   return {of_all_inputs(posterior.state.mean, 0),
           of_all_inputs(posterior.marginal_variances(network_, learned_prior(member)), 0)};
 }
@@ -217,10 +217,8 @@ void JointRegression::set_relevance(Vector relevance) {
       linear_prior_.precision.segment(k * (all + 1), all + 1) << (relevance.sum() + 1) * relevance.cwiseInverse(),
           relevance.sum() + 1;
   }
-  if (!prior_is_given_) {
-    options_.prior = drawn_prior_;
-    options_.prior.precision /= options_.prior_variance_scale;
-  }
+  prior_ = options_.prior;
+  if (prior_.mean.size() == 0) prior_ = drawn_prior_, prior_.precision /= options_.prior_variance_scale;
   memory_.relevance = std::move(relevance);
 }
 
