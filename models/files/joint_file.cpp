@@ -210,10 +210,11 @@ void check_joint_memory(const BnnOptions& options, const JointRegression::Memory
   const auto inputs = static_cast<Index>(options.layers.front());
   expect(memory.smoothing == -1 || (memory.smoothing >= 0 && std::isfinite(memory.smoothing)),
          "the smoothing is not usable");
-  expect(memory.relevance.size() == 0 || (memory.relevance.size() == inputs && (memory.relevance.array() > 0).all() &&
-                                          memory.relevance.allFinite() && !inputs_that_matter(memory.relevance).empty()),
+  const Vector& relevance = memory.relevance;
+  const std::size_t seen = relevance.size() > 0 ? inputs_that_matter(relevance).size() : layers.front();
+  expect(relevance.size() == 0 || (relevance.size() == inputs && (relevance.array() > 0).all() &&
+                                   (relevance.array() <= 1).all() && seen > 0),
          "the relevances do not fit the inputs");
-  const std::size_t seen = memory.relevance.size() > 0 ? inputs_that_matter(memory.relevance).size() : layers.front();
   Index scalars = 0;
   for (std::size_t l = 0; l + 1 < layers.size(); ++l)
     scalars += static_cast<Index>(layers[l + 1] * ((l == 0 ? seen : layers[l]) + (options.bias || !whole ? 1 : 0)));

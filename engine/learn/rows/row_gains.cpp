@@ -41,12 +41,12 @@ std::vector<RowAdjoint> all_adjoints(const RowPass& pass, Index outputs) {
 // A step's share of a kernel matrix. With g = df/dz, e = 2 df/dv and u = W diag(noise of h), gains are g_j h_i + e_j
 // u_ji and
 //   sum over ji of gains gains' = (g g'^T) o (h h'^T) + (g o h u^T) e'^T + e (g' o h' u^T)^T + e diag|u_j|^2 e'^T.
-// A weight of input i may have r_i times the variance of the first one's: then h_i and u_ji are multiplied by r_i^(1/2).
+// A weight of input i may have r_i times the variance of the first one's: h_i and u_ji are multiplied by its root then.
 struct Layer {
   const AffineStep* step;
-  Vector roots;   // r^(1/2), of the inputs
-  double one;     // of the biases in these units; 0: there are none
-  Matrix h;       // times roots, as u is
+  Vector roots;  // of r_i
+  double one;    // of the biases, in ratio to the first weight's variance; 0: there are none
+  Matrix h;      // times roots, as u is
   Vector norms;                                 // |u_j|^2; empty: no noise
   std::vector<Matrix> g = {}, e = {}, gz = {};  // by output, its live rows alone; gz = g o h u^T
   RowPass::RowMajor u = {};

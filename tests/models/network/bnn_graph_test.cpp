@@ -180,7 +180,8 @@ TEST_CASE("network: its whole graph, written and read, is the mixture that it pr
     const Vector biases = line.row(inputs).transpose();
     set("bias_prior1_linear", {biases.begin(), biases.end()});
 
-    const Matrix rows = 2 * random_matrix(6, inputs, 3), targets = random_matrix(6, outputs, 4);  // some beyond the bounds
+    const Matrix rows = 2 * random_matrix(6, inputs, 3);  // some beyond the bounds
+    const Matrix targets = random_matrix(6, outputs, 4);
     std::vector<PredictionComponent> components = net.predict(rows).components;
     for (PredictionComponent& own : components) own.epistemic_sd.setZero();
     CHECK(components.size() == 5);

@@ -118,7 +118,7 @@ TEST_CASE("joint regression: rows held out choose a width, and a stop while they
   CHECK(Prediction::mix(stopped.predict(noisy.rows)).sd == Prediction::mix(few.predict(noisy.rows)).sd);
 }
 
-TEST_CASE("joint regression: of many inputs those that matter are found, and predictions are as good as with them alone") {
+TEST_CASE("joint regression: of many inputs those that matter are found, and predict as well as alone") {
   // y = sin 2 x0 + x1 / 2 + weak x2 + noise: parts of the rows may find x2 or not.
   const auto rows_of = [](Index rows, Index inputs, std::uint64_t seed) -> RowData {
     const Matrix x = oracle::random_matrix(inputs, rows, seed).transpose();  // the first columns are the same

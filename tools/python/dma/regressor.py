@@ -31,7 +31,8 @@ class Regressor(Predicting, TableEstimator):
     After ``fit``: ``model_`` (what was learned), ``columns_`` (those of X that say something; constant ones and copies are
     ignored, ``ignored_`` says which), ``reason_`` (for the method), ``report_`` (one line), ``left_out_`` (scores of rows
     predicted as if left out, one dictionary per target), ``far_rows_`` (places of rows of y beyond 10 sd of what the others
-    predict, which are not learned).
+    predict, which are not learned), ``relevance_`` (of every column that was learned from, the factor on the prior
+    variance of its weights).
 
     Ctrl-C ends the epoch, keeps what was learned, and is raised again: the estimator is then fitted, if not to the end.
     """
@@ -96,7 +97,6 @@ class Regressor(Predicting, TableEstimator):
 
     @property
     def relevance_(self) -> Floats:
-        """Of every input, the factor on the prior variance of its weights: all 1 where evidence does not tell them apart."""
         return self.model_.relevance
 
     def fit(self, X: Any, y: Any) -> Regressor:
