@@ -40,8 +40,8 @@ class EffectEvidence {
 // Factors on the prior variances of the inputs' weights, for models that learn `targets` from `rows`: kLeastRelevance
 // to the power 1 - p for an input that matters with probability p. Inputs that matter by little each are not found one
 // by one: where one linear effect of all that were not found has the evidence, they share a factor, the prior variance
-// of its weights in ratio to that of what was found. Empty: inputs are alike, since none is found, or models can tell by
-// themselves, for rows are many or inputs are few.
+// of its weights in ratio to that of what was found. Empty: inputs are alike, since none is found, or models can tell
+// by themselves, for rows are many or inputs are few.
 inline constexpr double kLeastRelevance = 1e-5;
 Vector relevance_of(const Matrix& rows, const Matrix& targets, std::uint64_t seed);
 // Those with p above 1/2.

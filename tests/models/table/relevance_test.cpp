@@ -30,7 +30,7 @@ std::vector<Index> found(const Matrix& rows, const Matrix& targets) {
 
 }  // namespace
 
-TEST_CASE("relevance: evidence with a variance for every effect, and what one more gains, are those of a dense matrix") {
+TEST_CASE("relevance: evidence with a variance for every effect, and what one more gains, are those of a dense one") {
   const Matrix x = random_matrix(12, 5, 1);
   const Vector y = x.col(0) - 2 * x.col(2) + random_matrix(12, 1, 2);
   std::vector<EffectEvidence::Effect> effects;
