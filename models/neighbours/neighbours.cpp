@@ -49,8 +49,7 @@ Trend trend_of(const Matrix& rows, const Vector& targets, const Vector& relevanc
   const Vector y = targets.array() - mean;
   const Matrix centred = (rows.rowwise() - centre) * relevance.cwiseSqrt().asDiagonal();
   const Eigen::SelfAdjointEigenSolver<Matrix> found(Matrix(centred.transpose() * centred));
-  const Matrix along = centred * found.eigenvectors(),
-               axes = relevance.cwiseSqrt().asDiagonal() * found.eigenvectors();
+  const Matrix along = centred * found.eigenvectors(), axes = relevance.cwiseSqrt().asDiagonal() * found.eigenvectors();
   const Vector products = along.transpose() * y;
   const Matrix squares = along.cwiseAbs2();
   const Vector lengths = found.eigenvalues().cwiseMax(0);
@@ -132,17 +131,14 @@ std::span<const Index> part_of(std::span<const Index> all, Index begin, Index si
 }
 
 // Logarithms of lengthscales before anything is learned: r_j / l_j^2 sums to 1 over the columns.
-Vector usual_lengths(const Vector& relevance) {
-  return 0.5 * (std::log(relevance.sum()) - relevance.array().log());
-}
+Vector usual_lengths(const Vector& relevance) { return 0.5 * (std::log(relevance.sum()) - relevance.array().log()); }
 
 // The kernel of rows whose values, and what is left of each when it is left out, are given. The prior of a logarithm of
 // a lengthscale is N(usual, 1) of one shift of all, then N(that, 1) of each column that matters. With a start, how far
 // parts of the rows have led the logarithms, the second half of the steps is enough.
 NeighbourKernel learned_kernel(const Matrix& rows, const Vector& values, const Vector& own_values,
                                const Vector& relevance, bool has_lengthscales, const Vector& start,
-                               const NeighbourOptions& options,
-                               const std::function<void(double)>& told) {
+                               const NeighbourOptions& options, const std::function<void(double)>& told) {
   boost::random::mt19937_64 random(options.seed);
   const Index columns = rows.cols();
   const double variance = own_values.squaredNorm() / static_cast<double>(rows.rows()),

@@ -244,14 +244,17 @@ BnnShape with_inputs(BnnShape shape, const std::vector<Index>& columns) {
 NetworkOfColumns::NetworkOfColumns(BnnShape shape, std::vector<Index> columns)
     : shape_(with_inputs(std::move(shape), columns)), columns_(std::move(columns)), program_(network_rows(shape_)) {}
 void NetworkOfColumns::evaluate(const Vector& m, const Matrix& rows, Matrix& f) const {
-  columns_.empty() ? program_.evaluate(m, rows, f) : program_.evaluate(m, seen(rows), f);
+  with_seen(rows, [&](const Matrix& seen) { program_.evaluate(m, seen, f); });
 }
 void NetworkOfColumns::linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const {
-  columns_.empty() ? program_.linearise(m, rows, f, gains) : program_.linearise(m, seen(rows), f, gains);
+  with_seen(rows, [&](const Matrix& seen) { program_.linearise(m, seen, f, gains); });
 }
 std::unique_ptr<Gains> NetworkOfColumns::gains(const Vector& m, const Matrix& rows, const Vector& variance,
                                                Matrix& f) const {
-  return columns_.empty() ? program_.gains(m, rows, variance, f) : program_.gains(m, seen(rows), variance, f);
+  return with_seen(rows, [&](const Matrix& seen) { return program_.gains(m, seen, variance, f); });
+}
+std::vector<UnitGains> NetworkOfColumns::units(const Vector& m, const Matrix& rows, Matrix& f) const {
+  return with_seen(rows, [&](const Matrix& seen) { return program_.units(m, seen, f); });
 }
 
 }  // namespace dma

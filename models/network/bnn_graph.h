@@ -89,15 +89,20 @@ class NetworkOfColumns final : public RowModel {
   const BnnShape& shape() const { return shape_; }  // of what it sees
   const std::vector<Index>& columns() const { return columns_; }
   const SharedPrior& prior() const { return program_.prior(); }
-  Matrix seen(const Matrix& rows) const { return columns_.empty() ? rows : rows(Eigen::all, columns_); }
 
   Index scalars() const override { return program_.scalars(); }
   Index outputs() const override { return program_.outputs(); }
   void evaluate(const Vector& m, const Matrix& rows, Matrix& f) const override;
   void linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const override;
   std::unique_ptr<Gains> gains(const Vector& m, const Matrix& rows, const Vector& variance, Matrix& f) const override;
+  std::vector<UnitGains> units(const Vector& m, const Matrix& rows, Matrix& f) const override;
 
  private:
+  // Calls f with the columns of the rows that it sees.
+  template <class F>
+  auto with_seen(const Matrix& rows, const F& f) const {
+    return columns_.empty() ? f(rows) : f(Matrix(rows(Eigen::all, columns_)));
+  }
   BnnShape shape_;
   std::vector<Index> columns_;
   RowProgram program_;

@@ -99,12 +99,14 @@ bool JointRegression::learn_parts(const RowData& data, std::size_t first, std::s
 }
 
 void JointRegression::choose_smoothing_by(const RowData& data) {
-  if (options_.choose_smoothing)
-    set_smoothing(choose_smoothing(
-        network_.shape(), learned_prior(0), first_state(0, data.targets.cols()),
-        {network_.seen(data.rows), data.targets},
-        {.learn_noise = options_.noise.empty(), .learn_scale = options_.learn_scale, .jobs = options_.jobs},
-        options_.seed));
+  if (!options_.choose_smoothing) return;
+  const std::vector<Index>& columns = network_.columns();
+  RowData seen;
+  if (!columns.empty()) seen = {data.rows(Eigen::all, columns), data.targets, data.weights, data.likelihoods};
+  set_smoothing(choose_smoothing(
+      network_.shape(), learned_prior(0), first_state(0, data.targets.cols()), columns.empty() ? data : seen,
+      {.learn_noise = options_.noise.empty(), .learn_scale = options_.learn_scale, .jobs = options_.jobs},
+      options_.seed));
 }
 
 // Log density of every row that so many trials hold out, with the tails that suit them.

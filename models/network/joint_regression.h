@@ -37,7 +37,7 @@ struct JointRegressionOptions {
   bool tails = true, linear_baseline = true, doubt_extrapolation = true;
   int epochs = 60, weighted_epochs = 40;  // limits
   double least_gain = 0.0003;             // see SharedFitOptions
-  bool choose_relevance = true;  // of the inputs, by evidence: models/table/relevance.h
+  bool choose_relevance = true;           // of the inputs, by evidence: models/table/relevance.h
   bool choose_smoothing = true;  // the shape's is where to start from: smoothing_choice.h
   bool hold_out = true;          // judge by rows held out where leverage would flatter; otherwise always by leverage
   bool choose_width = false;     // of the one hidden layer, by rows held out: 10, 20, 50, ... while they gain

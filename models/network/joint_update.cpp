@@ -202,8 +202,7 @@ void JointRegression::set_smoothing(double smoothing) {
 // Networks see the inputs that matter. Whatever the relevances, a unit has as much prior variance in all.
 void JointRegression::set_relevance(Vector relevance) {
   const auto all = static_cast<Index>(options_.shape.layers[0]), units = static_cast<Index>(options_.shape.layers[1]);
-  linear_prior_ = {Vector::Zero(linear_.scalars()),
-                   Vector::Constant(linear_.scalars(), static_cast<double>(all + 1))};
+  linear_prior_ = {Vector::Zero(linear_.scalars()), Vector::Constant(linear_.scalars(), static_cast<double>(all + 1))};
   const std::vector<Index> seen = inputs_that_matter(relevance);
   network_ = NetworkOfColumns(options_.shape, seen.size() < options_.shape.layers[0] ? seen : std::vector<Index>());
   drawn_prior_ = network_.prior();

@@ -14,13 +14,13 @@ namespace dma {
 namespace {
 
 constexpr Index kRowsPerInput = 50, kFewestInputs = 20;  // more rows, or fewer inputs: models tell by themselves
-constexpr Index kMostRest = 1000;      // inputs that stand for all that were not found
-constexpr double kLeastOfRest = 0.01;  // relevance of these, where they matter together
-constexpr Index kMostRows = 2000;    // a sample of so many finds what matters
+constexpr Index kMostRest = 1000;                        // inputs that stand for all that were not found
+constexpr double kLeastOfRest = 0.01;                    // relevance of these, where they matter together
+constexpr Index kMostRows = 2000;                        // a sample of so many finds what matters
 constexpr Index kCosines = 6;
 constexpr std::size_t kMostEffects = 16;
-constexpr double kDoubt = 2.3;           // nats: ten to one
-constexpr double kMostProducts = 4e9;    // of all pairs in one round
+constexpr double kDoubt = 2.3;         // nats: ten to one
+constexpr double kMostProducts = 4e9;  // of all pairs in one round
 
 // sqrt2 cos(pi u) of every column; equal values share their ranks.
 Matrix cosines_of_ranks(const Matrix& rows) {
@@ -75,7 +75,7 @@ struct Effects {
 };
 
 struct Found {
-  Index i, j;  // equal: an effect of one input
+  Index i, j;          // equal: an effect of one input
   double surplus = 0;  // nats beyond the price
 };
 

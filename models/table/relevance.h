@@ -19,7 +19,7 @@ namespace dma {
 class EffectEvidence {
  public:
   struct Effect {
-    Matrix features;  // F
+    Matrix features;      // F
     double variance = 0;  // v
   };
   EffectEvidence(Vector targets, const std::vector<Effect>& effects);

@@ -1,6 +1,7 @@
 // Learning a table and predicting, as `dma fit` and `dma predict` do: the same settings, checks and files.
-#include <algorithm>
 #include <pybind11/stl.h>
+
+#include <algorithm>
 
 #include "engine/support/error.h"
 #include "models/files/bnn_file.h"

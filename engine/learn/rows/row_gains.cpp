@@ -218,8 +218,7 @@ class ProgramGains final : public Gains {
                 .norms = {}};
     Matrix z;
     if (step.noise >= 0) {
-      layer.u = pass.weights(step) *
-                pass.noise().segment(step.h.noise, step.columns).cwiseProduct(roots).asDiagonal();
+      layer.u = pass.weights(step) * pass.noise().segment(step.h.noise, step.columns).cwiseProduct(roots).asDiagonal();
       layer.norms = layer.u.rowwise().squaredNorm();
       z = product_by_transposed(layer.h, layer.u);
     }

@@ -1,7 +1,6 @@
 #include "models/network/bnn_graph.h"
 
 #include <doctest/doctest.h>
-
 #include <fmt/format.h>
 
 #include <algorithm>
