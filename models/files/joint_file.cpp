@@ -8,6 +8,7 @@
 #include "engine/support/text.h"
 #include "engine/support/whole_json.h"
 #include "models/files/packed_matrices.h"
+#include "models/table/relevance.h"
 
 namespace dma {
 
@@ -119,6 +120,7 @@ Json to_json(const JointRegression::Memory& memory) {
                {"highest_inputs", packed_vector(memory.highest.transpose())},
                {"members", Json::array()}};
   if (memory.smoothing >= 0) json["jitter"] = json_number(memory.smoothing);
+  if (memory.relevance.size() > 0) json["relevance"] = packed_vector(memory.relevance);
   if (!memory.width_reason.empty()) json["width"] = memory.width_reason;
   if (memory.baseline) json["linear"] = to_json(*memory.baseline);
   for (const auto& member : memory.members) {
@@ -137,6 +139,7 @@ JointRegression::Memory joint_memory_from(const Json& json) {
   memory.lowest = packed_vector_from(json.at("lowest_inputs")).transpose();
   memory.highest = packed_vector_from(json.at("highest_inputs")).transpose();
   if (json.contains("jitter")) memory.smoothing = json_number(json.at("jitter"));  // younger than the format
+  if (json.contains("relevance")) memory.relevance = packed_vector_from(json.at("relevance"));
   if (json.contains("width")) memory.width_reason = json.at("width").get<std::string>();
   if (json.contains("linear")) memory.baseline = posterior_from(json.at("linear"));
   for (const Json& one : json.at("members")) {
@@ -203,13 +206,18 @@ void check_joint_memory(const BnnOptions& options, const JointRegression::Memory
   const bool whole = options.is_joint();  // otherwise the linear baseline of a network with messages
   const std::vector<std::size_t> layers =
       whole ? options.layers : std::vector{options.layers.front(), options.layers.back()};
-  Index scalars = 0;
-  for (std::size_t l = 0; l + 1 < layers.size(); ++l)
-    scalars += static_cast<Index>(layers[l + 1] * (layers[l] + (options.bias || !whole ? 1 : 0)));
   const std::size_t outputs = options.layers.back();
   const auto inputs = static_cast<Index>(options.layers.front());
   expect(memory.smoothing == -1 || (memory.smoothing >= 0 && std::isfinite(memory.smoothing)),
          "the smoothing is not usable");
+  const Vector& relevance = memory.relevance;
+  const std::size_t seen = relevance.size() > 0 ? inputs_that_matter(relevance).size() : layers.front();
+  expect(relevance.size() == 0 || (relevance.size() == inputs && (relevance.array() > 0).all() &&
+                                   (relevance.array() <= 1).all() && seen > 0),
+         "the relevances do not fit the inputs");
+  Index scalars = 0;
+  for (std::size_t l = 0; l + 1 < layers.size(); ++l)
+    scalars += static_cast<Index>(layers[l + 1] * ((l == 0 ? seen : layers[l]) + (options.bias || !whole ? 1 : 0)));
   expect(is_plain_text(memory.width_reason), "the reason for the width holds control characters");
   expect(memory.network_fraction >= 0 && memory.network_fraction <= 1, "the network's fraction is not in [0, 1]");
   expect(memory.members.size() == (whole ? std::max<std::size_t>(1, options.members) : 1),

@@ -9,6 +9,7 @@
 
 #include "engine/support/parallel.h"
 #include "models/table/deal_rows.h"
+#include "models/table/relevance.h"
 
 namespace dma {
 
@@ -17,7 +18,7 @@ namespace {
 constexpr Index kFewestToLearn = 50, kMostColumns = 500;
 constexpr double kMostKeptNumbers = 2e7;   // of a table: 160 MB, twice
 constexpr double kMostSearched = 1e11;     // products, of all rows with all rows, where no tree helps
-constexpr Index kRowsPerLengthscale = 20;  // fewer: one lengthscale for all columns
+constexpr double kRowsPerLengthscale = 20;  // fewer: one shift of all lengthscales
 constexpr Index kRowsPerParameter = 50;    // fewer: the halves of the rows judge each other
 constexpr Index kEnoughJudged = 20000, kJudgedSample = 5000;  // of more rows than the former so many are judged
 
@@ -27,29 +28,31 @@ constexpr int kCommonSteps = 40, kSteps = 80, kRefresh = 20;
 constexpr Index kBatch = 128, kPool = 1024, kFew = 24;
 constexpr double kRate = 0.15, kLastRate = 0.01, kMomentum = 0.9, kSquares = 0.99;
 constexpr double kLeastNoiseToSignal = 1e-8;  // of the signal: keeps equal rows from making K singular
-constexpr double kLongest = 6;                // logarithm of a lengthscale, away from the root of the number of columns
+constexpr double kLongest = 6;                // logarithm of a lengthscale, away from the usual one
+constexpr double kMatters = 0.1;              // relevance from which on a column gets a lengthscale of its own
 constexpr double kNoVariance = 1e-20;         // of what the trend leaves: nothing is left
 
 // The line whose ridge predicts rows best that it leaves out, and what it leaves of each row with and without that row.
+// Columns are shrunk as their relevances say.
 struct Trend {
   Vector weights;  // of the columns, then the constant
   Vector left, left_out;
   Eigen::RowVectorXd centre;
-  Matrix axes;    // of the columns
+  Matrix axes;    // of the columns, times the roots of their relevances
   Vector shrunk;  // inverse of the squares along each, with the ridge
 };
 
-Trend trend_of(const Matrix& rows, const Vector& targets) {
+Trend trend_of(const Matrix& rows, const Vector& targets, const Vector& relevance) {
   const auto count = static_cast<double>(rows.rows());
   const Eigen::RowVectorXd centre = rows.colwise().mean();
   const double mean = targets.mean();
   const Vector y = targets.array() - mean;
-  const Matrix centred = rows.rowwise() - centre;
-  const Eigen::SelfAdjointEigenSolver<Matrix> axes(Matrix(centred.transpose() * centred));
-  const Matrix along = centred * axes.eigenvectors();
+  const Matrix centred = (rows.rowwise() - centre) * relevance.cwiseSqrt().asDiagonal();
+  const Eigen::SelfAdjointEigenSolver<Matrix> found(Matrix(centred.transpose() * centred));
+  const Matrix along = centred * found.eigenvectors(), axes = relevance.cwiseSqrt().asDiagonal() * found.eigenvectors();
   const Vector products = along.transpose() * y;
   const Matrix squares = along.cwiseAbs2();
-  const Vector lengths = axes.eigenvalues().cwiseMax(0);
+  const Vector lengths = found.eigenvalues().cwiseMax(0);
   Trend best;
   double least = std::numeric_limits<double>::infinity();
   // Where columns outnumber rows, rounding would decide what little ridge leaves of them.
@@ -60,7 +63,7 @@ Trend trend_of(const Matrix& rows, const Vector& targets) {
     const double sum = left_out.squaredNorm();
     if (!(sum < least)) continue;
     least = sum;
-    best = {axes.eigenvectors() * weights, left, left_out, centre, axes.eigenvectors(), shrunk};
+    best = {axes * weights, left, left_out, centre, axes, shrunk};
   }
   best.weights.conservativeResize(rows.cols() + 1);
   best.weights(rows.cols()) = mean - centre.dot(best.weights.head(rows.cols()));
@@ -127,20 +130,25 @@ std::span<const Index> part_of(std::span<const Index> all, Index begin, Index si
   return all.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(size));
 }
 
+// Logarithms of lengthscales before anything is learned: r_j / l_j^2 sums to 1 over the columns.
+Vector usual_lengths(const Vector& relevance) { return 0.5 * (std::log(relevance.sum()) - relevance.array().log()); }
+
 // The kernel of rows whose values, and what is left of each when it is left out, are given. The prior of a logarithm of
-// a lengthscale is N(log sqrt(columns), 1) of the common one, then N(that, 1) of each. With a start, the logarithms
-// that parts of the rows have led to, the second half of the steps is enough.
+// a lengthscale is N(usual, 1) of one shift of all, then N(that, 1) of each column that matters. With a start, how far
+// parts of the rows have led the logarithms, the second half of the steps is enough.
 NeighbourKernel learned_kernel(const Matrix& rows, const Vector& values, const Vector& own_values,
-                               bool has_lengthscales, const Vector& start, const NeighbourOptions& options,
-                               const std::function<void(double)>& told) {
+                               const Vector& relevance, bool has_lengthscales, const Vector& start,
+                               const NeighbourOptions& options, const std::function<void(double)>& told) {
   boost::random::mt19937_64 random(options.seed);
   const Index columns = rows.cols();
   const double variance = own_values.squaredNorm() / static_cast<double>(rows.rows()),
-               usual = 0.5 * std::log(static_cast<double>(columns)),
                rate_of_prior = 1 / static_cast<double>(rows.rows());
-  Vector at = Vector::Constant(columns + 2, usual), centre = at;
-  at(columns) = std::log(0.7 * variance), at(columns + 1) = std::log(0.3 * variance);
-  if (start.size() > 0) at = start, centre.head(columns).setConstant(start.head(columns).mean());
+  const Vector usual = usual_lengths(relevance);
+  Vector at(columns + 2);
+  at << usual, std::log(0.7 * variance), std::log(0.3 * variance);
+  if (start.size() > 0) at << usual + start.head(columns), start.tail(2);
+  Vector centre = at;
+  if (start.size() > 0) centre.head(columns) = usual.array() + start.head(columns).mean();
   Vector momentum = Vector::Zero(at.size()), squares = momentum, gradient;
   const int steps = kCommonSteps + (has_lengthscales ? kSteps : kSteps / 4), first = start.size() > 0 ? steps / 2 : 0;
   std::vector<Index> pool;
@@ -181,16 +189,16 @@ NeighbourKernel learned_kernel(const Matrix& rows, const Vector& values, const V
     (void)slopes_at(kernel);
     auto slopes = gradient.head(columns);
     if (is_common)
-      slopes.setConstant(slopes.sum() - rate_of_prior * (at(0) - usual));
+      slopes.setConstant(slopes.sum() - rate_of_prior * (at(0) - usual(0)));
     else
-      slopes -= rate_of_prior * (at - centre).head(columns);
+      slopes = (relevance.array() < kMatters).select(0, slopes - rate_of_prior * (at - centre).head(columns));
     momentum = kMomentum * momentum + (1 - kMomentum) * gradient;
     squares = kSquares * squares + (1 - kSquares) * gradient.cwiseAbs2();
     const double fraction = static_cast<double>(step) / steps, rate = kRate + (kLastRate - kRate) * fraction,
                  begun =
                      (1 - std::pow(kMomentum, step - first + 1)) / std::sqrt(1 - std::pow(kSquares, step - first + 1));
     at.array() += rate / begun * momentum.array() / (squares.array().sqrt() + 1e-10);
-    at.head(columns) = at.head(columns).cwiseMax(usual - kLongest).cwiseMin(usual + kLongest);
+    at.head(columns) = at.head(columns).array().max(usual.array() - kLongest).min(usual.array() + kLongest);
     const double size = std::log(variance);
     at(columns) = std::clamp(at(columns), size - 12, size + 6);
     at(columns + 1) = std::clamp(at(columns + 1), at(columns) + std::log(kLeastNoiseToSignal), size + 1);
@@ -254,14 +262,20 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
   PredictionComponent left_out{judged_targets, Matrix(size, outputs), Matrix(size, outputs)};
   Vector flattery = Vector::Zero(outputs);
   std::vector<Output> learned;
-  const bool has_lengthscales = rows.cols() > 1 && count >= kRowsPerLengthscale * rows.cols();
   const bool are_few = count < kRowsPerParameter * (rows.cols() + 2);
   std::vector<std::vector<Index>> parts(are_few ? 2 : 1);  // of which each is judged by the others, or by itself
   const std::vector<std::size_t> dealt = workers_of_rows(static_cast<std::size_t>(count), parts.size(), options.seed);
   for (Index n = 0; n < count; ++n) parts[dealt[static_cast<std::size_t>(n)]].push_back(n);
   const auto judged_by = [&](std::size_t part) -> const std::vector<Index>& { return are_few ? parts[part] : judged; };
   for (Index k = 0; k < outputs; ++k) {
-    const Trend trend = trend_of(rows, targets.col(k));
+    const auto relevance_by = [&](const Matrix& x, const Vector& y) {
+      Vector found = relevance_of(x, y, options.seed);
+      return found.size() > 0 ? found : Vector(Vector::Ones(rows.cols()));
+    };
+    const Vector relevance = relevance_by(rows, targets.col(k));
+    const bool has_lengthscales =
+        rows.cols() > 1 && static_cast<double>(count) >= kRowsPerLengthscale * relevance.sum();
+    const Trend trend = trend_of(rows, targets.col(k), relevance);
     const double variance = trend.left_out.squaredNorm() / static_cast<double>(count);
     NeighbourKernel kernel{Vector::Ones(rows.cols()), 0, std::max(variance, std::numeric_limits<double>::min())};
     Vector mean = Vector::Zero(count), spread = mean;
@@ -275,18 +289,20 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
     };
     for (std::size_t p = 0; p < parts.size() && has_structure; ++p) {
       const std::vector<Index>&own_rows = judged_by(p), &from = parts[parts.size() - 1 - p];
-      const NeighbourKernel own = learned_kernel(rows(from, Eigen::all), trend.left(from), trend.left_out(from),
-                                                 has_lengthscales, {}, options, told);
-      logs += own.logs() / static_cast<double>(parts.size());
+      const Matrix own_from = rows(from, Eigen::all);
+      const Vector of_part = are_few ? relevance_by(own_from, targets(from, k)) : relevance;
+      kernel = learned_kernel(own_from, trend.left(from), trend.left_out(from), of_part, has_lengthscales, {}, options,
+                              told);
+      Vector away = kernel.logs();
+      away.head(rows.cols()) -= usual_lengths(of_part);
+      logs += away / static_cast<double>(parts.size());
       Vector own_mean(static_cast<Index>(own_rows.size())), own_spread = own_mean;
-      believe(own, covariance_of(trend, rows, own, options.seed), NearestRows(own.scaled(rows)), rows, trend.left,
-              rows(own_rows, Eigen::all), own_rows, options.jobs, own_mean, own_spread);
+      believe(kernel, covariance_of(trend, rows, kernel, options.seed), NearestRows(kernel.scaled(rows)), rows,
+              trend.left, rows(own_rows, Eigen::all), own_rows, options.jobs, own_mean, own_spread);
       mean(own_rows) = own_mean, spread(own_rows) = own_spread;
     }
-    if (has_structure)
-      kernel = parts.size() == 1
-                   ? NeighbourKernel::from_logs(logs)
-                   : learned_kernel(rows, trend.left, trend.left_out, has_lengthscales, logs, options, told);
+    if (has_structure && are_few)
+      kernel = learned_kernel(rows, trend.left, trend.left_out, relevance, has_lengthscales, logs, options, told);
     // The noise is that of the kernel that stays, whose tails these rows tell.
     const Vector errors = (trend.left_out - mean)(judged), own_spread = spread(judged),
                  noise = Vector::Constant(size, kernel.noise);

@@ -232,4 +232,29 @@ RowProgram network_rows(const BnnShape& shape) {
   return RowProgram(net.graph, registry, {net.values});
 }
 
+namespace {
+
+BnnShape with_inputs(BnnShape shape, const std::vector<Index>& columns) {
+  if (!columns.empty()) shape.layers.front() = columns.size();
+  return shape;
+}
+
+}  // namespace
+
+NetworkOfColumns::NetworkOfColumns(BnnShape shape, std::vector<Index> columns)
+    : shape_(with_inputs(std::move(shape), columns)), columns_(std::move(columns)), program_(network_rows(shape_)) {}
+void NetworkOfColumns::evaluate(const Vector& m, const Matrix& rows, Matrix& f) const {
+  with_seen(rows, [&](const Matrix& seen) { program_.evaluate(m, seen, f); });
+}
+void NetworkOfColumns::linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const {
+  with_seen(rows, [&](const Matrix& seen) { program_.linearise(m, seen, f, gains); });
+}
+std::unique_ptr<Gains> NetworkOfColumns::gains(const Vector& m, const Matrix& rows, const Vector& variance,
+                                               Matrix& f) const {
+  return with_seen(rows, [&](const Matrix& seen) { return program_.gains(m, seen, variance, f); });
+}
+std::vector<UnitGains> NetworkOfColumns::units(const Vector& m, const Matrix& rows, Matrix& f) const {
+  return with_seen(rows, [&](const Matrix& seen) { return program_.units(m, seen, f); });
+}
+
 }  // namespace dma

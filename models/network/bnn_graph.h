@@ -82,4 +82,30 @@ std::vector<LayerPrior> draw_prior(const BnnShape& shape, double mean_scale, dou
 // layer, a layer's matrix row by row, then its biases.
 RowProgram network_rows(const BnnShape& shape);
 
+// The same of a network that sees some columns of the rows; none named: all.
+class NetworkOfColumns final : public RowModel {
+ public:
+  NetworkOfColumns(BnnShape shape, std::vector<Index> columns);
+  const BnnShape& shape() const { return shape_; }  // of what it sees
+  const std::vector<Index>& columns() const { return columns_; }
+  const SharedPrior& prior() const { return program_.prior(); }
+
+  Index scalars() const override { return program_.scalars(); }
+  Index outputs() const override { return program_.outputs(); }
+  void evaluate(const Vector& m, const Matrix& rows, Matrix& f) const override;
+  void linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const override;
+  std::unique_ptr<Gains> gains(const Vector& m, const Matrix& rows, const Vector& variance, Matrix& f) const override;
+  std::vector<UnitGains> units(const Vector& m, const Matrix& rows, Matrix& f) const override;
+
+ private:
+  // Calls f with the columns of the rows that it sees.
+  template <class F>
+  auto with_seen(const Matrix& rows, const F& f) const {
+    return columns_.empty() ? f(rows) : f(Matrix(rows(Eigen::all, columns_)));
+  }
+  BnnShape shape_;
+  std::vector<Index> columns_;
+  RowProgram program_;
+};
+
 }  // namespace dma

@@ -53,6 +53,7 @@ bool Bnn::joint_is_fitted() const {
 void Bnn::make_joint() {
   JointRegressionOptions joint{.shape = shape_};
   joint.choose_smoothing = !options_.smoothing;
+  joint.choose_relevance = options_.features == "none";
   joint.choose_width = options_.choose_width;
   joint.members = options_.members;
   joint.seed = options_.seed;
@@ -71,6 +72,7 @@ void Bnn::make_joint() {
         joint.prior.precision(i) = 1 / layer.variance[e];
       }
     joint.learn_scale = joint.anchored = joint.doubt_extrapolation = joint.linear_baseline = joint.hold_out = false;
+    joint.choose_relevance = false;
   } else {
     joint.prior_variance_scale = options_.prior_variance_scale;
   }

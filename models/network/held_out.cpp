@@ -9,6 +9,7 @@
 #include "engine/support/parallel.h"
 #include "models/network/joint_components.h"
 #include "models/network/smoothing_choice.h"
+#include "models/table/relevance.h"
 
 namespace dma {
 
@@ -55,6 +56,7 @@ void JointRegression::deal_parts(Index rows, bool trial) {
   parts_.clear();
   const std::vector<Index> order = random_order(rows, options_.seed + 0x5eed);
   JointRegressionOptions own = options_;
+  own.choose_relevance = memory_.relevance.size() > 0;  // by its own rows
   own.hold_out = own.choose_width = own.choose_smoothing = own.tails = false;
   own.on_stage = {};
   if (trial) own.members = 1, own.noise_model = NoiseModel::constant, own.linear_baseline = false;
@@ -97,11 +99,14 @@ bool JointRegression::learn_parts(const RowData& data, std::size_t first, std::s
 }
 
 void JointRegression::choose_smoothing_by(const RowData& data) {
-  if (options_.choose_smoothing)
-    set_smoothing(choose_smoothing(
-        options_.shape, prior_of(0), first_state(0, data.targets.cols()), data,
-        {.learn_noise = options_.noise.empty(), .learn_scale = options_.learn_scale, .jobs = options_.jobs},
-        options_.seed));
+  if (!options_.choose_smoothing) return;
+  const std::vector<Index>& columns = network_.columns();
+  RowData seen;
+  if (!columns.empty()) seen = {data.rows(Eigen::all, columns), data.targets, data.weights, data.likelihoods};
+  set_smoothing(choose_smoothing(
+      network_.shape(), learned_prior(0), first_state(0, data.targets.cols()), columns.empty() ? data : seen,
+      {.learn_noise = options_.noise.empty(), .learn_scale = options_.learn_scale, .jobs = options_.jobs},
+      options_.seed));
 }
 
 // Log density of every row that so many trials hold out, with the tails that suit them.
@@ -120,7 +125,7 @@ Vector JointRegression::scores_of_parts(const RowData& data, std::size_t count) 
 }
 
 // Takes over the widest network that predicts rows held out better than those before it; folds are added until that is
-// clear. False: stopped.
+// clear. So does the smallest one if it sees all inputs, against those that matter. False: stopped.
 bool JointRegression::try_widths(const RowData& data) {
   const Index rows = data.rows.rows();
   std::unique_ptr<JointRegression> best;
@@ -128,20 +133,29 @@ bool JointRegression::try_widths(const RowData& data) {
   bool going_on = true;
   int failures = 0;
   double last_gain = HUGE_VAL;
-  for (const std::size_t width : kWidths) {
+  struct Trial {
+    std::size_t width;
+    bool sees_all = false;
+  };
+  std::vector<Trial> trials;
+  for (const std::size_t width : kWidths) trials.push_back({width});
+  if (!network_.columns().empty()) trials.insert(trials.begin() + 1, {kWidths[0], true});
+  for (const auto& [width, sees_all] : trials) {
     JointRegressionOptions own = options_;
     own.shape.layers[1] = width;
-    own.prior = {};
     auto next = std::make_unique<JointRegression>(std::move(own));
+    if (!sees_all) next->set_relevance(best ? best->memory_.relevance : memory_.relevance);
     const double products = products_of_epoch(std::min(data.count(), kMostTrialRows), next->network_.scalars());
     if (failures == 2 || (failures == 1 && products > kCheapTrialProducts)) break;
-    if (best && next->network_.scalars() > kMostWeightsPerRow * data.count()) {
+    if (sees_all && products > kMostTrialProducts) continue;
+    if (best && !sees_all && next->network_.scalars() > kMostWeightsPerRow * data.count()) {
       if (failures == 0)
         memory_.width_reason = fmt::format("{} have more than {} weights a row", width, kMostWeightsPerRow);
       break;
     }
-    if (best && (products > (last_gain > kGainBeforeDear ? kMostTrialProducts : kDearTrialProducts) ||
-                 choose_form(rows, data.targets.cols(), next->network_.scalars()).form == SolverForm::Form::none)) {
+    if (best && !sees_all &&
+        (products > (last_gain > kGainBeforeDear ? kMostTrialProducts : kDearTrialProducts) ||
+         choose_form(rows, data.targets.cols(), next->network_.scalars()).form == SolverForm::Form::none)) {
       memory_.width_reason = fmt::format("{} would take long (--hidden {})", width, width);
       break;
     }
@@ -161,19 +175,20 @@ bool JointRegression::try_widths(const RowData& data) {
       gain = gains.mean(), error = std::sqrt((gains - gain).square().sum() / (count * (count - 1)));
     }
     if (going_on && best && !(gain > std::max(kLeastWidthGain, kLeastWidthErrors * error))) {
+      if (sees_all) continue;
       memory_.width_reason = fmt::format("{} predict rows held out no better ({:+.3f} nats a row)", width, gain);
       ++failures;
       continue;
     }
     memory_.width_reason.clear(), failures = 0;
-    if (best) last_gain = gain;
+    if (best && !sees_all) last_gain = gain;
     if (going_on || !best) best = std::move(next), scores = std::move(found);
     if (!going_on) break;
   }
   memory_.width_reason = fmt::format("{} hidden units{}{}", best->options_.shape.layers[1],
                                      memory_.width_reason.empty() ? "" : ": ", memory_.width_reason);
-  options_.shape = best->options_.shape, options_.prior = std::move(best->options_.prior);
-  network_ = std::move(best->network_);
+  options_.shape = best->options_.shape;
+  set_relevance(best->memory_.relevance);
   memory_.smoothing = best->memory_.smoothing;
   parts_ = std::move(best->parts_);
   return going_on;
@@ -192,6 +207,7 @@ bool JointRegression::prepare(const RowData& data) {
   bool going_on = true;
   if (anew) {
     memory_ = {};
+    set_relevance(options_.choose_relevance ? relevance_of(data.rows, data.targets, options_.seed) : Vector());
     if (options_.choose_width && can_hold_out)
       going_on = try_widths(data);
     else
@@ -213,7 +229,7 @@ bool JointRegression::prepare(const RowData& data) {
     }
     going_on = learn_parts(data, 0, parts_.size());
   }
-  if (going_on && !parts_.empty())
+  if (going_on && !parts_.empty() && parts_[0].model->network_.columns() == network_.columns())
     for (const Member& member : parts_[0].model->memory_.members) {
       SharedState& start = starts_.emplace_back(member.plain);
       const auto learned = static_cast<Index>(parts_[0].learned.size());

@@ -27,14 +27,9 @@ constexpr double kWeightedSquares = 1.03;
 
 JointRegression::JointRegression(JointRegressionOptions options)
     : options_(std::move(options)),
-      network_(network_rows(options_.shape)),
+      network_(options_.shape, {}),
       linear_(static_cast<Index>(options_.shape.layers.front()), static_cast<Index>(options_.shape.layers.back())) {
-  if (options_.prior.mean.size() == 0) {
-    options_.prior = network_.prior();
-    options_.prior.precision /= options_.prior_variance_scale;
-  }
-  linear_prior_ = {Vector::Zero(linear_.scalars()),
-                   Vector::Constant(linear_.scalars(), static_cast<double>(options_.shape.layers.front() + 1))};
+  set_relevance({});
   if (!options_.noise.empty()) options_.noise_model = NoiseModel::constant, options_.tails = false;
   if (options_.shape.layers.size() < 3) options_.linear_baseline = false;
 }
@@ -211,7 +206,7 @@ void JointRegression::fit_plain(Fitting& fitting, std::size_t index) {
     member.plain_posterior.reset();  // of an earlier fit; this one may stop before it has new ones
     member.weighted_posterior.reset();
   }
-  const SharedPrior prior = prior_of(index);
+  const SharedPrior prior = learned_prior(index);
   SharedFitOptions joint = fit_options(fitting, index, &Member::plain, plain);
   bool going_on = true;
   joint.on_epoch = [&going_on, asked = joint.on_epoch](const SharedEpoch& epoch) { return going_on = asked(epoch); };
@@ -261,7 +256,7 @@ void JointRegression::fit_weighted(Fitting& fitting, std::size_t index) {
   joint.noise_depends_on_inputs = true;
   joint.weight_exponent = kWeightExponent;
   const auto curvature = curvature_for(fitting);
-  const double evidence = fit_shared(network_, data, prior_of(index), joint, weighted, *curvature);
+  const double evidence = fit_shared(network_, data, learned_prior(index), joint, weighted, *curvature);
   SharedSolution fitted =
       solution_of(network_, data, weighted, *curvature, evidence, options_.tails && judged_.empty());
   if (index < fitting.held_weighted.size()) judge(fitting, fitting.held_weighted[index], fitted);
@@ -279,18 +274,18 @@ void JointRegression::set_limits(int epochs, int weighted_epochs, double least_g
 
 SharedState JointRegression::first_state(std::size_t member, Index outputs) const {
   if (member < starts_.size()) return starts_[member];
-  SharedState state{.mean = options_.prior.mean + draw(network_.prior(), options_.seed + member), .noise = {}};
+  SharedState state{.mean = prior_.mean + draw(drawn_prior_, options_.seed + member), .noise = {}};
   for (Index k = 0; k < outputs; ++k)
     state.noise.push_back(
         LogLinearNoise::constant(options_.noise.empty() ? kFirstNoise : options_.noise[static_cast<std::size_t>(k)]));
   return state;
 }
 
-SharedPrior JointRegression::prior_of(std::size_t member) const {
-  SharedPrior prior = options_.prior;
+SharedPrior JointRegression::learned_prior(std::size_t member) const {
+  SharedPrior prior = prior_;
   const std::size_t last = options_.shape.layers.size() - 2;
-  const Index hidden = network_.scalars() - network_.outputs() * static_cast<Index>(options_.shape.fan_in(last));
-  if (options_.anchored) prior.mean.head(hidden) += draw(network_.prior(), options_.seed + member).head(hidden);
+  const Index hidden = network_.scalars() - network_.outputs() * static_cast<Index>(network_.shape().fan_in(last));
+  if (options_.anchored) prior.mean.head(hidden) += draw(drawn_prior_, options_.seed + member).head(hidden);
   return prior;
 }
 

@@ -37,6 +37,7 @@ struct JointRegressionOptions {
   bool tails = true, linear_baseline = true, doubt_extrapolation = true;
   int epochs = 60, weighted_epochs = 40;  // limits
   double least_gain = 0.0003;             // see SharedFitOptions
+  bool choose_relevance = true;           // of the inputs, by evidence: models/table/relevance.h
   bool choose_smoothing = true;  // the shape's is where to start from: smoothing_choice.h
   bool hold_out = true;          // judge by rows held out where leverage would flatter; otherwise always by leverage
   bool choose_width = false;     // of the one hidden layer, by rows held out: 10, 20, 50, ... while they gain
@@ -106,9 +107,10 @@ class JointRegression {
     Vector mean, variance;
   };
   Marginals weights(std::size_t member) const;
+  // Of all weights; those of inputs that do not matter are 0.
+  SharedPrior prior_of(std::size_t member) const;
   // What predict() mixes, but for the doubt of extrapolation.
   std::vector<MixedNetwork> networks() const;
-  SharedPrior prior_of(std::size_t member) const;
   std::size_t members() const { return memory_.members.size(); }
 
   struct Member {
@@ -122,13 +124,14 @@ class JointRegression {
     std::optional<SharedPosterior> baseline;
     double network_fraction = 1;
     double smoothing = -1;                  // of all networks; below 0: the shape's
+    Vector relevance = {};                  // factors on the prior variances of the inputs' weights; empty: 1
     std::string width_reason;               // why this width; empty: it was given
     Eigen::RowVectorXd lowest, highest;  // of every column of the learned rows
   };
   const Memory& memory() const { return memory_; }
   void restore(Memory memory);
   const JointRegressionOptions& options() const { return options_; }
-  const RowProgram& network() const { return network_; }
+  const NetworkOfColumns& network() const { return network_; }
 
  private:
   struct Fitting;
@@ -148,6 +151,9 @@ class JointRegression {
   double fraction_of_each() const;  // fitted network, of the mixture
   std::vector<RowBeliefs> beliefs_of_networks(const Matrix& rows) const;
   void set_smoothing(double smoothing);
+  void set_relevance(Vector relevance);
+  SharedPrior learned_prior(std::size_t member) const;  // of the weights that are learned
+  Vector of_all_inputs(const Vector& of_weights, double unseen) const;
   SharedState first_state(std::size_t member, Index outputs) const;
   void watch(Curvature& curvature, const char* what) const;
   void fit_baseline(Fitting& fitting);
@@ -167,9 +173,9 @@ class JointRegression {
   void doubt_extrapolation(const SharedPosterior& posterior, const Matrix& rows, RowBeliefs& beliefs) const;
 
   JointRegressionOptions options_;
-  RowProgram network_;
+  NetworkOfColumns network_;
   LinearRows linear_;
-  SharedPrior linear_prior_;
+  SharedPrior drawn_prior_, prior_, linear_prior_;  // what members start from; of their weights; of the linear model
   Memory memory_;
   std::vector<PredictionComponent> left_out_;
   bool prepared_ = false;

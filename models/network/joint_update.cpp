@@ -9,6 +9,7 @@
 #include "engine/support/parallel.h"
 #include "models/network/joint_components.h"
 #include "models/network/joint_regression.h"
+#include "models/table/relevance.h"
 
 namespace dma {
 
@@ -38,8 +39,8 @@ bool JointRegression::update(const Matrix& rows, const Matrix& targets, Index kn
   for (std::size_t k = 0; k < next.members.size(); ++k) {
     Member& member = next.members[k];
     if (!member.plain_posterior) continue;
-    of_networks += update(network_, prior_of(k), *member.plain_posterior), ++fitted;
-    if (member.weighted_posterior) (void)update(network_, prior_of(k), *member.weighted_posterior);
+    of_networks += update(network_, learned_prior(k), *member.plain_posterior), ++fitted;
+    if (member.weighted_posterior) (void)update(network_, learned_prior(k), *member.weighted_posterior);
   }
   if (next.baseline) {
     // The odds of before, times what the new rows say.
@@ -76,8 +77,10 @@ JointRegression::Marginals JointRegression::weights(std::size_t member) const {
   // Beyond that the prior's variance, which bounds the posterior's, must do.
   constexpr Index kMostScalars = 5000;
   if (network_.scalars() > kMostScalars)
-    return {posterior.state.mean, (posterior.state.scale * options_.prior.precision).cwiseInverse()};
-  return {posterior.state.mean, posterior.marginal_variances(network_, prior_of(member))};
+    return {of_all_inputs(posterior.state.mean, 0),
+            of_all_inputs((posterior.state.scale * prior_.precision).cwiseInverse(), 0)};
+  return {of_all_inputs(posterior.state.mean, 0),
+          of_all_inputs(posterior.marginal_variances(network_, learned_prior(member)), 0)};
 }
 
 // Of each member what constant noise says, then what weighted rows say; nothing where there is none. A posterior that
@@ -88,7 +91,7 @@ std::vector<RowBeliefs> JointRegression::beliefs_of_networks(const Matrix& rows)
     const Member& member = memory_.members[task / 2];
     const auto& posterior = task % 2 == 0 ? member.plain_posterior : member.weighted_posterior;
     if (!member.plain_posterior || !posterior) return;
-    found[task] = posterior->predict(network_, prior_of(task / 2), rows);
+    found[task] = posterior->predict(network_, learned_prior(task / 2), rows);
     if (options_.doubt_extrapolation) doubt_extrapolation(*posterior, rows, found[task]);
   });
   return found;
@@ -193,12 +196,52 @@ void JointRegression::scale_noise(Index output, double factor) {
 
 void JointRegression::set_smoothing(double smoothing) {
   memory_.smoothing = options_.shape.smoothing = smoothing;
-  network_ = network_rows(options_.shape);
+  network_ = NetworkOfColumns(options_.shape, network_.columns());
+}
+
+// Networks see the inputs that matter. Whatever the relevances, a unit has as much prior variance in all.
+void JointRegression::set_relevance(Vector relevance) {
+  const auto all = static_cast<Index>(options_.shape.layers[0]), units = static_cast<Index>(options_.shape.layers[1]);
+  linear_prior_ = {Vector::Zero(linear_.scalars()), Vector::Constant(linear_.scalars(), static_cast<double>(all + 1))};
+  const std::vector<Index> seen = inputs_that_matter(relevance);
+  network_ = NetworkOfColumns(options_.shape, seen.size() < options_.shape.layers[0] ? seen : std::vector<Index>());
+  drawn_prior_ = network_.prior();
+  if (relevance.size() > 0) {
+    const Vector own = relevance(seen);
+    const double bias = options_.shape.bias ? 1 : 0, fan_in = own.sum() + bias;
+    for (Index j = 0; j < units; ++j)
+      drawn_prior_.precision.segment(j * own.size(), own.size()) = fan_in * own.cwiseInverse();
+    if (options_.shape.bias) drawn_prior_.precision.segment(units * own.size(), units).setConstant(fan_in);
+    for (Index k = 0; k < linear_.outputs(); ++k)
+      linear_prior_.precision.segment(k * (all + 1), all + 1) << (relevance.sum() + 1) * relevance.cwiseInverse(),
+          relevance.sum() + 1;
+  }
+  prior_ = options_.prior;
+  if (prior_.mean.size() == 0) prior_ = drawn_prior_, prior_.precision /= options_.prior_variance_scale;
+  memory_.relevance = std::move(relevance);
+}
+
+// Numbers of the learned weights as those of all; `unseen` of weights of inputs that networks do not see.
+Vector JointRegression::of_all_inputs(const Vector& of_weights, double unseen) const {
+  const std::vector<Index>& seen = network_.columns();
+  if (seen.empty()) return of_weights;
+  const auto all = static_cast<Index>(options_.shape.layers[0]), units = static_cast<Index>(options_.shape.layers[1]),
+             own = static_cast<Index>(seen.size()), rest = of_weights.size() - units * own;
+  Vector whole = Vector::Constant(units * all + rest, unseen);
+  for (Index j = 0; j < units; ++j) whole.segment(j * all, all)(seen) = of_weights.segment(j * own, own);
+  whole.tail(rest) = of_weights.tail(rest);
+  return whole;
+}
+
+SharedPrior JointRegression::prior_of(std::size_t member) const {
+  const SharedPrior own = learned_prior(member);
+  return {of_all_inputs(own.mean, 0), of_all_inputs(own.precision, HUGE_VAL)};
 }
 
 void JointRegression::restore(Memory memory) {
   memory_ = std::move(memory);
   if (memory_.smoothing >= 0) set_smoothing(memory_.smoothing);
+  set_relevance(std::move(memory_.relevance));
 }
 
 }  // namespace dma

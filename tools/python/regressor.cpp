@@ -1,6 +1,8 @@
 // Learning a table and predicting, as `dma fit` and `dma predict` do: the same settings, checks and files.
 #include <pybind11/stl.h>
 
+#include <algorithm>
+
 #include "engine/support/error.h"
 #include "models/files/bnn_file.h"
 #include "tools/dma/fit/fit_check.h"
@@ -218,6 +220,13 @@ void bind_regressor(py::module_& module) {
       .def_property_readonly("targets", [](const Fitted& self) { return self.saved().targets; })
       .def_property_readonly("rows", [](const Fitted& self) { return self.saved().training.rows; })
       .def_property_readonly("far_rows", [](const Fitted& self) { return self.saved().training.far; })
+      .def_property_readonly("relevance",
+                             [](const Fitted& self) {
+                               const auto& joint = self.saved().memory.joint;
+                               std::vector<double> all(self.saved().features.size(), 1.0);
+                               if (joint) std::ranges::copy(joint->relevance, all.begin());
+                               return as_array(std::move(all));
+                             })
       .def_property_readonly("noise", [](const Fitted& self) { return as_array(self.net().noise()); })
       .def_property_readonly("left_out", &left_out)
       .def("graph", [](const Fitted& self) { return std::make_shared<Graph>(self.net().graph()); })

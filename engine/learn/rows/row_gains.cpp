@@ -41,15 +41,17 @@ std::vector<RowAdjoint> all_adjoints(const RowPass& pass, Index outputs) {
 // A step's share of a kernel matrix. With g = df/dz, e = 2 df/dv and u = W diag(noise of h), gains are g_j h_i + e_j
 // u_ji and
 //   sum over ji of gains gains' = (g g'^T) o (h h'^T) + (g o h u^T) e'^T + e (g' o h' u^T)^T + e diag|u_j|^2 e'^T.
+// A weight of input i may have r_i times the variance of the first one's: h_i and u_ji are multiplied by its root then.
 struct Layer {
   const AffineStep* step;
-  Matrix h;
+  Vector roots;  // of r_i
+  double one;    // of the biases, in ratio to the first weight's variance; 0: there are none
+  Matrix h;      // times roots, as u is
   Vector norms;                                 // |u_j|^2; empty: no noise
   std::vector<Matrix> g = {}, e = {}, gz = {};  // by output, its live rows alone; gz = g o h u^T
   RowPass::RowMajor u = {};
   bool is_direct = false;  // every output is one result: g = 1
 
-  double one() const { return step->bias >= 0 ? 1 : 0; }
   bool is_noisy() const { return norms.size() > 0; }
   ColumnRange live(Index k) const { return step->live[static_cast<std::size_t>(k)]; }
   const Matrix& of(const std::vector<Matrix>& all, Index k) const { return all[static_cast<std::size_t>(k)]; }
@@ -65,7 +67,7 @@ class ProgramGains final : public Gains {
     dense_ = dense_gains(pass, adjoints, rest_);
     for (const RowStep& step : code_->steps)
       if (const auto* affine = std::get_if<AffineStep>(&step); affine != nullptr && is_even(*affine, variance))
-        add_layer(*affine, pass, adjoints);
+        add_layer(*affine, pass, adjoints, variance);
   }
 
   // The lower triangle by products of half the work, then mirrored: z e^T + e z^T + e diag|u|^2 e^T = b e^T + e b^T
@@ -78,11 +80,11 @@ class ProgramGains final : public Gains {
       const double v = variance(a.step->weights);
       if (a.is_direct) {
         add_square(all, a.h, v);
-        all.array() += v * a.one();
+        all.array() += v * a.one;
         is_first = false;
         continue;
       }
-      inner.setConstant(n_, n_, a.one());
+      inner.setConstant(n_, n_, a.one);
       add_square(inner, a.h);
       if (!is_first) more.setZero(n_, n_);
       Matrix& gg = is_first ? all : more;  // memory that was never touched takes longer to get than to fill
@@ -111,7 +113,7 @@ class ProgramGains final : public Gains {
     for (std::size_t l = 0; l < layers_.size(); ++l) {
       const Layer &a = layers_[l], &b = other.layers_[l];
       const double v = variance(a.step->weights);
-      const Matrix inner = product_by_transposed(a.h, b.h).array() + a.one();
+      const Matrix inner = product_by_transposed(a.h, b.h).array() + a.one;
       for (Index k = 0; k < outputs(); ++k)
         for (Index k2 = 0; k2 < outputs(); ++k2) {
           const ColumnRange both{std::max(a.live(k).begin, a.live(k2).begin), std::min(a.live(k).end, a.live(k2).end)};
@@ -140,7 +142,7 @@ class ProgramGains final : public Gains {
         if (a.live(k).size() == 0) continue;
         auto part = all.segment(k * n_, n_).array();
         const double v = variance(a.step->weights);
-        part += v * a.of(a.g, k).rowwise().squaredNorm().array() * (a.h.rowwise().squaredNorm().array() + a.one());
+        part += v * a.of(a.g, k).rowwise().squaredNorm().array() * (a.h.rowwise().squaredNorm().array() + a.one);
         if (!a.is_noisy()) continue;
         const Matrix& e = a.of(a.e, k);
         part += v * (2 * a.of(a.gz, k).cwiseProduct(e).rowwise().sum() +
@@ -153,7 +155,9 @@ class ProgramGains final : public Gains {
   Vector forward(const Vector& scalars) const override {
     Vector all = dense_ * scalars(rest_.scalars);
     for (const Layer& a : layers_) {
-      const Eigen::Map<const RowPass::RowMajor> w(scalars.data() + a.step->weights, a.step->rows, a.step->columns);
+      const RowPass::RowMajor w =
+          Eigen::Map<const RowPass::RowMajor>(scalars.data() + a.step->weights, a.step->rows, a.step->columns) *
+          a.roots.cwiseInverse().asDiagonal();
       Matrix z = a.h * w.transpose();
       if (a.step->bias >= 0) z.rowwise() += scalars.segment(a.step->bias, a.step->rows).transpose();
       Vector by_variance;
@@ -186,6 +190,7 @@ class ProgramGains final : public Gains {
         if (a.step->bias >= 0)
           all.segment(a.step->bias + live.begin, live.size()) += weighted.colwise().sum().transpose();
       }
+      w *= a.roots.cwiseInverse().asDiagonal();
     }
     return all;
   }
@@ -195,16 +200,25 @@ class ProgramGains final : public Gains {
 
   static bool is_even(const AffineStep& step, const Vector& variance) {
     if (!step.owns_scalars) return false;
-    const double v = variance(step.weights);
-    return (variance.segment(step.weights, step.rows * step.columns).array() == v).all() &&
-           (step.bias < 0 || (variance.segment(step.bias, step.rows).array() == v).all());
+    for (Index j = 1; j < step.rows; ++j)
+      if (variance.segment(step.weights + j * step.columns, step.columns) !=
+          variance.segment(step.weights, step.columns))
+        return false;
+    return step.bias < 0 || (variance.segment(step.bias, step.rows).array() == variance(step.bias)).all();
   }
 
-  void add_layer(const AffineStep& step, const RowPass& pass, const std::vector<RowAdjoint>& adjoints) {
-    Layer layer{.step = &step, .h = pass.columns(step.h, step.columns), .norms = {}};
+  void add_layer(const AffineStep& step, const RowPass& pass, const std::vector<RowAdjoint>& adjoints,
+                 const Vector& variance) {
+    const double v = variance(step.weights);
+    const Vector roots = (variance.segment(step.weights, step.columns) / v).cwiseSqrt();
+    Layer layer{.step = &step,
+                .roots = roots,
+                .one = step.bias >= 0 ? variance(step.bias) / v : 0,
+                .h = pass.columns(step.h, step.columns) * roots.asDiagonal(),
+                .norms = {}};
     Matrix z;
     if (step.noise >= 0) {
-      layer.u = pass.weights(step) * pass.noise().segment(step.h.noise, step.columns).asDiagonal();
+      layer.u = pass.weights(step) * pass.noise().segment(step.h.noise, step.columns).cwiseProduct(roots).asDiagonal();
       layer.norms = layer.u.rowwise().squaredNorm();
       z = product_by_transposed(layer.h, layer.u);
     }

@@ -139,7 +139,7 @@ TEST_CASE("neighbours: on few rows of many columns they promise no more than the
                  fresh_targets = line(fresh) + random_matrix(1000, 1, 4);
     const Neighbours::Fit fit = Neighbours::fit(rows, targets);
     const Vector& lengthscales = fit.model.memory().outputs[0].kernel.lengthscales;
-    CHECK((lengthscales.array() == lengthscales(0)).all());
+    if (slope == 0) CHECK((lengthscales.array() == lengthscales(0)).all());
     const double spread = fresh_targets.squaredNorm() / 1000,
                  of_mean = -0.5 * std::log(2 * M_PI * std::exp(1) * spread);
     const PredictionComponent found = alone(fit.model.predict(fresh));

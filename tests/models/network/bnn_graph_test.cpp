@@ -1,9 +1,9 @@
 #include "models/network/bnn_graph.h"
 
 #include <doctest/doctest.h>
-
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -14,6 +14,7 @@
 #include "factors/standard_registry.h"
 #include "models/graphs/graph_file.h"
 #include "models/network/bnn.h"
+#include "models/table/relevance.h"
 #include "schedules/forward_backward.h"
 #include "tests/oracles/random_matrices.h"
 
@@ -86,27 +87,36 @@ TEST_CASE("network: every layer is one matrix product, and its kernel matrix nee
         "  affine     z2 (5) = W2 smoothed2 + b2\n"
         "  function   x2 (5) = leaky_relu(z2), averaged over noise\n"
         "  affine     z3 (1) = W3 x2 + b3\n");
-  const Vector m = draw(program.prior(), 1), variance = program.prior().precision.cwiseInverse();
+  const Vector m = draw(program.prior(), 1);
   const Matrix rows = random_matrix(7, 3, 2), others = random_matrix(4, 3, 3);
   Matrix f, gains, other_gains;
   program.linearise(m, others, f, other_gains);
   program.linearise(m, rows, f, gains);
-  const auto own = program.gains(m, rows, variance, f), its = program.gains(m, others, variance, f);
-  const Matrix kernel = gains * variance.asDiagonal() * gains.transpose();
-  CHECK(largest(own->kernel(variance) - kernel) < 1e-12);
-  CHECK(largest(own->kernel_with(*its, variance) - gains * variance.asDiagonal() * other_gains.transpose()) < 1e-12);
+  for (const bool alike : {true, false}) {  // inputs, or each with a prior variance of its own
+    Vector variance = program.prior().precision.cwiseInverse();
+    for (Index j = 0; j < 6 && !alike; ++j) variance.segment(j * 3, 3).array() *= Eigen::Array3d(1e-3, 1, 0.2);
+    const auto own = program.gains(m, rows, variance, f), its = program.gains(m, others, variance, f);
+    const Matrix kernel = gains * variance.asDiagonal() * gains.transpose();
+    CHECK(largest(own->kernel(variance) - kernel) < 1e-12);
+    CHECK(largest(own->kernel_diagonal(variance) - kernel.diagonal()) < 1e-12);
+    CHECK(largest(own->kernel_with(*its, variance) - gains * variance.asDiagonal() * other_gains.transpose()) < 1e-12);
+    CHECK(largest(own->forward(m) - gains * m) < 1e-12);
+    CHECK(largest(own->backward(rows.col(0)) - gains.transpose() * rows.col(0)) < 1e-12);
+  }
 }
 
 // With the weights at the means of every fit, so that noise alone is left, the graph gives what predict() does.
 // Messages carry the noise of smoothing to y, where the row program ends it: then the means alone are the same.
 TEST_CASE("network: its whole graph, written and read, is the mixture that it predicts by") {
   constexpr Index kRows = 60;
-  const Matrix x = random_matrix(kRows, 2, 1), e = random_matrix(kRows, 2, 2);
-  for (const auto& [outputs, smoothing] : {std::pair<Index, double>{1, 0}, {2, 0}, {1, 0.4}}) {
+  const Matrix e = random_matrix(kRows, 2, 2);
+  for (const auto& [inputs, outputs, smoothing] :
+       {std::tuple<Index, Index, double>{2, 1, 0}, {2, 2, 0}, {2, 1, 0.4}, {20, 1, 0}}) {
+    const Matrix x = random_matrix(kRows, inputs, 1);
     Matrix y(kRows, outputs);
     for (Index j = 0; j < outputs; ++j)
       y.col(j) = (2 * x.col(0)).array().sin() + 0.3 * (0.6 * x.col(1)).array().exp() * e.col(j).array();
-    Bnn net({.layers = {2, 3, static_cast<std::size_t>(outputs)},
+    Bnn net({.layers = {static_cast<std::size_t>(inputs), 3, static_cast<std::size_t>(outputs)},
              .standardise = false,
              .members = 2,
              .smoothing = smoothing});
@@ -115,6 +125,21 @@ TEST_CASE("network: its whole graph, written and read, is the mixture that it pr
     JointRegression::Memory& joint = *memory.joint;
     REQUIRE(joint.members[1].weighted_posterior);
     REQUIRE(joint.baseline);
+    const std::vector<Index> seen = inputs_that_matter(joint.relevance);
+    CHECK(seen.empty() == (inputs == 2));
+    CHECK(seen.size() < 20);
+    // Weights of all inputs: those that do not matter are 0, and so are their variances.
+    const auto whole = [&, inputs = inputs](const Vector& m) {
+      if (seen.empty()) return m;
+      const auto own = std::ssize(seen);
+      Vector all = Vector::Zero(m.size() + 3 * (inputs - own));
+      for (Index j = 0; j < 3; ++j) all.segment(j * inputs, inputs)(seen) = m.segment(j * own, own);
+      all.tail(m.size() - 3 * own) = m.tail(m.size() - 3 * own);
+      return all;
+    };
+    for (Index i = 0; i < inputs; ++i)
+      CHECK((net.prior(0).variance[static_cast<std::size_t>(i)] > 0) ==
+            (seen.empty() || std::ranges::count(seen, i) > 0));
     joint.network_fraction = 0.7;
     joint.members[0].plain_posterior->tails[0] = {3, 0.8};
     joint.members[0].weighted_posterior->tails[0] = {1e300, 1.2};
@@ -145,16 +170,17 @@ TEST_CASE("network: its whole graph, written and read, is the mixture that it pr
     const BnnShape shape{.layers = net.options().layers, .slopes = {}};
     const std::string labels[] = {"", "_network2"};
     for (std::size_t k = 0; k < 2; ++k) {
-      set_all(joint.members[k].plain_posterior->state.mean, shape, labels[k]);
-      set_all(joint.members[k].weighted_posterior->state.mean, shape, labels[k] + "_weighted");
+      set_all(whole(joint.members[k].plain_posterior->state.mean), shape, labels[k]);
+      set_all(whole(joint.members[k].weighted_posterior->state.mean), shape, labels[k] + "_weighted");
     }
-    const Matrix line = joint.baseline->state.mean.reshaped(3, outputs);  // weights and bias of every output
-    const Matrix weights = line.topRows(2);
+    const Matrix line = joint.baseline->state.mean.reshaped(inputs + 1, outputs);  // weights and bias of every output
+    const Matrix weights = line.topRows(inputs);
     set("prior1_linear", {weights.data(), weights.data() + weights.size()});
-    const Vector biases = line.row(2).transpose();
+    const Vector biases = line.row(inputs).transpose();
     set("bias_prior1_linear", {biases.begin(), biases.end()});
 
-    const Matrix rows = 2 * random_matrix(6, 2, 3), targets = random_matrix(6, outputs, 4);  // some beyond the bounds
+    const Matrix rows = 2 * random_matrix(6, inputs, 3);  // some beyond the bounds
+    const Matrix targets = random_matrix(6, outputs, 4);
     std::vector<PredictionComponent> components = net.predict(rows).components;
     for (PredictionComponent& own : components) own.epistemic_sd.setZero();
     CHECK(components.size() == 5);
@@ -163,7 +189,7 @@ TEST_CASE("network: its whole graph, written and read, is the mixture that it pr
     const VariableId vx = g.find_variable("x"), vy = g.find_variable("y");
     for (Index n = 0; n < rows.rows(); ++n) {
       const Vector row = rows.row(n).transpose();
-      state.observe(vx, {row.data(), 2});
+      state.observe(vx, {row.data(), static_cast<std::size_t>(inputs)});
       state.observe(vy, std::nullopt);
       (void)run(plan, state);
       const Belief predicted = state.belief(vy);

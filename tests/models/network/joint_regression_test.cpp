@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "models/table/relevance.h"
 #include "tests/oracles/random_matrices.h"
 
 using namespace dma;
@@ -115,4 +116,48 @@ TEST_CASE("joint regression: rows held out choose a width, and a stop while they
   stopped.fit(noisy);
   CHECK(width_of(stopped) == width_of(few));
   CHECK(Prediction::mix(stopped.predict(noisy.rows)).sd == Prediction::mix(few.predict(noisy.rows)).sd);
+}
+
+TEST_CASE("joint regression: of many inputs those that matter are found, and predict as well as alone") {
+  // y = sin 2 x0 + x1 / 2 + weak x2 + noise: parts of the rows may find x2 or not.
+  const auto rows_of = [](Index rows, Index inputs, std::uint64_t seed) -> RowData {
+    const Matrix x = oracle::random_matrix(inputs, rows, seed).transpose();  // the first columns are the same
+    const Eigen::ArrayXd y = (2 * x.col(0).array()).sin() + 0.5 * x.col(1).array() + 0.12 * x.col(2).array();
+    return {x, y.matrix() + 0.5 * oracle::random_matrix(rows, 1, seed + 100)};
+  };
+  for (const std::uint64_t seed : {1u, 2u}) {
+    const auto fitted = [&](const RowData& data, Index inputs) {
+      JointRegression net({.shape = {.layers = {static_cast<std::size_t>(inputs), 10, 1}, .slopes = {0.1}},
+                           .epochs = 30,
+                           .choose_width = true});
+      net.fit({data.rows.leftCols(inputs), data.targets});
+      return net;
+    };
+    const RowData data = rows_of(400, 60, seed), fresh = rows_of(2000, 60, seed + 10);
+    const JointRegression net = fitted(data, 60), alone = fitted(data, 2);
+    const std::vector<Index> found = inputs_that_matter(net.memory().relevance);
+    CHECK(found.size() >= 2);
+    CHECK(found.size() <= 3);
+    CHECK(found[1] == 1);
+    const auto said = net.predict(fresh.rows);
+    CHECK(rmse(said, fresh.targets) < 1.03 * rmse(alone.predict(fresh.rows.leftCols(2)), fresh.targets));
+    CHECK(rmse(said, fresh.targets) < 0.6);  // 0.5 is noise; 0.75 and more where all inputs are alike
+    CHECK(rmse(net.left_out(), data.targets) == doctest::Approx(rmse(said, fresh.targets)).epsilon(0.1));
+    const Eigen::ArrayXXd below = Prediction::mix(said).cumulative(fresh.targets);
+    CHECK(std::abs((below > 0.025 && below < 0.975).cast<double>().mean() - 0.95) < 0.02);
+
+    JointRegression again(net.options());
+    again.restore(net.memory());
+    CHECK(Prediction::mix(again.predict(fresh.rows)).sd == Prediction::mix(said).sd);
+    const SharedPrior prior = net.prior_of(0);
+    const auto [mean, variance] = net.weights(0);
+    CHECK(prior.mean.size() == mean.size());
+    CHECK(mean(50) == 0);
+    CHECK(variance(50) == 0);
+    CHECK(prior.precision(50) == HUGE_VAL);
+    const double rmse_before = rmse(said, fresh.targets);
+    const RowData more = rows_of(400, 60, seed + 20);
+    (void)again.update(more.rows, more.targets, 400);
+    CHECK(rmse(again.predict(fresh.rows), fresh.targets) < rmse_before + 0.005);
+  }
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/files/coding_file.h"
+#include "models/table/relevance.h"
 
 namespace dma {
 
@@ -120,6 +121,14 @@ std::string summary_text(const SavedBnn& saved) {
       o.learn_prior ? ", learned priors" : "", o.seed);
   text += fmt::format("inputs    {}{}{}\n", fmt::join(saved.features, ", "), o.standardise ? " (standardised)" : "",
                       o.features == "none" ? "" : fmt::format(" (feature map {})", o.features));
+  if (saved.memory.joint && saved.memory.joint->relevance.size() > 0) {
+    std::vector<std::string> names;  // all: by different degrees
+    for (const Index j : inputs_that_matter(saved.memory.joint->relevance))
+      names.push_back(saved.features.at(static_cast<std::size_t>(j)));
+    if (names.size() < saved.features.size())
+      text += fmt::format("matters   {} of {} inputs, by evidence: {}\n", names.size(), saved.features.size(),
+                          fmt::join(names, ", "));
+  }
   for (std::size_t j = 0; j < saved.targets.size(); ++j)
     text += fmt::format("target    {}, noise sd {:.4g} ({})\n", saved.targets[j], noise_sd(saved, j),
                         !o.learn_noise                        ? "given"
@@ -225,6 +234,8 @@ Json summary_json(const SavedBnn& saved) {
   if (!saved.training.form.empty()) json["training"]["regime"] = saved.training.form;
   if (saved.memory.joint) {
     json["network_share"] = json_number(saved.memory.joint->network_fraction);
+    for (Eigen::Index j = 0; j < saved.memory.joint->relevance.size(); ++j)
+      json["relevance"][saved.features[static_cast<std::size_t>(j)]] = json_number(saved.memory.joint->relevance(j));
     if (saved.options.is_joint())
       json["smoothing"] = json_number(saved.memory.joint->smoothing >= 0
                                           ? saved.memory.joint->smoothing

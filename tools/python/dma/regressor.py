@@ -14,7 +14,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _dma
-from .table_estimator import Predicting, TableEstimator
+from .table_estimator import Floats, Predicting, TableEstimator
 from .tables import cells_of, checked_more, checked_pair, column_names, target_names
 
 
@@ -31,7 +31,8 @@ class Regressor(Predicting, TableEstimator):
     After ``fit``: ``model_`` (what was learned), ``columns_`` (those of X that say something; constant ones and copies are
     ignored, ``ignored_`` says which), ``reason_`` (for the method), ``report_`` (one line), ``left_out_`` (scores of rows
     predicted as if left out, one dictionary per target), ``far_rows_`` (places of rows of y beyond 10 sd of what the others
-    predict, which are not learned).
+    predict, which are not learned), ``relevance_`` (of every column that was learned from, the factor on the prior
+    variance of its weights).
 
     Ctrl-C ends the epoch, keeps what was learned, and is raised again: the estimator is then fitted, if not to the end.
     """
@@ -93,6 +94,10 @@ class Regressor(Predicting, TableEstimator):
     @property
     def far_rows_(self) -> list[int]:
         return list(self.model_.far_rows)
+
+    @property
+    def relevance_(self) -> Floats:
+        return self.model_.relevance
 
     def fit(self, X: Any, y: Any) -> Regressor:
         """Learns rows of inputs and their targets: one column, or several that are predicted together."""

@@ -1,0 +1,50 @@
+// Which inputs of a table matter, by the evidence of a model in which every effect has a prior variance of its own:
+//
+//   y = constant + sum_j f_j(x_j) + sum_ij b_ij c_i c_j + noise of variance s,   c_j = sqrt2 cos(pi u_j),
+//   f_j = a_j0 x_j + sum_k a_jk sqrt2 cos(pi k u_j),  u_j the rank of x_j, from 0 to 1,
+//   a_jk ~ N(0, s v_j / max(1, k^2)),  b_ij ~ N(0, s v_ij)
+//
+// Effects of single inputs and of pairs enter one after the other, each with the variance of most evidence. The price
+// of one is the logarithm of how many there are to choose from, and the benefit of the doubt: on noise none enters.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/learn/rows/row_model.h"
+
+namespace dma {
+
+// y ~ N(0, s C), C = I + sum over effects of v F F^T, s that of most evidence.
+class EffectEvidence {
+ public:
+  struct Effect {
+    Matrix features;      // F
+    double variance = 0;  // v
+  };
+  EffectEvidence(Vector targets, const std::vector<Effect>& effects);
+
+  double log_evidence() const;
+  struct Gain {
+    double nats = 0, variance = 0;
+  };
+  // Of one more effect, whose variance is chosen.
+  Gain gain(const Matrix& features) const;
+  const Vector& rest() const { return rest_; }  // C^-1 y
+
+ private:
+  Vector targets_, rest_;
+  Matrix all_, factor_;  // A, of all effects, times the roots of their variances; lower, of I + A^T A
+};
+
+// Factors on the prior variances of the inputs' weights, for models that learn `targets` from `rows`: kLeastRelevance
+// to the power 1 - p for an input that matters with probability p. Inputs that matter by little each are not found one
+// by one: where one linear effect of all that were not found has the evidence, they share a factor, the prior variance
+// of its weights in ratio to that of what was found. Empty: inputs are alike, since none is found, or models can tell
+// by themselves, for rows are many or inputs are few.
+inline constexpr double kLeastRelevance = 1e-5;
+Vector relevance_of(const Matrix& rows, const Matrix& targets, std::uint64_t seed);
+// Those with p above 1/2.
+std::vector<Index> inputs_that_matter(const Vector& relevance);
+
+}  // namespace dma

@@ -1,0 +1,81 @@
+#include "models/table/relevance.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <numbers>
+
+#include "tests/oracles/random_matrices.h"
+
+namespace {
+
+using namespace dma;
+using oracle::random_matrix;
+
+// log N(y; 0, s C) of a dense C, at the s where it is greatest.
+double dense_evidence(const Vector& y, const std::vector<EffectEvidence::Effect>& effects) {
+  const auto n = static_cast<double>(y.size());
+  Matrix c = Matrix::Identity(y.size(), y.size());
+  for (const auto& e : effects) c += e.variance * e.features * e.features.transpose();
+  const Eigen::FullPivLU<Matrix> lu(c);
+  const double s = y.dot(lu.solve(y)) / n;
+  return -0.5 * (n * std::log(2 * std::numbers::pi * s) + std::log(lu.determinant()) + n);
+}
+
+// The inputs that are found to matter.
+std::vector<Index> found(const Matrix& rows, const Matrix& targets) {
+  return inputs_that_matter(relevance_of(rows, targets, 1));
+}
+
+}  // namespace
+
+TEST_CASE("relevance: evidence with a variance for every effect, and what one more gains, are those of a dense one") {
+  const Matrix x = random_matrix(12, 5, 1);
+  const Vector y = x.col(0) - 2 * x.col(2) + random_matrix(12, 1, 2);
+  std::vector<EffectEvidence::Effect> effects;
+  for (Index j = 0; j < 4; ++j) {
+    const EffectEvidence evidence(y, effects);
+    CHECK(evidence.log_evidence() == doctest::Approx(dense_evidence(y, effects)).epsilon(1e-12));
+    const auto [nats, variance] = evidence.gain(x.middleCols(j, 2));
+    effects.push_back({x.middleCols(j, 2), variance});
+    CHECK(std::abs(evidence.log_evidence() + nats - dense_evidence(y, effects)) < 1e-10);
+    for (const double other : {0.0, 0.01, 0.5, 1.0, 2.0, 30.0}) {
+      const double own = std::exchange(effects.back().variance, other);
+      CHECK(dense_evidence(y, effects) < evidence.log_evidence() + nats + 0.05);  // between powers of 2
+      effects.back().variance = own;
+    }
+    if (j % 2 == 1) effects.back().variance = 0.3;  // not the best
+  }
+}
+
+TEST_CASE("relevance: what matters among 200 inputs is found, alone or in a pair; all where all do; nothing in noise") {
+  constexpr Index kRows = 500, kInputs = 200;
+  using Function = std::function<double(const Eigen::RowVectorXd&)>;
+  const std::pair<Function, std::vector<Index>> functions[] = {
+      {[](const auto& x) { return std::sin(2 * x(0)) + 0.5 * x(1); }, {0, 1}},
+      {[](const auto& x) { return x(3) * x(3); }, {3}},
+      {[](const auto& x) { return x(5) * x(7); }, {5, 7}},
+      {[](const auto& x) { return x(199) > 0 ? 1.0 : 0.0; }, {199}},
+      {[](const auto&) { return 0.0; }, {}}};
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const Matrix x = random_matrix(kRows, kInputs, 10 + seed), noise = random_matrix(kRows, 1, 20 + seed);
+    for (const auto& [f, expected] : functions) {
+      Matrix y = 0.5 * noise;
+      for (Index n = 0; n < kRows; ++n) y(n) += f(x.row(n));
+      CHECK(found(x, y) == expected);
+    }
+    const Matrix few = x.leftCols(20), sum = few.array().sin().rowwise().sum();
+    CHECK(found(few, sum + noise).size() == 20);
+    // Many small effects: none is found alone, or those that are leave the others alive.
+    const Vector relevance = relevance_of(x, 0.1 * x * random_matrix(kInputs, 1, 30 + seed) + 0.5 * noise, 1);
+    CHECK((relevance.size() == 0 || relevance.minCoeff() >= 0.01));
+    Matrix both(kRows, 2);  // targets of which each has an input of its own
+    both << x.col(2) + noise, x.col(4).cwiseAbs() + 0.5 * noise;
+    CHECK(found(x, both) == std::vector<Index>{2, 4});
+  }
+  for (const auto& [rows, inputs] : {std::pair<Index, Index>{100, 10}, {1000, 20}}) {  // models tell by themselves
+    const Matrix x = random_matrix(rows, inputs, 3);
+    CHECK(relevance_of(x, x.col(0), 1).size() == 0);
+  }
+}
