@@ -28,8 +28,9 @@ class SharedPosterior {
   double log_evidence = 0;
   // L = C C^T, whichever form it is kept in.
   Matrix precision_factor(const RowModel& model, const SharedPrior& prior) const;
-  // Either the lower factor C of L = C C^T, or, learned in the dual, the rows it was learned from.
+  // Either the lower factor C of L = C C^T, or, learned in the dual, the rows it was learned from and their weights.
   Matrix factor, rows;
+  Vector weights;
 
   // The posterior at a fitted state, whose linearisation the curvature holds.
   static SharedPosterior of(const RowData& data, SharedState state, Curvature& curvature, double log_evidence);

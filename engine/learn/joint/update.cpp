@@ -131,7 +131,7 @@ SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& 
   UpdateProblem problem{model, more, state.mean, before, {}};
   SharedUpdate update{*this, {}, false};
   SharedPosterior& after = update.posterior;
-  after.rows.resize(0, 0);
+  after.rows.resize(0, 0), after.weights.resize(0);
   const Index count = more.rows.rows(), outputs = model.outputs();
   const Eigen::ArrayXd first = row_noise(state, more.rows);
   Eigen::ArrayXd noise = first, rest, others;
