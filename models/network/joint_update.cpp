@@ -16,7 +16,7 @@ bool JointRegression::update(const Matrix& rows, const Matrix& targets, Index kn
   constexpr Index kMostScalars = 10000;  // 0.8 GB
   if (memory_.members.empty() || !memory_.members[0].plain_posterior)
     fail("an update needs a model that was fitted; call fit first");
-  if (network_.scalars() > kMostScalars)
+  if (network_.scalars() > kMostScalars && !memory_.members[0].plain_posterior->stays_by_rows(network_, rows.rows()))
     fail(
         "an update keeps a matrix over all weights, of which there are {}; at most {} are possible: fit all rows "
         "together",
