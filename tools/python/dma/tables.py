@@ -84,7 +84,9 @@ def weighed(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, list[float], 
         row = int(np.argmax(weights < 0))
         raise Error(f"sample_weight holds {weights[row]} in row {row}; 0 or more is expected")
     places = np.flatnonzero(weights)
-    return _safe_indexing(X, places), _safe_indexing(y, places), weights[places].tolist(), places
+    if len(places) < len(weights):
+        X, y = (_safe_indexing(one if hasattr(one, "iloc") else np.asarray(one), places) for one in (X, y))
+    return X, y, weights[places].tolist(), places
 
 
 def checked_more(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
