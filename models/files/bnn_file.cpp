@@ -127,6 +127,7 @@ LearnOptions fit_options_from(const Json& json) {
 
 Json to_json(const TrainingRecord& record) {
   Json json = {{"rows", record.rows}, {"held_out_rows", record.held_out_rows}, {"options", to_json(record.options)}};
+  if (record.weight > 0) json["weight"] = json_number(record.weight);
   json["stopped_by"] = Json::array();
   for (const auto stop : record.stops) json["stopped_by"].push_back(name_of(stop));
   json["held_out"] = Json::array();
@@ -140,6 +141,7 @@ Json to_json(const TrainingRecord& record) {
 TrainingRecord training_from(const Json& json) {
   TrainingRecord record{whole<std::size_t>(json, "rows"),
                         whole<std::size_t>(json, "held_out_rows"),
+                        json.contains("weight") ? json_number(json.at("weight")) : 0,
                         fit_options_from(json.at("options")),
                         {},
                         {},

@@ -21,6 +21,7 @@ namespace dma {
 // What is worth knowing later about how a model came to be.
 struct TrainingRecord {
   std::size_t rows = 0, held_out_rows = 0;
+  double weight = 0;  // of all rows together, where they have weights
   LearnOptions options = {};
   std::vector<LearnReport::Stop> stops = {};  // why each member stopped; empty in a checkpoint
   std::vector<Scores> held_out = {};          // per output

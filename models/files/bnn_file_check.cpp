@@ -70,6 +70,7 @@ void check_training(const SavedBnn& saved) {
   expect(std::ranges::is_sorted(t.far) && (t.far.empty() || (t.far.front() >= 0 && static_cast<std::size_t>(
                                                t.far.back()) < t.rows + t.far.size())),
          "the far rows are not rows of the table");
+  expect(t.weight >= 0 && std::isfinite(t.weight), "the weight of the rows is not usable");
   expect(o.epochs >= 0, "the number of epochs is not usable");
   expect(t.held_out.empty() || t.held_out.size() == saved.targets.size(), "the scores do not fit the targets");
 }

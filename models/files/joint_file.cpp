@@ -61,11 +61,16 @@ StudentTails tails_from(const Json& json) {
   return {json_number(json.at("degrees")), json_number(json.at("scale"))};
 }
 
+Vector row_weights_from(const Json& json) {  // younger than the format, and only where rows have weights
+  return json.contains("row_weights") ? packed_vector_from(json.at("row_weights")) : Vector();
+}
+
 Json to_json(const SharedPosterior& p) {
   Json json = {{"state", to_json(p.state)}, {"log_evidence", json_number(p.log_evidence)}, {"tails", Json::array()}};
   for (const StudentTails& t : p.tails) json["tails"].push_back(to_json(t));
   json["factor"] = packed_triangle(p.factor);
   json["learned_rows"] = packed_matrix(p.rows);
+  if (p.weights.size() > 0) json["row_weights"] = packed_vector(p.weights);
   return json;
 }
 SharedPosterior posterior_from(const Json& json) {
@@ -75,6 +80,7 @@ SharedPosterior posterior_from(const Json& json) {
   for (const Json& t : json.at("tails")) p.tails.push_back(tails_from(t));
   p.factor = packed_triangle_from(json.at("factor"));
   p.rows = packed_matrix_from(json.at("learned_rows"));
+  p.weights = row_weights_from(json);
   return p;
 }
 
@@ -100,6 +106,11 @@ void check_tails(const StudentTails& t) {
   expect(t.degrees > 2 && t.scale > 0 && std::isfinite(t.scale), "the tails are not usable");
 }
 
+void check_weights(const Vector& weights, Index rows) {
+  expect(weights.size() == 0 || (weights.size() == rows && (weights.array() > 0).all() && weights.allFinite()),
+         "the weights of the rows are not usable");
+}
+
 void check_posterior(const SharedPosterior& p, Index scalars, std::size_t outputs, Index inputs) {
   expect(p.state.mean.size() == scalars && p.state.noise.size() == outputs, "a posterior is not whole");
   check_state(p.state, scalars, outputs, inputs);
@@ -110,6 +121,7 @@ void check_posterior(const SharedPosterior& p, Index scalars, std::size_t output
              (p.factor.rows() == scalars && p.factor.allFinite() && (p.factor.diagonal().array() > 0).all()),
          "the factor of the precision is not usable");
   expect(p.rows.size() == 0 || (p.rows.cols() == inputs && p.rows.allFinite()), "the learned rows are not usable");
+  check_weights(p.weights, p.rows.rows());
 }
 
 }  // namespace
@@ -159,6 +171,7 @@ Json to_json(const Neighbours::Memory& memory) {
   Json json = {{"rows", packed_matrix(memory.rows)},
                {"targets", packed_matrix(memory.targets)},
                {"outputs", Json::array()}};
+  if (memory.weights.size() > 0) json["row_weights"] = packed_vector(memory.weights);
   for (const Neighbours::Output& o : memory.outputs)
     json["outputs"].push_back({{"share", json_number(o.fraction)},
                                {"trend", packed_vector(o.trend)},
@@ -171,7 +184,8 @@ Json to_json(const Neighbours::Memory& memory) {
 }
 
 Neighbours::Memory neighbours_from(const Json& json) {
-  Neighbours::Memory memory{packed_matrix_from(json.at("rows")), packed_matrix_from(json.at("targets")), {}};
+  Neighbours::Memory memory{packed_matrix_from(json.at("rows")), packed_matrix_from(json.at("targets")), {},
+                            row_weights_from(json)};
   for (const Json& o : json.at("outputs")) {
     memory.outputs.push_back({packed_vector_from(o.at("trend")),
                               {packed_vector_from(o.at("lengthscales")), json_number(o.at("signal")),
@@ -189,6 +203,7 @@ void check_neighbours(const BnnOptions& options, const Neighbours::Memory& memor
   expect(memory.rows.cols() == inputs && memory.targets.cols() == outputs && memory.rows.rows() > 0 &&
              memory.rows.rows() == memory.targets.rows() && memory.rows.allFinite() && memory.targets.allFinite(),
          "the rows of the neighbours do not fit the layers");
+  check_weights(memory.weights, memory.rows.rows());
   expect(memory.outputs.size() == options.layers.back(), "the neighbours do not fit the targets");
   for (const Neighbours::Output& o : memory.outputs) {
     const NeighbourKernel& k = o.kernel;

@@ -55,7 +55,9 @@ RowConditional::Belief RowConditional::at(const Eigen::RowVectorXd& point,
   distances_ = kRootFive * covariance_.array().max(0).sqrt();
   decay_ = (-distances_).exp();
   covariance_ = s * matern(distances_, decay_);
-  covariance_.diagonal().array() = s + kernel_.noise;
+  near_noise_ = Vector::Constant(nearest.size(), kernel_.noise);
+  if (row_weights_.size() > 0) near_noise_ = near_noise_.cwiseQuotient(row_weights_(nearest));
+  covariance_.diagonal() = near_noise_.array() + s;
   own_distances_ = kRootFive * squares.array().sqrt();
   own_decay_ = (-own_distances_).exp();
   own_ = s * matern(own_distances_, own_decay_);
@@ -73,9 +75,10 @@ double RowConditional::log_density(double y, Eigen::Ref<Vector> gradient) {
   Matrix by_covariance = (g * weights_ - h * solved) * weights_.transpose();
   by_covariance = (0.5 * (by_covariance + by_covariance.transpose())).eval();
   const Index columns = rows_.cols();
-  gradient(columns + 1) += v * (g + by_covariance.trace());
+  const double by_noise = by_covariance.diagonal().dot(near_noise_);  // of the neighbours
+  gradient(columns + 1) += v * g + by_noise;
   gradient(columns) +=
-      g * s + (by_own * own_.array()).sum() + by_covariance.cwiseProduct(covariance_).sum() - v * by_covariance.trace();
+      g * s + (by_own * own_.array()).sum() + by_covariance.cwiseProduct(covariance_).sum() - by_noise;
   by_covariance.array() *= s * steepness(distances_, decay_);
   by_covariance.diagonal().setZero();
   // sum_pq H_pq (z_p - z_q)^2 = 2 (sum_p (H 1)_p z_p^2 - z^T H z) in every column z of what is apart.
@@ -87,19 +90,23 @@ double RowConditional::log_density(double y, Eigen::Ref<Vector> gradient) {
 
 double mean_log_density(const NeighbourKernel& kernel, const Matrix& rows, const Vector& values,
                         const Vector& own_values, std::span<const Index> of, const IndexMatrix& nearest,
-                        Vector& gradient, std::size_t jobs) {
+                        Vector& gradient, std::size_t jobs, const Vector& weights) {
   constexpr std::size_t kRowsPerTask = 32;
   const std::size_t tasks = (of.size() + kRowsPerTask - 1) / kRowsPerTask;
   Matrix gradients = Matrix::Zero(kernel.parameters() + 1, static_cast<Index>(tasks));  // the value comes last
   parallel_for(tasks, jobs, [&](std::size_t task) {
-    RowConditional conditional(kernel, rows, values);
+    RowConditional conditional(kernel, rows, values, weights);
     auto own = gradients.col(static_cast<Index>(task));
+    Vector of_row;
     for (std::size_t i = task * kRowsPerTask; i < std::min(of.size(), (task + 1) * kRowsPerTask); ++i) {
       conditional.at(rows.row(of[i]), nearest.col(static_cast<Index>(i)));
-      own(own.size() - 1) += conditional.log_density(own_values(of[i]), own.head(own.size() - 1));
+      of_row.setZero(own.size());
+      of_row(own.size() - 1) = conditional.log_density(own_values(of[i]), of_row.head(own.size() - 1));
+      own += (weights.size() == 0 ? 1 : weights(of[i])) * of_row;
     }
   });
-  const Vector sum = gradients.rowwise().sum() / static_cast<double>(of.size());
+  const double all = weights.size() == 0 ? static_cast<double>(of.size()) : weights(of).sum();
+  const Vector sum = gradients.rowwise().sum() / all;
   gradient = sum.head(kernel.parameters());
   return sum(sum.size() - 1);
 }

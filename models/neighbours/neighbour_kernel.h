@@ -28,8 +28,9 @@ struct NeighbourKernel {
 // Solves one row after the other in the same memory: about k^3 / 3 + columns * k^2 products for k neighbours.
 class RowConditional {
  public:
-  RowConditional(const NeighbourKernel& kernel, const Matrix& rows, const Vector& values)
-      : kernel_(kernel), rows_(rows), values_(values) {}
+  // The noise of a row of weight w is v / w.
+  RowConditional(const NeighbourKernel& kernel, const Matrix& rows, const Vector& values, const Vector& weights)
+      : kernel_(kernel), rows_(rows), values_(values), row_weights_(weights) {}
 
   struct Belief {
     double mean = 0, variance = 0;  // of f
@@ -47,19 +48,20 @@ class RowConditional {
   const NeighbourKernel& kernel_;
   const Matrix& rows_;
   const Vector& values_;
+  const Vector& row_weights_;  // empty: 1 for all
   Matrix apart_;  // neighbours seen from the point, in lengthscales
   Matrix covariance_;
   Eigen::ArrayXXd distances_, decay_;  // sqrt5 d, exp(-sqrt5 d), between neighbours
   Eigen::ArrayXd own_distances_, own_decay_;
-  Vector own_, weights_, near_values_;
+  Vector own_, weights_, near_values_, near_noise_;
   Eigen::LLT<Matrix> factor_;
   Belief belief_;
 };
 
 // Mean over the rows `of` of log N(own_values; .) given their nearest rows (a column for each of `of`), and its
-// gradient by the logarithms. The neighbours have `values`.
+// gradient by the logarithms. The neighbours have `values`; rows count by their weights, if they have any.
 double mean_log_density(const NeighbourKernel& kernel, const Matrix& rows, const Vector& values,
                         const Vector& own_values, std::span<const Index> of, const IndexMatrix& nearest,
-                        Vector& gradient, std::size_t jobs = 1);
+                        Vector& gradient, std::size_t jobs = 1, const Vector& weights = {});
 
 }  // namespace dma

@@ -42,15 +42,18 @@ struct Trend {
   Vector shrunk;  // inverse of the squares along each, with the ridge
 };
 
-Trend trend_of(const Matrix& rows, const Vector& targets, const Vector& relevance) {
-  const auto count = static_cast<double>(rows.rows());
-  const Eigen::RowVectorXd centre = rows.colwise().mean();
-  const double mean = targets.mean();
+// Weights of rows: empty: 1.
+Trend trend_of(const Matrix& rows, const Vector& targets, const Vector& given, const Vector& relevance) {
+  const Vector weights_of_rows = given.size() == 0 ? Vector(Vector::Ones(rows.rows())) : given;
+  const double count = weights_of_rows.sum();
+  const Eigen::RowVectorXd centre = weights_of_rows.transpose() * rows / count;
+  const double mean = weights_of_rows.dot(targets) / count;
   const Vector y = targets.array() - mean;
   const Matrix centred = (rows.rowwise() - centre) * relevance.cwiseSqrt().asDiagonal();
-  const Eigen::SelfAdjointEigenSolver<Matrix> found(Matrix(centred.transpose() * centred));
+  const Eigen::SelfAdjointEigenSolver<Matrix> found(
+      Matrix(centred.transpose() * weights_of_rows.asDiagonal() * centred));
   const Matrix along = centred * found.eigenvectors(), axes = relevance.cwiseSqrt().asDiagonal() * found.eigenvectors();
-  const Vector products = along.transpose() * y;
+  const Vector products = along.transpose() * weights_of_rows.cwiseProduct(y);
   const Matrix squares = along.cwiseAbs2();
   const Vector lengths = found.eigenvalues().cwiseMax(0);
   Trend best;
@@ -59,8 +62,9 @@ Trend trend_of(const Matrix& rows, const Vector& targets, const Vector& relevanc
   for (double ridge = rows.rows() > 2 * rows.cols() ? 1e-12 : 1e-4; ridge < 1e7; ridge *= 10) {
     const Vector shrunk = (lengths.array() + ridge * count).inverse(), weights = products.cwiseProduct(shrunk);
     const Vector left = y - along * weights;
-    const Vector left_out = left.array() / (1 - 1 / count - (squares * shrunk).array()).max(1e-9);
-    const double sum = left_out.squaredNorm();
+    const Vector left_out =
+        left.array() / (1 - weights_of_rows.array() * (1 / count + (squares * shrunk).array())).max(1e-9);
+    const double sum = weights_of_rows.dot(left_out.cwiseAbs2());
     if (!(sum < least)) continue;
     least = sum;
     best = {axes * weights, left, left_out, centre, axes, shrunk};
@@ -90,23 +94,31 @@ std::vector<Index> drawn(Index of, Index count, boost::random::mt19937_64& rando
 // Of the weights of a trend, under what the process and the noise do to them. Along its axes F, with
 // D = (F^T F + R)^-1 and weights of variance (s + v) / R, which is at most 1, it is
 //   D (F^T (K + v I) F + (s + v) R) D  =  (s + v) D + D F^T (K - s I) F D,
-// where pairs of some rows stand for all pairs.
-Matrix covariance_of(const Trend& trend, const Matrix& rows, const NeighbourKernel& kernel, std::uint64_t seed) {
+// where pairs of some rows stand for all pairs. A row of weight w is w rows with one f: it counts w times in F^T F, and
+// w (w - 1) of its pairs are in K - s I.
+Matrix covariance_of(const Trend& trend, const Matrix& rows, const Vector& weights, const NeighbourKernel& kernel,
+                     std::uint64_t seed) {
   constexpr Index kSample = 256;
   boost::random::mt19937_64 random(seed);
   const Index columns = rows.cols();
-  const Matrix sample = rows(drawn(rows.rows(), kSample, random), Eigen::all);
+  const std::vector<Index> which = drawn(rows.rows(), kSample, random);
+  const Matrix sample = rows(which, Eigen::all);
   const auto all = static_cast<double>(rows.rows()), some = static_cast<double>(sample.rows());
   Matrix features(sample.rows(), columns + 1);
   features << (sample.rowwise() - trend.centre) * trend.axes, Vector::Ones(sample.rows());
   Matrix pairs = kernel.covariance(sample);
   pairs.diagonal().setZero();
+  if (const Vector own = dma::weights_of(weights, which); own.size() > 0) {
+    pairs = own.asDiagonal() * pairs * own.asDiagonal();
+    if (all > 1) pairs.diagonal() = kernel.signal * (some - 1) / (all - 1) * own.array() * (own.array() - 1);
+  }
   const Eigen::SelfAdjointEigenSolver<Matrix> found(Matrix(features.transpose() * pairs * features));
   // What is negative is due to the sample: neighbours have like features.
   pairs = found.eigenvectors() * found.eigenvalues().cwiseMax(0).asDiagonal() * found.eigenvectors().transpose();
   const double variance = kernel.signal + kernel.noise;
   Vector shrunk(columns + 1);
-  shrunk << (trend.shrunk.cwiseInverse().array() + variance).inverse().matrix(), 1 / all;
+  shrunk << (trend.shrunk.cwiseInverse().array() + variance).inverse().matrix(),
+      1 / total_weight(rows.rows(), weights);
   Matrix along = shrunk.asDiagonal() * pairs * shrunk.asDiagonal() * (all * (all - 1) / (some * (some - 1)));
   along.diagonal() += variance * shrunk;
   Matrix to_axes = Matrix::Zero(columns + 1, columns + 1);  // from columns and constant
@@ -137,12 +149,13 @@ Vector usual_lengths(const Vector& relevance) { return 0.5 * (std::log(relevance
 // a lengthscale is N(usual, 1) of one shift of all, then N(that, 1) of each column that matters. With a start, how far
 // parts of the rows have led the logarithms, the second half of the steps is enough.
 NeighbourKernel learned_kernel(const Matrix& rows, const Vector& values, const Vector& own_values,
-                               const Vector& relevance, bool has_lengthscales, const Vector& start,
-                               const NeighbourOptions& options, const std::function<void(double)>& told) {
+                               const Vector& weights, const Vector& relevance, bool has_lengthscales,
+                               const Vector& start, const NeighbourOptions& options,
+                               const std::function<void(double)>& told) {
   boost::random::mt19937_64 random(options.seed);
   const Index columns = rows.cols();
-  const double variance = own_values.squaredNorm() / static_cast<double>(rows.rows()),
-               rate_of_prior = 1 / static_cast<double>(rows.rows());
+  const double rate_of_prior = 1 / total_weight(rows.rows(), weights),
+               variance = weighted_sum(own_values.cwiseAbs2(), weights) * rate_of_prior;
   const Vector usual = usual_lengths(relevance);
   Vector at(columns + 2);
   at << usual, std::log(0.7 * variance), std::log(0.3 * variance);
@@ -173,7 +186,7 @@ NeighbourKernel learned_kernel(const Matrix& rows, const Vector& values, const V
     for (const Index place : places) batch.push_back(pool[static_cast<std::size_t>(place)]);
     const auto slopes_at = [&](const NeighbourKernel& there) {
       return mean_log_density(there, rows, values, own_values, batch, nearest(Eigen::all, places), gradient,
-                              options.jobs);
+                              options.jobs, weights);
     };
     if (step == 0) {
       // What changes many times over the table looks like noise to long lengthscales: begins where rows are likeliest.
@@ -209,12 +222,12 @@ NeighbourKernel learned_kernel(const Matrix& rows, const Vector& values, const V
 // What the process says of points by their nearest rows; with `own`, the numbers of the rows that they are, each
 // without itself. An error of the trend counts as far as the neighbours do not share it.
 void believe(const NeighbourKernel& kernel, const Matrix& trend_covariance, const NearestRows& search,
-             const Matrix& rows, const Vector& values, const Matrix& points, std::span<const Index> own,
-             std::size_t jobs, Eigen::Ref<Vector> mean, Eigen::Ref<Vector> variance) {
+             const Matrix& rows, const Vector& values, const Vector& weights, const Matrix& points,
+             std::span<const Index> own, std::size_t jobs, Eigen::Ref<Vector> mean, Eigen::Ref<Vector> variance) {
   by_blocks(points.rows(), jobs, [&](Index begin, Index size) {
     const auto some = points.middleRows(begin, size);
     const IndexMatrix nearest = search.find(kernel.scaled(some), Neighbours::kNeighbours, part_of(own, begin, size));
-    RowConditional conditional(kernel, rows, values);
+    RowConditional conditional(kernel, rows, values, weights);
     Vector apart(rows.cols() + 1);
     for (Index i = 0; i < size; ++i) {
       const RowConditional::Belief belief = conditional.at(some.row(i), nearest.col(i));
@@ -248,7 +261,7 @@ bool Neighbours::suits(Index rows, Index columns, Index outputs) {
          (columns <= NearestRows::kMostTreeColumns || n * n * d <= kMostSearched);
 }
 
-Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOptions& options) {
+Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOptions& options, Vector weights) {
   const Index count = rows.rows(), outputs = targets.cols();
   std::vector<Index> judged(static_cast<std::size_t>(count));
   std::iota(judged.begin(), judged.end(), Index{0});
@@ -259,6 +272,7 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
   }
   const auto size = static_cast<Index>(judged.size());
   const Matrix judged_targets = targets(judged, Eigen::all);
+  const Vector judged_weights = weights_of(weights, judged);
   PredictionComponent left_out{judged_targets, Matrix(size, outputs), Matrix(size, outputs)};
   Vector flattery = Vector::Zero(outputs);
   std::vector<Output> learned;
@@ -268,15 +282,15 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
   for (Index n = 0; n < count; ++n) parts[dealt[static_cast<std::size_t>(n)]].push_back(n);
   const auto judged_by = [&](std::size_t part) -> const std::vector<Index>& { return are_few ? parts[part] : judged; };
   for (Index k = 0; k < outputs; ++k) {
-    const auto relevance_by = [&](const Matrix& x, const Vector& y) {
-      Vector found = relevance_of(x, y, options.seed);
+    const auto relevance_by = [&](const Matrix& x, const Vector& y, const Vector& of_rows) {
+      Vector found = relevance_of(x, y, options.seed, of_rows);
       return found.size() > 0 ? found : Vector(Vector::Ones(rows.cols()));
     };
-    const Vector relevance = relevance_by(rows, targets.col(k));
+    const Vector relevance = relevance_by(rows, targets.col(k), weights);
     const bool has_lengthscales =
         rows.cols() > 1 && static_cast<double>(count) >= kRowsPerLengthscale * relevance.sum();
-    const Trend trend = trend_of(rows, targets.col(k), relevance);
-    const double variance = trend.left_out.squaredNorm() / static_cast<double>(count);
+    const Trend trend = trend_of(rows, targets.col(k), weights, relevance);
+    const double variance = weighted_sum(trend.left_out.cwiseAbs2(), weights) / total_weight(count, weights);
     NeighbourKernel kernel{Vector::Ones(rows.cols()), 0, std::max(variance, std::numeric_limits<double>::min())};
     Vector mean = Vector::Zero(count), spread = mean;
     const bool has_structure = variance > kNoVariance;
@@ -290,36 +304,39 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
     for (std::size_t p = 0; p < parts.size() && has_structure; ++p) {
       const std::vector<Index>&own_rows = judged_by(p), &from = parts[parts.size() - 1 - p];
       const Matrix own_from = rows(from, Eigen::all);
-      const Vector of_part = are_few ? relevance_by(own_from, targets(from, k)) : relevance;
-      kernel = learned_kernel(own_from, trend.left(from), trend.left_out(from), of_part, has_lengthscales, {}, options,
-                              told);
+      const Vector own_weights = weights_of(weights, from),
+                   of_part = are_few ? relevance_by(own_from, targets(from, k), own_weights) : relevance;
+      kernel = learned_kernel(own_from, trend.left(from), trend.left_out(from), own_weights, of_part, has_lengthscales,
+                              {}, options, told);
       Vector away = kernel.logs();
       away.head(rows.cols()) -= usual_lengths(of_part);
       logs += away / static_cast<double>(parts.size());
       Vector own_mean(static_cast<Index>(own_rows.size())), own_spread = own_mean;
-      believe(kernel, covariance_of(trend, rows, kernel, options.seed), NearestRows(kernel.scaled(rows)), rows,
-              trend.left, rows(own_rows, Eigen::all), own_rows, options.jobs, own_mean, own_spread);
+      believe(kernel, covariance_of(trend, rows, weights, kernel, options.seed), NearestRows(kernel.scaled(rows)), rows,
+              trend.left, weights, rows(own_rows, Eigen::all), own_rows, options.jobs, own_mean, own_spread);
       mean(own_rows) = own_mean, spread(own_rows) = own_spread;
     }
     if (has_structure && are_few)
-      kernel = learned_kernel(rows, trend.left, trend.left_out, relevance, has_lengthscales, logs, options, told);
+      kernel =
+          learned_kernel(rows, trend.left, trend.left_out, weights, relevance, has_lengthscales, logs, options, told);
     // The noise is that of the kernel that stays, whose tails these rows tell.
     const Vector errors = (trend.left_out - mean)(judged), own_spread = spread(judged),
                  noise = Vector::Constant(size, kernel.noise);
     left_out.mean.col(k) -= errors;
     left_out.epistemic_sd.col(k) = own_spread.cwiseSqrt();
     left_out.noise_sd.col(k) = noise.cwiseSqrt();
-    learned.push_back(
-        {trend.weights, kernel, has_structure ? most_likely_tails(errors, own_spread, noise) : StudentTails{}, 0,
-         covariance_of(trend, rows, kernel, options.seed)});
+    learned.push_back({trend.weights, kernel,
+                       has_structure ? most_likely_tails(errors, own_spread, noise, judged_weights) : StudentTails{}, 0,
+                       covariance_of(trend, rows, weights, kernel, options.seed)});
     left_out.tails.push_back(learned.back().tails);
   }
   for (Index k = 0; k < outputs; ++k) {
-    const double factor = std::isfinite(flattery(k)) ? covering_factor({left_out}, judged_targets, k) : 1;
+    const double factor =
+        std::isfinite(flattery(k)) ? covering_factor({left_out}, judged_targets, k, judged_weights) : 1;
     left_out.tails[static_cast<std::size_t>(k)].scale *= factor;
     learned[static_cast<std::size_t>(k)].tails = left_out.tails[static_cast<std::size_t>(k)];
   }
-  return {Neighbours({std::move(rows), std::move(targets), std::move(learned)}), std::move(judged),
+  return {Neighbours({std::move(rows), std::move(targets), std::move(learned), std::move(weights)}), std::move(judged),
           std::move(left_out), std::move(flattery)};
 }
 
@@ -338,7 +355,7 @@ PredictionComponent Neighbours::believed(const Matrix& rows, std::span<const Ind
   for (Index k = 0; k < outputs; ++k) {
     const Output& output = memory_.outputs[static_cast<std::size_t>(k)];
     believe(output.kernel, output.trend_covariance, search_[static_cast<std::size_t>(k)], memory_.rows, values_.col(k),
-            rows, own, jobs, all.mean.col(k), all.epistemic_sd.col(k));
+            memory_.weights, rows, own, jobs, all.mean.col(k), all.epistemic_sd.col(k));
     all.mean.col(k) += trend_at(output.trend, rows);
     all.epistemic_sd.col(k) = all.epistemic_sd.col(k).cwiseSqrt().eval();
     all.noise_sd.col(k).setConstant(std::sqrt(output.kernel.noise));
@@ -353,6 +370,8 @@ void Neighbours::add(const Matrix& rows, const Matrix& targets) {
     all->conservativeResize(known + more->rows(), Eigen::NoChange);
     all->bottomRows(more->rows()) = *more;
   }
+  if (memory_.weights.size() > 0)
+    memory_.weights.conservativeResizeLike(Vector::Ones(memory_.rows.rows()));
   prepare();
 }
 

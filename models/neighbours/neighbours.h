@@ -38,6 +38,7 @@ class Neighbours {
   struct Memory {
     Matrix rows, targets;
     std::vector<Output> outputs;
+    Vector weights = {};  // of the rows; empty: 1 for all
   };
 
   explicit Neighbours(Memory memory);
@@ -46,12 +47,13 @@ class Neighbours {
   static bool suits(Index rows, Index columns, Index outputs);
 
   struct Fit;
-  static Fit fit(Matrix rows, Matrix targets, const NeighbourOptions& options = {});
+  // A row of weight w counts as w of them.
+  static Fit fit(Matrix rows, Matrix targets, const NeighbourOptions& options = {}, Vector weights = {});
 
   PredictionComponent predict(const Matrix& rows) const;
   // The learned rows, each without itself.
   PredictionComponent left_out(std::size_t jobs) const;
-  // More rows to be neighbours; trend, kernel and tails stay.
+  // More rows to be neighbours, each once; trend, kernel and tails stay.
   void add(const Matrix& rows, const Matrix& targets);
 
   // Fractions of a mixture, by output.

@@ -8,6 +8,7 @@
 
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
+#include "models/network/bnn_check.h"
 #include "models/network/bnn_member.h"
 #include "models/table/deal_rows.h"
 #include "schedules/forward_backward.h"
@@ -139,7 +140,7 @@ std::unique_ptr<Learner> Bnn::make_learner(const Member& member, LearnOptions op
 }
 
 FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
-                   const BnnCallback& on_epoch) {
+                   const BnnCallback& on_epoch, const Eigen::VectorXd& weights) {
   const auto rows = inputs.rows();
   if (rows == 0) fail("fit: there are no rows");
   if (targets.rows() != rows) fail("fit: {} rows of inputs but {} of targets", rows, targets.rows());
@@ -147,12 +148,26 @@ FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets
     fail("fit: the targets have {} columns but the network {} outputs", targets.cols(), options_.layers.back());
   if (!inputs.allFinite() || !targets.allFinite()) fail("fit: the data hold a value that is not a finite number");
   check(options);
-  const std::uint64_t given = checksum_of(inputs, targets);
+  if (weights.size() > 0) {
+    check_weights(weights, rows);
+    if ((weights.array() == 1).all()) return fit(inputs, targets, options, on_epoch);
+    if (!options_.is_joint() || (options.team && !options.team->is_whole()))
+      fail("weights of rows are known to joint learning in one process only; use method \"joint\", or leave them away");
+    if ((weights.array() == 0).any()) {
+      std::vector<Index> kept;
+      for (Index n = 0; n < rows; ++n)
+        if (weights(n) > 0) kept.push_back(n);
+      fit(inputs(kept, Eigen::all), targets(kept, Eigen::all), options, on_epoch, weights(kept));
+      for (Index& far : report_.far) far = kept[static_cast<std::size_t>(far)];
+      return report_;
+    }
+  }
+  const std::uint64_t given = checksum_of(inputs, targets, weights);
   if (is_fitted() && learned_rows_.value_or(given) != given)
     fail("fit: this network has learned other rows than these {}; make a new one for them, or add them with update()",
          rows);
   learned_rows_ = given;
-  if (options_.is_joint()) return fit_near_rows(inputs, targets, options, on_epoch);
+  if (options_.is_joint()) return fit_near_rows(inputs, targets, weights, options, on_epoch);
   const auto team = options.team ? options.team : local_team(options.workers);
   if (team->is_whole() && team->size() > 1) {
     const auto dealt = deal_rows(static_cast<std::size_t>(rows), team->size(), options_.seed);
@@ -166,8 +181,8 @@ FitReport Bnn::fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& t
   const TeamSum sum(team, Partition::split(team, static_cast<std::size_t>(inputs.rows())));
   const bool resuming = is_fitted();
   if (!resuming && options_.standardise) {
-    input_standardiser_ = Standardiser::of(inputs, sum);
-    target_standardiser_ = Standardiser::of(targets, sum);
+    input_standardiser_ = Standardiser::of(inputs, sum, row_weights_);
+    target_standardiser_ = Standardiser::of(targets, sum, row_weights_);
   } else if (!resuming) {
     input_standardiser_ = Standardiser::identity(inputs.cols());
   }

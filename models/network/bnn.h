@@ -134,17 +134,19 @@ class Bnn {
   // same). The options' targets are the network's outputs, whatever they name; the limits hold for every member. With
   // several jobs members are learned at the same time, and on_epoch is called by one of them at a time; it may look at
   // all members. Several workers: rows are dealt to them (deal_rows). In a team of several processes the rows are those
-  // dealt to the workers of this one, one worker after the other.
+  // dealt to the workers of this one, one worker after the other. A row of weight w, if weights are given, counts as w
+  // rows that are equal but independent: its likelihood to the power w, everywhere. One of weight 0 is left out. Joint
+  // learning only.
   FitReport fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options = {},
-                const BnnCallback& on_epoch = {});
+                const BnnCallback& on_epoch = {}, const Eigen::VectorXd& weights = {});
 
   // Asked by fits to come while they learn networks that only judge (rows held out), of which no callback is told;
   // false: the fit ends as if its first epoch were interrupted.
   void keep_going_while(std::function<bool()> asked) { keep_going_ = std::move(asked); }
 
-  // Learns more rows on top of a finished fit to `known` rows, which need not be of this process: what is known of the
-  // weights is the prior, and the old rows are not needed. Units stay those of the fit. Joint learning only. False:
-  // something was still changing at the limit of steps.
+  // Learns more rows on top of a finished fit to `known` rows (or weights of rows, added up), which need not be of this
+  // process: what is known of the network's weights is the prior, and the old rows are not needed. Units stay those of
+  // the fit. Joint learning only. False: something was still changing at the limit of steps.
   bool update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, std::size_t known);
 
   // Const members may be called by several threads at once.
@@ -226,10 +228,11 @@ class Bnn {
   void take_shape_of_joint();
   void fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
                  const BnnCallback& on_epoch);
-  FitReport fit_near_rows(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
-                          const BnnCallback& on_epoch);
+  FitReport fit_near_rows(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets,
+                          const Eigen::VectorXd& weights, const LearnOptions& options, const BnnCallback& on_epoch);
   std::vector<Index> find_far(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) const;
-  double score_with_far(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) const;
+  double score_with_far(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets,
+                        const Eigen::VectorXd& weights) const;
   bool is_fitted() const;  // some of it
   bool joint_is_fitted() const;
   void describe_joint_members();
@@ -251,6 +254,7 @@ class Bnn {
   std::vector<Index>
       learned_as_;  // of every row, the number of the distinct one it repeats; empty: no row repeats another
   std::vector<Index> far_;  // rows that are not learned
+  Vector row_weights_;      // of those that are; empty: 1 for all
   Eigen::MatrixXd left_out_residuals_, left_out_deviations_;  // these in standard deviations
 };
 

@@ -22,6 +22,15 @@ std::string_view repair_of_numbers(bool standardised) {
              : "let columns be standardised (--standardise), use other units, or widen the priors (--prior-scale)";
 }
 
+void check_weights(const Eigen::VectorXd& weights, Eigen::Index rows) {
+  if (weights.size() != rows)
+    fail("{} weights are given for {} rows; one for every row is expected", weights.size(), rows);
+  for (Eigen::Index n = 0; n < rows; ++n)
+    if (!(weights(n) >= 0 && std::isfinite(weights(n))))
+      fail("row {} has a weight of {}; a finite number of 0 or more is expected", n + 1, weights(n));
+  if (!(weights.array() > 0).any()) fail("all weights are 0; at least one row to learn from is expected");
+}
+
 void check_usable(const Bnn& net, const Eigen::MatrixXd& inputs) {
   const BnnOptions& o = net.options();
   const std::string_view repair = repair_of_numbers(o.standardise);

@@ -12,6 +12,9 @@ namespace dma {
 // What to do where numbers are beyond what the priors can reach, as the end of a sentence.
 std::string_view repair_of_numbers(bool standardised);
 
+// Throws Error unless there is a weight of 0 or more for every row, and one above 0.
+void check_weights(const Eigen::VectorXd& weights, Eigen::Index rows);
+
 // Throws Error if a belief of a weight is not proper, the noise not a positive number, or a prediction of the given
 // rows not finite: such a network would be refused later, or answer nonsense.
 void check_usable(const Bnn& net, const Eigen::MatrixXd& inputs);

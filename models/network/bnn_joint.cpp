@@ -81,7 +81,7 @@ void Bnn::make_joint() {
 
 void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
                     const BnnCallback& on_epoch) {
-  RowData data{features_.apply(input_standardiser_.apply(inputs)), target_standardiser_.apply(targets)};
+  RowData data{features_.apply(input_standardiser_.apply(inputs)), target_standardiser_.apply(targets), row_weights_};
   check_prepared(data.rows, data.targets, options_.layers.front());
   if (!joint_) {
     members_[0]->noise_variance.clear();
@@ -106,11 +106,14 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
       sds.push_back(std::sqrt(progress.noise[j]) * target_standardiser_.scale(static_cast<Eigen::Index>(j)));
     return !on_epoch || on_epoch({progress.member, record, std::move(sds)});
   };
-  DistinctRows distinct = distinct_rows(data.rows, data.targets);
+  Matrix observed = data.targets;
+  if (row_weights_.size() > 0) observed.conservativeResize(Eigen::NoChange, observed.cols() + 1);
+  if (row_weights_.size() > 0) observed.rightCols(1) = row_weights_;  // copies have the same weight
+  DistinctRows distinct = distinct_rows(data.rows, observed);
   report_.copies = distinct.copies();
   learned_as_.clear();
   if (report_.copies > 0) {
-    data = {data.rows(distinct.first, Eigen::all).eval(), data.targets(distinct.first, Eigen::all).eval()};
+    data = data.some(distinct.first);
     learned_as_ = std::move(distinct.number);
   }
   const bool with_neighbours = options_.neighbours && options_.learn_noise && options_.priors.empty() &&
@@ -164,13 +167,15 @@ void Bnn::take_shape_of_joint() {
 
 // Fits all rows, then once more without those that are far, as long as others come to light. Until the last of these
 // fits has ended the network stays that of all rows: it is what a checkpoint has, and the others are made again.
-FitReport Bnn::fit_near_rows(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
-                             const BnnCallback& on_epoch) {
+FitReport Bnn::fit_near_rows(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets,
+                             const Eigen::VectorXd& weights, const LearnOptions& options, const BnnCallback& on_epoch) {
   const auto finished = [&, alone = local_team(1)](Bnn& net) {
     if (net.far_.empty()) {
+      net.row_weights_ = weights;
       net.fit_dealt(inputs, targets, *alone, options, on_epoch);
     } else {
       const std::vector<Index> near = others(net.far_, inputs.rows());
+      net.row_weights_ = weights_of(weights, near);
       net.fit_dealt(inputs(near, Eigen::all), targets(near, Eigen::all), *alone, options, on_epoch);
     }
     net.report_.far = net.far_;
@@ -193,7 +198,7 @@ FitReport Bnn::fit_near_rows(const Eigen::MatrixXd& inputs, const Eigen::MatrixX
       report_.members.back().stop = LearnReport::Stop::interrupted;
       return report_;
     }
-    if (!(next.score_with_far(inputs, targets) > known.score_with_far(inputs, targets))) break;
+    if (!(next.score_with_far(inputs, targets, weights) > known.score_with_far(inputs, targets, weights))) break;
     if (next.options_.choose_width != options_.choose_width) next.report_.form = known.report_.form;
     next.options_.choose_width = options_.choose_width;
     best = std::move(next);
@@ -240,8 +245,11 @@ std::vector<Index> Bnn::find_far(const Eigen::MatrixXd& inputs, const Eigen::Mat
 
 // Log density of all rows, learned ones left out. A row is far with the probability of their fraction, and then
 // Gaussian about its prediction, as wide as they lie; each of these numbers costs half the logarithm of the rows.
-double Bnn::score_with_far(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) const {
-  const auto rows = static_cast<double>(targets.rows()), far = static_cast<double>(far_.size());
+double Bnn::score_with_far(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets,
+                           const Eigen::VectorXd& weights) const {
+  const Vector weights_of_far = weights_of(weights, far_);
+  const double rows = total_weight(targets.rows(), weights),
+               far = total_weight(static_cast<Index>(far_.size()), weights_of_far);
   double sum = 0;
   for (const LeftOut& one : report_.left_out) sum += (rows - far) * one.scores.log_likelihood;
   if (far_.empty()) return sum;
@@ -249,9 +257,13 @@ double Bnn::score_with_far(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd&
          0.5 * static_cast<double>(1 + targets.cols()) * std::log(rows);
   const Prediction p = predict(inputs(far_, Eigen::all));
   const Eigen::MatrixXd residuals = targets(far_, Eigen::all) - p.mean;
+  const auto size = [&](Vector values) {
+    if (weights.size() > 0) values = values.cwiseProduct(weights_of_far.cwiseSqrt());
+    return values.stableNorm();
+  };
   for (Index j = 0; j < targets.cols(); ++j)
     sum -= far * (kHalfLogTwoPi + 0.5 +
-                  std::log(std::hypot(residuals.col(j).stableNorm(), p.sd.col(j).stableNorm()) / std::sqrt(far)));
+                  std::log(std::hypot(size(residuals.col(j)), size(p.sd.col(j))) / std::sqrt(far)));
   return sum;
 }
 
@@ -267,18 +279,18 @@ void Bnn::report_left_out(const std::vector<PredictionComponent>& left_out, cons
             left_out_residuals_.middleRows(first, rows).cwiseQuotient(p.sd);
         return p;
       },
-      targets);
+      targets, row_weights_);
   if (!judged.empty()) {
     const std::vector<PredictionComponent> some = rows_of(left_out, judged);
     scores = scores_of(
         [&](Index first, Index rows) {
           return Prediction::mix(rows_of(some, first, rows)).in_units_before(target_standardiser_);
         },
-        targets(judged, Eigen::all));
+        targets(judged, Eigen::all), weights_of(row_weights_, judged));
   }
   for (std::size_t j = 0; j < scores.size(); ++j)
     report_.left_out.push_back(
-        {scores[j], fraction_explained(scores[j].rmse, targets.col(static_cast<Eigen::Index>(j)))});
+        {scores[j], fraction_explained(scores[j].rmse, targets.col(static_cast<Eigen::Index>(j)), row_weights_)});
 }
 
 std::optional<Prediction> Bnn::left_out() const {

@@ -41,9 +41,11 @@ void add_baseline(std::vector<PredictionComponent> linear, double network_fracti
                   std::vector<PredictionComponent>& networks);
 
 // By which the same rows are recognised.
-inline std::uint64_t checksum_of(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) {
+inline std::uint64_t checksum_of(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets,
+                                 const Eigen::MatrixXd& weights = {}) {
   Checksum sum;
-  for (const Eigen::MatrixXd* matrix : {&inputs, &targets}) {
+  for (const Eigen::MatrixXd* matrix : {&inputs, &targets, &weights}) {
+    if (matrix->size() == 0) continue;
     const Eigen::Index shape[] = {matrix->rows(), matrix->cols()};
     sum.add({reinterpret_cast<const unsigned char*>(shape), sizeof shape});
     sum.add({reinterpret_cast<const unsigned char*>(matrix->data()),

@@ -170,21 +170,25 @@ void add_baseline(std::vector<PredictionComponent> linear, double network_fracti
 // once more. So the noise of all is scaled to what makes rows left out most likely under the mixture.
 std::vector<double> Bnn::mix_with_neighbours(RowData data, const LearnOptions& options) {
   const Matrix targets = data.targets;
+  const Vector weights = data.weights;
   Neighbours::Fit found =
       Neighbours::fit(std::move(data.rows), std::move(data.targets),
-                      {.seed = options_.seed, .jobs = options.jobs, .on_stage = options.on_stage});
+                      {.seed = options_.seed, .jobs = options.jobs, .on_stage = options.on_stage},
+                      std::move(data.weights));
   const Matrix seen = targets(found.judged, Eigen::all);
   Matrix ahead = log_densities({found.left_out}, seen) - log_densities(rows_of(joint_->left_out(), found.judged), seen);
+  Vector seen_weights = weights_of(weights, found.judged);
   const std::vector<Index>& judged = joint_->judged();
   if (!judged.empty()) {
     std::vector<Index> both;  // places among those that the neighbours have judged
     for (std::size_t i = 0; i < found.judged.size(); ++i)
       if (std::ranges::binary_search(judged, found.judged[i])) both.push_back(static_cast<Index>(i));
     ahead = ahead(both, Eigen::all).eval();
+    seen_weights = weights_of(seen_weights, both);
   }
   Vector fractions(targets.cols());
   for (Index k = 0; k < targets.cols(); ++k)
-    fractions(k) = likeliest_fraction(ahead.col(k), kBenefitOfDoubt + found.flattery(k));
+    fractions(k) = likeliest_fraction(ahead.col(k), kBenefitOfDoubt + found.flattery(k), seen_weights);
   std::vector<double> factors(static_cast<std::size_t>(targets.cols()), 1.0);
   if ((fractions.array() == 0).all()) return factors;
   found.model.set_fractions(fractions);
@@ -194,11 +198,12 @@ std::vector<double> Bnn::mix_with_neighbours(RowData data, const LearnOptions& o
   neighbours_left_out_.weight = fractions.transpose().replicate(targets.rows(), 1);
   neighbours_ = std::move(found.model);
   const Matrix judged_targets = judged.empty() ? targets : targets(judged, Eigen::all).eval();
+  const Vector judged_weights = judged.empty() ? weights : weights_of(weights, judged);
   for (Index k = 0; k < targets.cols(); ++k)
     for (const auto factor_of : {likeliest_factor, covering_factor}) {
       if (fractions(k) == 0) continue;
       const std::vector<PredictionComponent> all = joint_left_out();
-      const double factor = factor_of(judged.empty() ? all : rows_of(all, judged), judged_targets, k);
+      const double factor = factor_of(judged.empty() ? all : rows_of(all, judged), judged_targets, k, judged_weights);
       factors[static_cast<std::size_t>(k)] *= factor;
       joint_->scale_noise(k, factor);
       neighbours_->scale_noise(k, factor);

@@ -109,8 +109,8 @@ void JointRegression::choose_smoothing_by(const RowData& data) {
       options_.seed));
 }
 
-// Log density of every row that so many trials hold out, with the tails that suit them.
-Vector JointRegression::scores_of_parts(const RowData& data, std::size_t count) const {
+// Log density of every row that so many trials hold out, with the tails that suit them, and its weight.
+Matrix JointRegression::scores_of_parts(const RowData& data, std::size_t count) const {
   std::vector<Index> rows;
   RowBeliefs found = beliefs_for(data.rows.rows(), data.targets.cols());
   for (std::size_t p = 0; p < count; ++p) {
@@ -121,7 +121,10 @@ Vector JointRegression::scores_of_parts(const RowData& data, std::size_t count) 
   const RowData held = data.some(rows);
   SharedPosterior tails;
   if (options_.tails) tails.tails = tails_of(held, found.some(rows));
-  return Prediction::mix({component(found.some(rows), tails, {})}).log_density(held.targets).rowwise().sum();
+  Matrix scores = Matrix::Ones(held.targets.rows(), 2);
+  scores.col(0) = Prediction::mix({component(found.some(rows), tails, {})}).log_density(held.targets).rowwise().sum();
+  if (held.weights.size() > 0) scores.col(1) = held.weights;
+  return scores;
 }
 
 // Takes over the widest network that predicts rows held out better than those before it; folds are added until that is
@@ -129,7 +132,7 @@ Vector JointRegression::scores_of_parts(const RowData& data, std::size_t count) 
 bool JointRegression::try_widths(const RowData& data) {
   const Index rows = data.rows.rows();
   std::unique_ptr<JointRegression> best;
-  Vector scores;
+  Matrix scores;
   bool going_on = true;
   int failures = 0;
   double last_gain = HUGE_VAL;
@@ -162,17 +165,18 @@ bool JointRegression::try_widths(const RowData& data) {
     next->choose_smoothing_by(data);
     next->deal_parts(rows, true);
     double gain = 0, error = 1;
-    Vector found;
+    Matrix found;
     for (std::size_t fold = 0; fold < next->parts_.size() && !(std::abs(gain) > kClearErrors * error) &&
-                               (!best || found.size() < scores.size());
+                               (!best || found.rows() < scores.rows());
          ++fold) {
       going_on = next->learn_parts(data, fold, 1);
       if (!going_on) break;
       found = next->scores_of_parts(data, fold + 1);
       if (!best) continue;
-      const Eigen::ArrayXd gains = found - scores.head(found.size());
-      const auto count = static_cast<double>(gains.size());
-      gain = gains.mean(), error = std::sqrt((gains - gain).square().sum() / (count * (count - 1)));
+      const Eigen::ArrayXd gains = found.col(0) - scores.col(0).head(found.rows()), weights = found.col(1);
+      const double count = weights.sum();
+      gain = (weights * gains).sum() / count;
+      error = std::sqrt((weights * (gains - gain).square()).sum() / (count * (count - 1)));
     }
     if (going_on && best && !(gain > std::max(kLeastWidthGain, kLeastWidthErrors * error))) {
       if (sees_all) continue;
@@ -207,7 +211,8 @@ bool JointRegression::prepare(const RowData& data) {
   bool going_on = true;
   if (anew) {
     memory_ = {};
-    set_relevance(options_.choose_relevance ? relevance_of(data.rows, data.targets, options_.seed) : Vector());
+    set_relevance(options_.choose_relevance ? relevance_of(data.rows, data.targets, options_.seed, data.weights)
+                                            : Vector());
     if (options_.choose_width && can_hold_out)
       going_on = try_widths(data);
     else
@@ -270,9 +275,10 @@ void JointRegression::judge(const Fitting& fitting, const RowBeliefs& held, Shar
   if (options_.tails) found.posterior.tails = tails_of(fitting.data.some(judged_), found.left_out.some(judged_));
 }
 
-double JointRegression::score_judged(const std::vector<PredictionComponent>& components, const Matrix& targets) const {
-  return judged_.empty() ? score_of(components, targets)
-                         : score_of(rows_of(components, judged_), targets(judged_, Eigen::all));
+double JointRegression::score_judged(const std::vector<PredictionComponent>& components, const RowData& data) const {
+  return judged_.empty() ? score_of(components, data.targets, data.weights)
+                         : score_of(rows_of(components, judged_), data.targets(judged_, Eigen::all),
+                                    weights_of(data.weights, judged_));
 }
 
 }  // namespace dma

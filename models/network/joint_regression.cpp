@@ -75,14 +75,14 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
     add_network(options_.noise_model, fitting.plain[k],
                 memory_.members[k].weighted_posterior ? &fitting.weighted[k] : nullptr, memory_.members[k], each,
                 left_out_);
-  const std::vector<double> factors = fit_noise(left_out_, targets);
+  const std::vector<double> factors = fit_noise(left_out_, fitting.data);
   for (Member& member : memory_.members)
     for (auto* posterior : {&member.plain_posterior, &member.weighted_posterior})
       for (std::size_t j = 0; *posterior && j < (*posterior)->tails.size(); ++j)
         (*posterior)->tails[j].scale *= factors[j];
   memory_.network_fraction = 1;
   if (options_.linear_baseline) {
-    const double ahead = nats_ahead(fitting, score_judged(left_out_, targets), members);
+    const double ahead = nats_ahead(fitting, score_judged(left_out_, fitting.data), members);
     const double fraction = memory_.network_fraction = fraction_of_network(ahead);
     for (PredictionComponent& own : left_out_) own.weight *= fraction;
     if (fraction == 0) left_out_.clear();
@@ -91,7 +91,7 @@ JointRegressionReport JointRegression::fit(RowData data, const std::function<boo
                                     Matrix::Constant(targets.rows(), targets.cols(), 1 - fraction)));
   }
   report.network_fraction = memory_.network_fraction;
-  if (options_.tails) widen_to_cover(targets);
+  if (options_.tails) widen_to_cover(fitting.data);
   report.noise = with_tails(memory_.network_fraction < 0.5 ? noise_of_baseline : noise_of_networks);
   return report;
 }
@@ -132,10 +132,11 @@ void JointRegression::fit_baseline(Fitting& fitting) {
     const auto return_to = [&](SharedState before) {
       state = std::move(before);
       curvature->assemble(linear_, data, state.mean, state.scale * linear_prior_.precision,
-                          row_noise(state, data.rows));
+                          data.weighted(row_noise(state, data.rows)));
     };
     const auto left_out_squares = [&] {
-      return (leave_one_out(data, row_noise(state, data.rows), *curvature).mean - data.targets).squaredNorm();
+      const Matrix errors = leave_one_out(data, row_noise(state, data.rows), *curvature).mean - data.targets;
+      return weighted_sum(errors.rowwise().squaredNorm(), data.weights);
     };
     SharedState constant = state;
     const double squares = left_out_squares();
@@ -159,7 +160,7 @@ void JointRegression::fit_baseline(Fitting& fitting) {
   judge(fitting, fitting.held_baseline, fitted);
   memory_.baseline = std::move(fitted.posterior);
   fitting.baseline = std::move(fitted.left_out);
-  fitting.baseline_score = score_judged({component(fitting.baseline, *memory_.baseline, {})}, data.targets);
+  fitting.baseline_score = score_judged({component(fitting.baseline, *memory_.baseline, {})}, data);
 }
 
 // Of a stage of a member's learning, whose state is told with every epoch. After one no, every answer is no.
@@ -224,7 +225,8 @@ void JointRegression::fit_plain(Fitting& fitting, std::size_t index) {
   double evidence = plain_evidence;
   if (noise_by_inputs()) {
     learn_noise_function(data, *curvature, noisy);
-    curvature->assemble(network_, data, noisy.mean, noisy.scale * prior.precision, row_noise(noisy, data.rows));
+    curvature->assemble(network_, data, noisy.mean, noisy.scale * prior.precision,
+                        data.weighted(row_noise(noisy, data.rows)));
     evidence = log_evidence(prior, noisy, data, *curvature);
   }
   SharedSolution fitted = solution_of(network_, data, noisy, *curvature, evidence, options_.tails && judged_.empty());
@@ -244,8 +246,8 @@ void JointRegression::fit_weighted(Fitting& fitting, std::size_t index) {
   // before it.
   const auto score = [&] {
     std::vector<PredictionComponent> own = {component(fitting.plain[index], *member.plain_posterior, {})};
-    fit_noise(own, data.targets);
-    return score_judged(own, data.targets);
+    fit_noise(own, data);
+    return score_judged(own, data);
   };
   if (options_.linear_baseline && nats_ahead(fitting, score(), index + 1) < std::log(kLeastNetworkFraction)) return;
   SharedState weighted = member.weighted.epoch == 0 ? member.plain : member.weighted;

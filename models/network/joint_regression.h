@@ -144,10 +144,10 @@ class JointRegression {
   bool learn_parts(const RowData& data, std::size_t first, std::size_t count);
   void choose_smoothing_by(const RowData& data);
   bool try_widths(const RowData& data);
-  Vector scores_of_parts(const RowData& data, std::size_t count) const;
+  Matrix scores_of_parts(const RowData& data, std::size_t count) const;
   void collect_parts(Fitting& fitting);
   void judge(const Fitting& fitting, const RowBeliefs& held, SharedSolution& found) const;
-  double score_judged(const std::vector<PredictionComponent>& components, const Matrix& targets) const;
+  double score_judged(const std::vector<PredictionComponent>& components, const RowData& data) const;
   double fraction_of_each() const;  // fitted network, of the mixture
   std::vector<RowBeliefs> beliefs_of_networks(const Matrix& rows) const;
   void set_smoothing(double smoothing);
@@ -165,8 +165,8 @@ class JointRegression {
   void fit_weighted(Fitting& fitting, std::size_t index);
   std::size_t at_once(const SolverForm& form, std::size_t networks) const;
   bool noise_by_inputs() const { return options_.noise_model != NoiseModel::constant; }
-  std::vector<double> fit_noise(std::vector<PredictionComponent>& components, const Matrix& targets) const;
-  void widen_to_cover(const Matrix& targets);
+  std::vector<double> fit_noise(std::vector<PredictionComponent>& components, const RowData& data) const;
+  void widen_to_cover(const RowData& data);
   const SharedPosterior& told_of(double network_fraction) const;
   std::vector<double> noise_before_tails(const Matrix& rows, double network_fraction) const;
   std::vector<double> with_tails(std::vector<double> noise) const;

@@ -17,7 +17,7 @@ bool JointRegression::update(const Matrix& rows, const Matrix& targets, Index kn
   constexpr Index kMostScalars = 10000;  // 0.8 GB
   if (memory_.members.empty() || !memory_.members[0].plain_posterior)
     fail("an update needs a model that was fitted; call fit first");
-  if (network_.scalars() > kMostScalars)
+  if (network_.scalars() > kMostScalars && !memory_.members[0].plain_posterior->stays_by_rows(network_, rows.rows()))
     fail(
         "an update keeps a matrix over all weights, of which there are {}; at most {} are possible: fit all rows "
         "together",
@@ -168,21 +168,22 @@ std::vector<double> JointRegression::with_tails(std::vector<double> noise) const
 
 // Scales the noise of components to what makes rows held out most likely, if there are any. The factors, per output.
 std::vector<double> JointRegression::fit_noise(std::vector<PredictionComponent>& components,
-                                               const Matrix& targets) const {
-  std::vector<double> factors(static_cast<std::size_t>(targets.cols()), 1.0);
+                                               const RowData& data) const {
+  std::vector<double> factors(static_cast<std::size_t>(data.targets.cols()), 1.0);
   for (std::size_t k = 0; k < factors.size() && options_.tails && !judged_.empty(); ++k) {
-    factors[k] =
-        likeliest_factor(rows_of(components, judged_), targets(judged_, Eigen::all), static_cast<Index>(k));
+    factors[k] = likeliest_factor(rows_of(components, judged_), data.targets(judged_, Eigen::all),
+                                  static_cast<Index>(k), weights_of(data.weights, judged_));
     for (PredictionComponent& own : components) own.tails.at(k).scale *= factors[k];
   }
   return factors;
 }
 
 // The noise of all models, until 95 % intervals hold as many left-out rows as they promise.
-void JointRegression::widen_to_cover(const Matrix& targets) {
-  for (Index k = 0; k < targets.cols(); ++k)
-    scale_noise(k, judged_.empty() ? covering_factor(left_out_, targets, k)
-                                   : covering_factor(rows_of(left_out_, judged_), targets(judged_, Eigen::all), k));
+void JointRegression::widen_to_cover(const RowData& data) {
+  for (Index k = 0; k < data.targets.cols(); ++k)
+    scale_noise(k, judged_.empty() ? covering_factor(left_out_, data.targets, k, data.weights)
+                                   : covering_factor(rows_of(left_out_, judged_), data.targets(judged_, Eigen::all), k,
+                                                     weights_of(data.weights, judged_)));
 }
 
 void JointRegression::scale_noise(Index output, double factor) {

@@ -23,16 +23,20 @@ constexpr double kDoubt = 2.3;         // nats: ten to one
 constexpr double kMostProducts = 4e9;  // of all pairs in one round
 
 // sqrt2 cos(pi u) of every column; equal values share their ranks.
-Matrix cosines_of_ranks(const Matrix& rows) {
+Matrix cosines_of_ranks(const Matrix& rows, const Vector& weights) {
+  const double all_weights = weights.sum();
   Matrix all(rows.rows(), rows.cols());
   std::vector<Index> order(static_cast<std::size_t>(rows.rows()));
   std::iota(order.begin(), order.end(), Index{0});
   for (Index j = 0; j < rows.cols(); ++j) {
     const auto column = rows.col(j);
     std::ranges::sort(order, {}, [&](Index n) { return column(n); });
+    double before = 0;
     for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
-      while (last < order.size() && column(order[last]) == column(order[first])) ++last;
-      const double rank = static_cast<double>(first + last) / (2 * static_cast<double>(order.size()));
+      double own = 0;
+      while (last < order.size() && column(order[last]) == column(order[first])) own += weights(order[last++]);
+      const double rank = (before + 0.5 * own) / all_weights;
+      before += own;
       for (std::size_t i = first; i < last; ++i)
         all(order[i], j) = std::numbers::sqrt2 * std::cos(std::numbers::pi * rank);
     }
@@ -40,22 +44,25 @@ Matrix cosines_of_ranks(const Matrix& rows) {
   return all;
 }
 
-Matrix centred(Matrix features) {
-  features.rowwise() -= features.colwise().mean().eval();
-  return features;
-}
-
 // What a table offers: features of an effect of one input, or of two.
 struct Effects {
   const Matrix& rows;
   Matrix cosines;
   Matrix squares;  // of pairs, c_i^2 . c_j^2; empty: there are too many
+  Vector roots;    // of the weights of rows
 
-  Effects(const Matrix& of) : rows(of), cosines(cosines_of_ranks(of)) {
+  Effects(const Matrix& of, const Vector& weights)
+      : rows(of), cosines(cosines_of_ranks(of, weights)), roots(weights.cwiseSqrt()) {
     const auto d = static_cast<double>(rows.cols());
     if (d * d * static_cast<double>(rows.rows()) > kMostProducts) return;
     const Matrix each = cosines.cwiseAbs2();
-    squares = each.transpose() * each;
+    squares = each.transpose() * roots.cwiseAbs2().asDiagonal() * each;
+  }
+  double count() const { return roots.squaredNorm(); }
+  // Around their mean, rows times the roots of their weights.
+  Matrix centred(Matrix features) const {
+    features.rowwise() -= (roots.cwiseAbs2().transpose() * features / count()).eval();
+    return roots.asDiagonal() * features;
   }
 
   // cos k t = 2 cos t cos (k - 1) t - cos (k - 2) t.
@@ -81,7 +88,8 @@ struct Found {
 
 // The pair whose product goes best with what is left.
 Found best_pair(const Effects& effects, const Vector& rest, const std::vector<Found>& known) {
-  const Matrix products = effects.cosines.transpose() * (rest.asDiagonal() * effects.cosines);
+  const Matrix products =
+      effects.cosines.transpose() * (rest.cwiseProduct(effects.roots).asDiagonal() * effects.cosines);
   Found best{0, 0};
   double most = 0;
   for (Index j = 0; j < products.cols(); ++j)
@@ -103,7 +111,7 @@ Vector relevance_for(const Effects& effects, const Vector& y) {
   std::vector<EffectEvidence::Effect> chosen;
   Vector surplus(inputs);
   while (true) {
-    const EffectEvidence evidence(y, chosen);
+    const EffectEvidence evidence(y, chosen, effects.count());
     std::optional<Found> best;
     const auto offer = [&](Found f) {
       f.surplus = evidence.gain(effects.of(f.i, f.j)).nats - price_of(f);
@@ -121,7 +129,7 @@ Vector relevance_for(const Effects& effects, const Vector& y) {
     for (std::size_t e = chosen.size(); e-- > 0;) {
       std::vector<EffectEvidence::Effect> others = chosen;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(e));
-      const EffectEvidence::Gain gain = EffectEvidence(y, others).gain(chosen[e].features);
+      const EffectEvidence::Gain gain = EffectEvidence(y, others, effects.count()).gain(chosen[e].features);
       chosen[e].variance = gain.variance, found[e].surplus = gain.nats - price_of(found[e]);
     }
   }
@@ -137,14 +145,16 @@ Vector relevance_for(const Effects& effects, const Vector& y) {
   for (Index j = 0; j < inputs && std::ssize(rest) < kMostRest; ++j)
     if (!(surplus(j) > 0)) rest.push_back(j);
   if (rest.empty()) return relevance;
-  const EffectEvidence::Gain gain = EffectEvidence(y, chosen).gain(centred(effects.rows(Eigen::all, rest)));
+  const EffectEvidence::Gain gain =
+      EffectEvidence(y, chosen, effects.count()).gain(effects.centred(effects.rows(Eigen::all, rest)));
   if (gain.nats > kDoubt) relevance = relevance.cwiseMax(std::clamp(gain.variance / variance, kLeastOfRest, 1.0));
   return relevance;
 }
 
 }  // namespace
 
-EffectEvidence::EffectEvidence(Vector targets, const std::vector<Effect>& effects) : targets_(std::move(targets)) {
+EffectEvidence::EffectEvidence(Vector targets, const std::vector<Effect>& effects, double number)
+    : targets_(std::move(targets)), count_(number > 0 ? number : static_cast<double>(targets_.size())) {
   Index count = 0;
   for (const Effect& e : effects) count += e.features.cols();
   all_.resize(targets_.size(), count);
@@ -161,8 +171,7 @@ EffectEvidence::EffectEvidence(Vector targets, const std::vector<Effect>& effect
 }
 
 double EffectEvidence::log_evidence() const {
-  const auto n = static_cast<double>(targets_.size());
-  const double noise = targets_.dot(rest_) / n;
+  const double n = count_, noise = targets_.dot(rest_) / n;
   return -0.5 * n * (std::log(2 * std::numbers::pi * noise) + 1) - factor_.diagonal().array().log().sum();
 }
 
@@ -175,7 +184,7 @@ EffectEvidence::Gain EffectEvidence::gain(const Matrix& features) const {
       Matrix(features.transpose() * features - shared.transpose() * shared));
   const Eigen::ArrayXd s = axes.eigenvalues().array().max(0),
                        q = (axes.eigenvectors().transpose() * (features.transpose() * rest_)).array().square();
-  const double squares = targets_.dot(rest_), n = static_cast<double>(targets_.size());
+  const double squares = targets_.dot(rest_), n = count_;
   Gain best;
   for (double v = kLeast; v <= kMost; v *= 2) {
     const double taken = (v * q / (1 + v * s)).sum() / squares;
@@ -185,16 +194,16 @@ EffectEvidence::Gain EffectEvidence::gain(const Matrix& features) const {
   return best;
 }
 
-Vector relevance_of(const Matrix& rows, const Matrix& targets, std::uint64_t seed) {
+Vector relevance_of(const Matrix& rows, const Matrix& targets, std::uint64_t seed, const Vector& weights) {
   const Index count = std::min(rows.rows(), kMostRows), inputs = rows.cols();
   if (inputs < kFewestInputs || rows.rows() >= kRowsPerInput * inputs) return {};
   std::vector<Index> some = random_order(rows.rows(), seed);
   some.resize(static_cast<std::size_t>(count));
   const Matrix sample = rows(some, Eigen::all);
-  const Effects effects(sample);
+  const Effects effects(sample, weights.size() > 0 ? weights_of(weights, some) : Vector(Vector::Ones(count)));
   Vector relevance = Vector::Zero(inputs);
   for (Index k = 0; k < targets.cols(); ++k) {
-    const Vector y = centred(targets(some, k));
+    const Vector y = effects.centred(targets(some, k));
     if (y.squaredNorm() > 0) relevance = relevance.cwiseMax(relevance_for(effects, y));
   }
   if (inputs_that_matter(relevance).empty()) return {};

@@ -15,14 +15,15 @@
 
 namespace dma {
 
-// y ~ N(0, s C), C = I + sum over effects of v F F^T, s that of most evidence.
+// y ~ N(0, s C), C = I + sum over effects of v F F^T, s that of most evidence. Rows of y and F that are multiplied by
+// the root of w count as w rows: then `count`, if above 0, is how many there are.
 class EffectEvidence {
  public:
   struct Effect {
     Matrix features;      // F
     double variance = 0;  // v
   };
-  EffectEvidence(Vector targets, const std::vector<Effect>& effects);
+  EffectEvidence(Vector targets, const std::vector<Effect>& effects, double count = 0);
 
   double log_evidence() const;
   struct Gain {
@@ -34,6 +35,7 @@ class EffectEvidence {
 
  private:
   Vector targets_, rest_;
+  double count_;
   Matrix all_, factor_;  // A, of all effects, times the roots of their variances; lower, of I + A^T A
 };
 
@@ -43,7 +45,8 @@ class EffectEvidence {
 // of its weights in ratio to that of what was found. Empty: inputs are alike, since none is found, or models can tell
 // by themselves, for rows are many or inputs are few.
 inline constexpr double kLeastRelevance = 1e-5;
-Vector relevance_of(const Matrix& rows, const Matrix& targets, std::uint64_t seed);
+// A row of weight w is w equal rows; no weights: 1.
+Vector relevance_of(const Matrix& rows, const Matrix& targets, std::uint64_t seed, const Vector& weights = {});
 // Those with p above 1/2.
 std::vector<Index> inputs_that_matter(const Vector& relevance);
 

@@ -18,15 +18,18 @@ struct Scores {
 
 // Of the variance of the targets, by predictions with this error: 1 - rmse^2 / variance. 0 where the targets are all
 // the same.
-double fraction_explained(double rmse, const Eigen::VectorXd& targets);
+double fraction_explained(double rmse, const Eigen::VectorXd& targets, const Eigen::VectorXd& weights = {});
 
-std::vector<Scores> scores_of(const Prediction& prediction, const Eigen::MatrixXd& targets);
+// Rows count by their weights, here and below, if they have any.
+std::vector<Scores> scores_of(const Prediction& prediction, const Eigen::MatrixXd& targets,
+                              const Eigen::VectorXd& weights = {});
 // The same of predictions that are made as they are needed, of `rows` rows from `begin` on.
 using PredictedRows = std::function<Prediction(Eigen::Index begin, Eigen::Index rows)>;
-std::vector<Scores> scores_of(const PredictedRows& predicted, const Eigen::MatrixXd& targets);
+std::vector<Scores> scores_of(const PredictedRows& predicted, const Eigen::MatrixXd& targets,
+                              const Eigen::VectorXd& weights = {});
 
 // The fraction f of a second model, so many nats ahead in each row, under which rows are most probable:
 // sum_n log(1 - f + f exp(ahead_n)); 0 unless they gain more than the doubt, 1 where it is next to 1.
-double likeliest_fraction(const Eigen::VectorXd& ahead, double doubt);
+double likeliest_fraction(const Eigen::VectorXd& ahead, double doubt, const Eigen::VectorXd& weights = {});
 
 }  // namespace dma

@@ -15,7 +15,8 @@ double unit_of(const Eigen::ArrayXd& values, const TeamSum& sum) {
   return largest > 0 && std::isfinite(largest) ? std::ldexp(1.0, std::ilogb(largest)) : 1.0;
 }
 
-double mean_of(const Eigen::ArrayXd& values, const TeamSum& sum) {
+double mean_of(const Eigen::ArrayXd& values, const TeamSum& sum, const Eigen::VectorXd& weights) {
+  if (weights.size() > 0) return weights.dot(values.matrix()) / weights.sum();
   if (sum.team().size() == 1) return values.mean();
   const double total = sum([&](std::size_t begin, std::size_t end) {
     return values.segment(static_cast<Eigen::Index>(begin), static_cast<Eigen::Index>(end - begin)).sum();
@@ -34,16 +35,16 @@ Standardiser Standardiser::of(const Eigen::MatrixXd& data) {
   return of(data, TeamSum(*alone, {{0, static_cast<std::size_t>(data.rows())}}));
 }
 
-Standardiser Standardiser::of(const Eigen::MatrixXd& data, const TeamSum& sum) {
+Standardiser Standardiser::of(const Eigen::MatrixXd& data, const TeamSum& sum, const Eigen::VectorXd& weights) {
   Standardiser s = identity(data.cols());
   for (Eigen::Index j = 0; j < data.cols(); ++j) {
     const Eigen::ArrayXd column = data.col(j);
     const double unit = unit_of(column, sum);
     const Eigen::ArrayXd scaled = column / unit;
-    const double mean = mean_of(scaled, sum);
+    const double mean = mean_of(scaled, sum, weights);
     const Eigen::ArrayXd deviations = scaled - mean;
     const double spread = unit_of(deviations, sum),
-                 sd = spread * std::sqrt(mean_of((deviations / spread).square(), sum));
+                 sd = spread * std::sqrt(mean_of((deviations / spread).square(), sum, weights));
     s.shift(j) = mean * unit;
     // Rounding gives a constant column a spread of a few ulps of its value. Below the smallest normal number a
     // deviation has no digits left.

@@ -13,7 +13,8 @@ struct Standardiser {
 
   static Standardiser identity(Eigen::Index columns);
   static Standardiser of(const Eigen::MatrixXd& data);
-  static Standardiser of(const Eigen::MatrixXd& data, const TeamSum& sum);  // of the rows of all workers
+  // Of the rows of all workers; or of one, whose rows may have weights.
+  static Standardiser of(const Eigen::MatrixXd& data, const TeamSum& sum, const Eigen::VectorXd& weights = {});
 
   Eigen::MatrixXd apply(const Eigen::MatrixXd& data) const;
   Eigen::MatrixXd undo(const Eigen::MatrixXd& data) const;

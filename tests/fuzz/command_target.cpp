@@ -134,7 +134,8 @@ std::vector<std::string> fit_arguments(Choices& choices) {
   static constexpr std::string_view kOptions[] = {
       "--hidden",    "--slopes",  "--noise",      "--features-map",     "--prior-scale", "--members",    "--method",
       "--tempering", "--batches", "--batch-size", "--tolerance",        "--patience",    "--least-gain", "--seed",
-      "--holdout",   "--preset",  "--features",   "--checkpoint-every", "--nonsense"};
+      "--holdout",   "--preset",  "--features",   "--checkpoint-every", "--nonsense",
+      "--weights"};
   static constexpr std::string_view kFlags[] = {"--bias",        "--no-bias", "--standardise", "--no-standardise",
                                                 "--learn-prior", "--quiet",   "--json",        "--strict",
                                                 "--columns",     "--classes"};

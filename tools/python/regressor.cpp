@@ -76,9 +76,12 @@ void learn(TrainingData& data, const FitSettings& settings, Listener& listener, 
   leave_out_redundant(data, outcome);
   Model model = model_for(settings, data.features.size(), data.targets.size(), data.rows());
   Bnn net(model.network);
-  const FitReport report = net.fit(data.inputs, data.outputs, model.fit, [&](const BnnEpoch& e) {
-    return listener.hear(e.member, e.record.epoch, e.record.log_likelihood, e.record.seconds);
-  });
+  const FitReport report = net.fit(
+      data.inputs, data.outputs, model.fit,
+      [&](const BnnEpoch& e) {
+        return listener.hear(e.member, e.record.epoch, e.record.log_likelihood, e.record.seconds);
+      },
+      data.weights);
   data.drop(report.far);
   outcome.model = std::make_shared<Fitted>(saved_fit(net, data, model.fit, report));
   outcome.reason = model.network.choose_width ? report.form : model.reason;
@@ -93,8 +96,9 @@ void learn(TrainingData& data, const FitSettings& settings, Listener& listener, 
 
 NumberOutcome fit(const Columns& inputs, const Columns& outputs, std::vector<std::string> features,
                   std::vector<std::string> targets, const FitSettings& settings, py::object on_epoch,
-                  ColumnCoding coding) {
+                  ColumnCoding coding, const std::vector<double>& weights) {
   TrainingData data;
+  data.weights = Eigen::Map<const Eigen::VectorXd>(weights.data(), static_cast<Eigen::Index>(weights.size()));
   data.inputs = matrix_of(inputs, "inputs");
   data.outputs = matrix_of(outputs, "outputs");
   data.features = std::move(features);
@@ -241,7 +245,8 @@ void bind_regressor(py::module_& module) {
   bind_outcome(module);
   py::class_<NumberOutcome, Outcome>(module, "NumberOutcome").def_readonly("model", &NumberOutcome::model);
   module.def("fit", &fit, py::arg("inputs"), py::arg("outputs"), py::arg("features"), py::arg("targets"),
-             py::arg("settings"), py::arg("on_epoch") = py::none(), py::arg("coding") = ColumnCoding());
+             py::arg("settings"), py::arg("on_epoch") = py::none(), py::arg("coding") = ColumnCoding(),
+             py::arg("weights") = std::vector<double>());
   // Files as the command line reads and writes them: whole or not at all.
   module.def(
       "read_model_text", [](const std::string& path) { return read_file(path, "a model file"); }, py::arg("path"));

@@ -26,8 +26,7 @@ struct RowData {
     return weights.size() == 0 ? noise : Vector(noise.array() / stacked_weights().array());
   }
   RowData some(const std::vector<Index>& which) const {
-    return {rows(which, Eigen::all), targets(which, Eigen::all),
-            weights.size() == 0 ? Vector() : Vector(weights(which)), likelihoods};
+    return {rows(which, Eigen::all), targets(which, Eigen::all), weights_of(weights, which), likelihoods};
   }
 };
 

@@ -109,10 +109,12 @@ void learn_noise(const RowData& data, const Vector& residuals, const Vector& oth
   }
 }
 
-Vector softened(const Vector& noise, double exponent) {
+Vector softened(const Vector& noise, double exponent, const RowData& data) {
   if (exponent == 1) return noise;
   const Eigen::ArrayXd logs = noise.array().log();
-  return (exponent * (logs - logs.mean()) + logs.mean()).exp();
+  const Vector weights = data.stacked_weights();
+  const double mean = weighted_sum(logs, weights) / total_weight(logs.size(), weights);
+  return (exponent * (logs - mean) + mean).exp();
 }
 
 // The same where some likelihoods are not Gaussian.
@@ -197,7 +199,11 @@ SeenRows::SeenRows(const RowModel& model, const RowData& rows, const Vector& m, 
 void learn_noise_function(const RowData& data, Curvature& curvature, SharedState& state) {
   constexpr int kSteps = 30;
   const Index n = data.rows.rows();
-  const Vector squares = curvature.residuals().cwiseAbs2(), fractions = curvature.one_minus_leverage();
+  Vector squares = curvature.residuals().cwiseAbs2(), fractions = curvature.one_minus_leverage();
+  if (data.weights.size() > 0) {
+    const Vector weights = data.stacked_weights();
+    squares = squares.cwiseProduct(weights), fractions += (weights.array() - 1).matrix();
+  }
   for (std::size_t k = 0; k < state.noise.size(); ++k) {
     state.noise[k].add_slopes(data.rows.cols());
     for (int step = 0; step < kSteps; ++step)
@@ -233,7 +239,7 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
         state.noise[k].add_slopes(data.rows.cols());
   while (state.epoch < options.epochs && !state.is_settled()) {
     ++state.epoch;
-    const SeenRows seen(model, data, state.mean, softened(row_noise(state, data.rows), options.weight_exponent));
+    const SeenRows seen(model, data, state.mean, softened(row_noise(state, data.rows), options.weight_exponent, data));
     const Vector noise = data.weighted(seen.noise);
     curvature.assemble(model, seen.data(), state.mean, state.scale * prior.precision, noise);
     curvature.keep(seen.own);

@@ -21,11 +21,11 @@ std::vector<StudentTails> tails_of(const RowData& data, const RowBeliefs& left_o
       tails.emplace_back();
       continue;
     }
-    tails.push_back(
-        most_likely_tails(data.targets.col(k) - left_out.mean.col(k), left_out.variance.col(k), left_out.noise.col(k)));
+    tails.push_back(most_likely_tails(data.targets.col(k) - left_out.mean.col(k), left_out.variance.col(k),
+                                      left_out.noise.col(k), data.weights));
     // A variance known from few rows makes Student's t of Gaussian noise: as many degrees as rows are left over.
-    const double left_over =
-        (left_out.noise.col(k).array() / (left_out.noise.col(k) + left_out.variance.col(k)).array()).sum();
+    const double left_over = weighted_sum(
+        left_out.noise.col(k).array() / (left_out.noise.col(k) + left_out.variance.col(k)).array(), data.weights);
     tails.back().degrees =
         std::max(StudentTails::kLeastDegrees, std::min(tails.back().degrees, left_over < kMany ? left_over : 1e300));
   }
@@ -44,7 +44,7 @@ SharedPosterior SharedPosterior::of(const RowData& data, SharedState state, Curv
   SharedPosterior posterior;
   posterior.log_evidence = log_evidence;
   posterior.factor = curvature.precision_factor();
-  if (posterior.factor.size() == 0) posterior.rows = data.rows;
+  if (posterior.factor.size() == 0) posterior.rows = data.rows, posterior.weights = data.weights;
   posterior.state = std::move(state);
   for (LogLinearNoise& noise : posterior.state.noise) noise.stay_within(data.rows);
   return posterior;
@@ -58,8 +58,8 @@ Vector SharedPosterior::marginal_variances(const RowModel& model, const SharedPr
 Matrix SharedPosterior::precision_factor(const RowModel& model, const SharedPrior& prior) const {
   if (factor.size() > 0) return factor;
   const auto primal = make_primal();
-  const RowData data{rows, Matrix::Zero(rows.rows(), model.outputs())};
-  primal->assemble(model, data, state.mean, state.scale * prior.precision, row_noise(state, rows));
+  const RowData data{rows, Matrix::Zero(rows.rows(), model.outputs()), weights};
+  primal->assemble(model, data, state.mean, state.scale * prior.precision, data.weighted(row_noise(state, rows)));
   return primal->precision_factor();
 }
 
@@ -67,10 +67,10 @@ RowBeliefs SharedPosterior::predict(const RowModel& model, const SharedPrior& pr
   const Index n = new_rows.rows(), outputs = model.outputs();
   RowBeliefs beliefs{Matrix(n, outputs), Matrix(n, outputs), by_output(row_noise(state, new_rows), outputs)};
   std::unique_ptr<Curvature> dual;
+  const RowData data{rows, Matrix::Zero(rows.rows(), outputs), weights};
   if (factor.size() == 0) {
     dual = make_dual();
-    dual->assemble(model, {rows, Matrix::Zero(rows.rows(), outputs)}, state.mean, state.scale * prior.precision,
-                   row_noise(state, rows));
+    dual->assemble(model, data, state.mean, state.scale * prior.precision, data.weighted(row_noise(state, rows)));
   }
   Matrix f, gains;
   for (Index begin = 0; begin < n; begin += kRowsPerBlock) {

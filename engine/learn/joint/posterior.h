@@ -28,8 +28,9 @@ class SharedPosterior {
   double log_evidence = 0;
   // L = C C^T, whichever form it is kept in.
   Matrix precision_factor(const RowModel& model, const SharedPrior& prior) const;
-  // Either the lower factor C of L = C C^T, or, learned in the dual, the rows it was learned from.
+  // Either the lower factor C of L = C C^T, or, learned in the dual, the rows it was learned from and their weights.
   Matrix factor, rows;
+  Vector weights;
 
   // The posterior at a fitted state, whose linearisation the curvature holds.
   static SharedPosterior of(const RowData& data, SharedState state, Curvature& curvature, double log_evidence);
@@ -37,10 +38,11 @@ class SharedPosterior {
   RowBeliefs predict(const RowModel& model, const SharedPrior& prior, const Matrix& rows) const;
   // The same after more rows: its Gaussian is their prior, and Gauss-Newton steps lead from its mean to theirs. The
   // level of the noise is then that of the `known` rows it was learned from and of the new ones together, or, where it
-  // was given and not learned (nothing), what it was; its dependence on the inputs and its tails stay. A P x P matrix,
-  // whatever form it had.
+  // was given and not learned (nothing), what it was; its dependence on the inputs and its tails stay. One that is
+  // kept as rows stays so, with the new ones, while these are no more than the scalars; any other is a P x P matrix.
   SharedUpdate updated(const RowModel& model, const SharedPrior& prior, const RowData& more,
                        std::optional<Index> known) const;
+  bool stays_by_rows(const RowModel& model, Index more) const;
   // Variances of the shared scalars: P^3 products.
   Vector marginal_variances(const RowModel& model, const SharedPrior& prior) const;
 };

@@ -260,12 +260,15 @@ Eigen::MatrixXd Prediction::quantile(double probability) const {
       [&](const MixedTarget& mixed, auto i, auto j) { return mixed.quantile(probability, mean(i, j), sd(i, j)); });
 }
 
-double score_of(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets) {
+double score_of(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
+                const Eigen::VectorXd& weights) {
   constexpr Eigen::Index kRows = 1 << 14;
   double sum = 0;
   for (Eigen::Index begin = 0; begin < targets.rows(); begin += kRows) {
     const Eigen::Index rows = std::min(kRows, targets.rows() - begin);
-    sum += Prediction::mix(rows_of(components, begin, rows)).log_density(targets.middleRows(begin, rows)).sum();
+    const Eigen::MatrixXd density =
+        Prediction::mix(rows_of(components, begin, rows)).log_density(targets.middleRows(begin, rows));
+    sum += weights.size() == 0 ? density.sum() : (weights.segment(begin, rows).transpose() * density).sum();
   }
   return sum;
 }
@@ -280,39 +283,41 @@ Prediction with_noise_times(std::vector<PredictionComponent> components, double 
 }  // namespace
 
 double likeliest_factor(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
-                        Eigen::Index output) {
+                        Eigen::Index output, const Eigen::VectorXd& weights) {
   constexpr double kDoubtingRows = 100;
   constexpr Eigen::Index kEnoughRows = 4000;  // to tell the sd of noise to 1 %
   if (targets.rows() > kEnoughRows) {
     std::vector<Eigen::Index> some;
     for (Eigen::Index i = 0; i < kEnoughRows; ++i) some.push_back(i * targets.rows() / kEnoughRows);
-    return likeliest_factor(rows_of(components, some), targets(some, Eigen::all), output);
+    return likeliest_factor(rows_of(components, some), targets(some, Eigen::all), output, weights_of(weights, some));
   }
   constexpr double kLeast = 0.01, kMost = 1e4;
   constexpr int kBits = 10;  // of the logarithm
   std::uintmax_t limit = 50;
   const auto loss = [&](double log_factor) {
-    return -with_noise_times(components, std::exp(log_factor), output).log_density(targets).col(output).sum();
+    return -weighted_sum(
+        with_noise_times(components, std::exp(log_factor), output).log_density(targets).col(output), weights);
   };
   const auto [best, least] =
       boost::math::tools::brent_find_minima(loss, std::log(kLeast), std::log(kMost), kBits, limit);
   if (!(least < loss(0))) return 1;
-  const auto rows = static_cast<double>(targets.rows());
+  const double rows = total_weight(targets.rows(), weights);
   return std::exp(best < 0 ? best * rows / (rows + kDoubtingRows) : best);
 }
 
 double covering_factor(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
-                       Eigen::Index output) {
+                       Eigen::Index output, const Eigen::VectorXd& weights) {
   constexpr double kLevel = 0.95, kSlack = 0.01, kWidest = 100;
   constexpr int kSteps = 12;
   constexpr Eigen::Index kEnoughRows = 20000;  // to tell such a fraction
   const Eigen::Index rows = std::min(targets.rows(), kEnoughRows);
   const std::vector<PredictionComponent> some = rows_of(components, 0, rows);
   const Eigen::MatrixXd observed = targets.topRows(rows);
-  const double chance = std::sqrt(kLevel * (1 - kLevel) / static_cast<double>(rows));
+  const Eigen::VectorXd counts = weights.head(std::min(weights.size(), rows));
+  const double all = total_weight(rows, counts), chance = std::sqrt(kLevel * (1 - kLevel) / all);
   const auto coverage = [&](double factor) {
     const Eigen::ArrayXd below = with_noise_times(some, factor, output).cumulative(observed).col(output);
-    return (below >= (1 - kLevel) / 2 && below <= (1 + kLevel) / 2).cast<double>().mean();
+    return weighted_sum((below >= (1 - kLevel) / 2 && below <= (1 + kLevel) / 2).cast<double>(), counts) / all;
   };
   if (coverage(1) >= kLevel - kSlack - 2 * chance) return 1;
   double low = 0, high = std::log(kWidest);

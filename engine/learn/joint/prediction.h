@@ -28,20 +28,21 @@ std::vector<PredictionComponent> rows_of(std::vector<PredictionComponent> compon
                                          const std::vector<Eigen::Index>& which);
 
 // Log density of all targets under a mixture, a block of rows after the other: of a million rows it is larger than the
-// table.
-double score_of(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets);
+// table. Here and below a row counts as many times as its weight says, if there are weights.
+double score_of(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
+                const Eigen::VectorXd& weights = {});
 
 // Where noise has another shape than the tails can take, as one row in ten that is shifted, the likeliest tails may
 // leave too many rows outside. The factor on the noise of an output with which 95 % intervals hold as many targets as
 // they promise; 1 where they do but for chance.
 double covering_factor(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
-                       Eigen::Index output);
+                       Eigen::Index output, const Eigen::VectorXd& weights = {});
 
 // The factor on the noise of an output, 0.01 to 10^4, that makes these targets most likely under the mixture.
 // Components that differ have a spread of their own; noise learned by each of them alone counts it once more. Less than
 // 1 it is doubted as if 100 more targets had said 1: few rows that happen to lie close must not narrow all others.
 double likeliest_factor(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
-                        Eigen::Index output);
+                        Eigen::Index output, const Eigen::VectorXd& weights = {});
 
 struct Prediction {
   Eigen::MatrixXd mean, sd;      // of the mixture, rows x outputs; sd includes the noise

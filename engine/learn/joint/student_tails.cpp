@@ -26,7 +26,8 @@ double edge(double a, bool upper) {
   return upper ? low : high;
 }
 
-double log_likelihood(const Vector& errors, const Vector& variances, const Vector& noise, const StudentTails& tails) {
+double log_likelihood(const Vector& errors, const Vector& variances, const Vector& noise, const Vector& weights,
+                      const StudentTails& tails) {
   const auto widths = tails.widths();
   Eigen::ArrayXd mass = Eigen::ArrayXd::Zero(errors.size());
   for (const auto& [probability, variance] : widths) {
@@ -35,19 +36,20 @@ double log_likelihood(const Vector& errors, const Vector& variances, const Vecto
   }
   // The noise it refines is itself an estimate: the factor on it is 1 but for what the rows say, sd of its logarithm
   // 1/2.
-  return mass.max(1e-300).log().sum() - 2 * std::pow(std::log(tails.scale), 2);
+  return weighted_sum(mass.max(1e-300).log(), weights) - 2 * std::pow(std::log(tails.scale), 2);
 }
 
 struct Scored {
   double scale, value;
 };
 
-Scored best_scale(const Vector& errors, const Vector& variances, const Vector& noise, double degrees) {
+Scored best_scale(const Vector& errors, const Vector& variances, const Vector& noise, const Vector& weights,
+                  double degrees) {
   constexpr int kBits = 8;  // of the logarithm: the scale to less than a hundredth, far below what rows can tell
   std::uintmax_t limit = 100;
   const auto [log_scale, loss] = boost::math::tools::brent_find_minima(
       [&](double x) {
-        return -log_likelihood(errors, variances, noise, {degrees, std::exp(x)});
+        return -log_likelihood(errors, variances, noise, weights, {degrees, std::exp(x)});
       },
       std::log(kLeastScale), std::log(kMostScale), kBits, limit);
   return {std::exp(log_scale), -loss};
@@ -69,19 +71,21 @@ std::vector<StudentTails::Width> StudentTails::widths() const {
   return all;
 }
 
-StudentTails most_likely_tails(const Vector& errors, const Vector& variances, const Vector& noise) {
+StudentTails most_likely_tails(const Vector& errors, const Vector& variances, const Vector& noise,
+                               const Vector& weights) {
   if (errors.size() > kMostRows) {
     const Index stride = (errors.size() + kMostRows - 1) / kMostRows;
     const auto some = Eigen::seq(0, Eigen::last, stride);
-    return most_likely_tails(errors(some), variances(some), noise(some));
+    return most_likely_tails(errors(some), variances(some), noise(some),
+                             weights.size() == 0 ? Vector() : Vector(weights(some)));
   }
   StudentTails best;
-  Scored top = best_scale(errors, variances, noise, best.degrees);
+  Scored top = best_scale(errors, variances, noise, weights, best.degrees);
   best.scale = top.scale;
   // A shape is taken up only where the rows ask for it: a nat for the parameter.
   top.value += 1;
   for (const double degrees : kDegrees) {
-    const Scored found = best_scale(errors, variances, noise, degrees);
+    const Scored found = best_scale(errors, variances, noise, weights, degrees);
     if (found.value > top.value) top = found, best = {degrees, found.scale};
   }
   return best;

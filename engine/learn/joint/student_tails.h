@@ -25,7 +25,8 @@ struct StudentTails {
 };
 
 // The tails that make the errors most likely: errors[n] is Gaussian error of the given variance plus noise that the
-// tails refine.
-StudentTails most_likely_tails(const Vector& errors, const Vector& variances, const Vector& noise);
+// tails refine. Each counts as many times as its weight says, if there are weights.
+StudentTails most_likely_tails(const Vector& errors, const Vector& variances, const Vector& noise,
+                               const Vector& weights = {});
 
 }  // namespace dma

@@ -12,17 +12,68 @@ namespace dma {
 namespace {
 
 constexpr int kMostSteps = 50, kMostHalvings = 30, kMostRounds = 30;
-constexpr double kSettled = 1e-8;       // of a step, in standard deviations of the Gaussian that is being found
+constexpr double kSettled = 0.01;       // of a step, in standard deviations of what is being found: 5e-5 nats
+constexpr double kLeastOfSlope = 0.25;  // that a step goes down by: longer ones swing from side to side
 constexpr double kLevelSettled = 1e-3;  // of the logarithm of the noise
+
+// A root of the precision of what is known, L0 L0^T: its lower triangle, or, of Lambda + J^T S^-1 J with fewer rows
+// than scalars, what a matrix over the rows makes of it. With Q = Lambda^-1/2 J^T S^-1/2 and I + Q^T Q = C C^T it is
+//
+//   L0 = Lambda^1/2 F,  F = I + Q (I + C)^-1 Q^T,  F^-1 = I - Q (I + C^T)^-1 C^-1 Q^T
+//
+// since F F^T = I + Q Q^T holds for Y = I + C: Y Y^T = Y + Y^T + Q^T Q.
+class Root {
+ public:
+  explicit Root(Matrix lower) : lower_(std::move(lower)) {}
+  Root(const Vector& lambda, Matrix gains, const Vector& noise) : scale_(lambda.cwiseSqrt()), rows_(std::move(gains)) {
+    rows_ = noise.cwiseSqrt().cwiseInverse().asDiagonal() * rows_ * scale_.cwiseInverse().asDiagonal();
+    Matrix inner = Matrix::Identity(rows_.rows(), rows_.rows());
+    add_square(inner, rows_);
+    lower_ = Eigen::LLT<Matrix>(inner).matrixL();
+    more_ = lower_;
+    more_.diagonal().array() += 1;
+  }
+  const Matrix& lower() const { return lower_; }
+  bool is_by_rows() const { return rows_.size() > 0; }
+
+  void solve(Matrix& x) const {  // L0^-1 x
+    if (!is_by_rows()) return solve_lower(lower_, x);
+    x = scale_.cwiseInverse().asDiagonal() * x;
+    Matrix along = rows_ * x;
+    solve_lower(lower_, along);
+    more_.triangularView<Eigen::Lower>().transpose().solveInPlace(along);
+    x -= transposed_product(rows_, along);
+  }
+  Vector solve_transposed(const Vector& z) const {  // L0^-T z
+    if (!is_by_rows()) return lower_.triangularView<Eigen::Lower>().transpose().solve(z);
+    Vector along = rows_ * z;
+    more_.triangularView<Eigen::Lower>().solveInPlace(along);
+    lower_.triangularView<Eigen::Lower>().transpose().solveInPlace(along);
+    return (z - rows_.transpose() * along).cwiseQuotient(scale_);
+  }
+  Vector times_transposed(const Vector& v) const {  // L0^T v
+    if (!is_by_rows()) return lower_.triangularView<Eigen::Lower>().transpose() * v;
+    const Vector scaled = scale_.cwiseProduct(v);
+    Vector along = rows_ * scaled;
+    more_.triangularView<Eigen::Lower>().transpose().solveInPlace(along);
+    return scaled + rows_.transpose() * along;
+  }
+
+ private:
+  Vector scale_;  // Lambda^1/2
+  Matrix rows_;   // Q^T
+  Matrix lower_;  // L0 or C
+  Matrix more_;   // I + C
+};
 
 // The objective 1/2 |L0^T (m - m0)|^2 + sum r^2 / (2 s), or -log f in place of r^2 / (2 s) where a likelihood is not
 // Gaussian. L0 L0^T is the precision of what is known.
 struct UpdateProblem {
   const RowModel& model;
   const RowData& more;
-  const Vector& mean;    // m0
-  const Matrix& factor;  // L0
-  Vector noise;          // s
+  const Vector& mean;  // m0
+  const Root& root;    // L0
+  Vector noise;        // s
 
   double objective(const Vector& at) const {
     Matrix f;
@@ -33,20 +84,20 @@ struct UpdateProblem {
     return 0.5 * ((rest.array().square() / noise.array()).sum() + whitened(at).squaredNorm()) -
            other_log_density(more, f);
   }
-  Vector whitened(const Vector& at) const { return factor.triangularView<Eigen::Lower>().transpose() * (at - mean); }
+  Vector whitened(const Vector& at) const { return root.times_transposed(at - mean); }
 };
 
 // The linearisation at a point, in the coordinates L0^T m: there the precision is I + C C^T, C = L0^-1 J^T s^-1/2, a
 // column for each new row. The smaller of I + C C^T and I + C^T C is solved with.
 class Linearised {
  public:
-  Linearised(const UpdateProblem& problem, const Vector& at) : factor_(problem.factor) {
+  Linearised(const UpdateProblem& problem, const Vector& at) : known_(problem.root) {
     Matrix f, gains;
     problem.model.linearise(at, problem.more.rows, f, gains);
     rest = (problem.more.targets - f).reshaped(), noise = problem.noise;
     see_as_gaussian(problem.more, f, rest, noise);
     columns_ = gains.transpose();
-    solve_lower(factor_, columns_);
+    known_.solve(columns_);
     columns_ *= noise.cwiseSqrt().cwiseInverse().asDiagonal();
     by_rows_ = columns_.cols() < columns_.rows();
     Matrix smaller = Matrix::Identity(by_rows_ ? columns_.cols() : columns_.rows(),
@@ -65,7 +116,7 @@ class Linearised {
     const Vector z = by_rows_ ? Vector(downhill_ - columns_ * root_.solve(columns_.transpose() * downhill_))
                               : Vector(root_.solve(downhill_));
     length = std::sqrt(std::max(0.0, z.dot(downhill_)));
-    return factor_.triangularView<Eigen::Lower>().transpose().solve(z);
+    return known_.solve_transposed(z);
   }
   // 1 - a^T L^-1 a / s of every new row.
   Eigen::ArrayXd one_minus_leverages() const {
@@ -74,7 +125,7 @@ class Linearised {
     solve_lower(Matrix(root_.matrixL()), solved);
     return 1 - solved.colwise().squaredNorm().transpose().array();
   }
-  // Lower, of the precision.
+  // Lower, of the precision, where what is known has one.
   Matrix precision_factor() const {
     Matrix upper;
     if (by_rows_) {
@@ -84,18 +135,25 @@ class Linearised {
     } else {
       upper = root_.matrixU();
     }
-    return product_by_transposed(factor_, upper);
+    return product_by_transposed(known_.lower(), upper);
   }
 
   Vector rest, noise;  // what the new rows have left, and its variances, likelihoods seen as Gaussians
 
  private:
-  const Matrix& factor_;
+  const Root& known_;
   Matrix columns_;
   bool by_rows_ = false;
   Eigen::LLT<Matrix> root_;
   Vector downhill_;
 };
+
+Root root_by_rows(const RowModel& model, const SharedPrior& prior, const SharedPosterior& known) {
+  Matrix f, gains;
+  model.linearise(known.state.mean, known.rows, f, gains);
+  const RowData learned{known.rows, f, known.weights};
+  return {known.state.scale * prior.precision, std::move(gains), learned.weighted(row_noise(known.state, known.rows))};
+}
 
 // From `at` to the lowest point, and the linearisation there. False: steps were still long when the limit came.
 bool descend(const UpdateProblem& problem, Vector& at, std::optional<Linearised>& there) {
@@ -109,15 +167,20 @@ bool descend(const UpdateProblem& problem, Vector& at, std::optional<Linearised>
     if (deviations < kSettled) return true;
     if (step == kMostSteps) return false;
     double lower = problem.objective(at + direction);
-    for (int halving = 0; !(lower < objective) && halving < kMostHalvings; ++halving)
+    const auto is_low = [&] { return lower < objective - kLeastOfSlope * length * deviations * deviations; };
+    for (int halving = 0; !is_low() && halving < kMostHalvings; ++halving)
       lower = problem.objective(at + (length *= 0.5) * direction);
-    if (!(lower < objective)) return true;  // nothing is left but rounding
+    if (!is_low()) return true;  // nothing is left but rounding
     objective = lower;
     at += length * direction;
   }
 }
 
 }  // namespace
+
+bool SharedPosterior::stays_by_rows(const RowModel& model, Index more) const {
+  return factor.size() == 0 && (rows.rows() + more) * model.outputs() <= model.scalars();
+}
 
 // In turns, until neither changes: the mean under this noise, and the level of the noise under this mean. For an output
 // with the noise s of the first fit, known rows n and others' fractions o of the new ones (leave_one_out()):
@@ -127,12 +190,13 @@ bool descend(const UpdateProblem& problem, Vector& at, std::optional<Linearised>
 // as if the known rows had left n s behind, and no degree of freedom were spent on them.
 SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& prior, const RowData& more,
                                       std::optional<Index> known) const {
-  const Matrix before = precision_factor(model, prior).triangularView<Eigen::Lower>();
+  const Index count = more.rows.rows(), outputs = model.outputs();
+  const bool by_rows = stays_by_rows(model, count);
+  const Root before = by_rows ? root_by_rows(model, prior, *this)
+                              : Root(precision_factor(model, prior).triangularView<Eigen::Lower>());
   UpdateProblem problem{model, more, state.mean, before, {}};
   SharedUpdate update{*this, {}, false};
   SharedPosterior& after = update.posterior;
-  after.rows.resize(0, 0);
-  const Index count = more.rows.rows(), outputs = model.outputs();
   const Eigen::ArrayXd first = row_noise(state, more.rows);
   Eigen::ArrayXd noise = first, rest, others;
   std::optional<Linearised> found;
@@ -155,7 +219,14 @@ SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& 
     noise = row_noise(after.state, more.rows);
     update.settled = arrived && moved < kLevelSettled;
   }
-  after.factor = found->precision_factor();
+  if (by_rows) {
+    after.rows.conservativeResize(rows.rows() + count, Eigen::NoChange);
+    after.rows.bottomRows(count) = more.rows;
+    if (weights.size() > 0) after.weights.conservativeResizeLike(Vector::Ones(after.rows.rows()));
+  } else {
+    after.factor = found->precision_factor();
+    after.rows.resize(0, 0), after.weights.resize(0);
+  }
   const auto by_output = [&](const Eigen::ArrayXd& stacked) {
     return Matrix(stacked.matrix().reshaped(count, outputs));
   };

@@ -13,6 +13,17 @@ using Index = Eigen::Index;
 using Vector = Eigen::VectorXd;
 using Matrix = Eigen::MatrixXd;
 
+// Rows count as many times as their weights say, once where there are none.
+inline double total_weight(Index rows, const Vector& weights) {
+  return weights.size() == 0 ? static_cast<double>(rows) : weights.sum();
+}
+inline double weighted_sum(const Eigen::ArrayXd& values, const Vector& weights) {
+  return weights.size() == 0 ? values.sum() : (values * weights.array()).sum();
+}
+inline Vector weights_of(const Vector& weights, const std::vector<Index>& which) {
+  return weights.size() == 0 ? Vector() : Vector(weights(which));
+}
+
 // What is said of an output's target that is not Gaussian noise (output_likelihood.h), by output; null: Gaussian noise.
 // Empty: all are.
 class OutputLikelihood;

@@ -100,7 +100,8 @@ TEST_CASE("neighbours: with all rows as neighbours it is the Gaussian process") 
     CHECK(found.noise_sd(5, k) == doctest::Approx(std::sqrt(kernel.noise)).epsilon(1e-14));
     // Every row without itself: y - (K^-1 y) / diagonal, 1 / diagonal.
     const IndexMatrix others = NearestRows(kernel.scaled(rows)).find(kernel.scaled(rows), count - 1, counted(count));
-    RowConditional conditional(kernel, rows, values);
+    const Vector no_weights;
+    RowConditional conditional(kernel, rows, values, no_weights);
     const Vector left_out = values - (inverse * values).cwiseQuotient(inverse.diagonal());
     for (Index n = 0; n < count; ++n) {
       const RowConditional::Belief belief = conditional.at(rows.row(n), others.col(n));
@@ -129,6 +130,49 @@ TEST_CASE("neighbours: the gradient is that of finite differences") {
     };
     CHECK(gradient(i) == doctest::Approx((at(kStep) - at(-kStep)) / (2 * kStep)).epsilon(1e-7));
   }
+}
+
+TEST_CASE("neighbours: a row of weight w is w equal rows") {
+  constexpr Index kRows = 9;
+  const Matrix rows = random_matrix(kRows, 3, 1);
+  const Vector values = random_matrix(kRows, 1, 2), weights = Vector::LinSpaced(kRows, 1, 3).array().round();
+  std::vector<Index> repeated;
+  for (Index n = 0; n < kRows; ++n) repeated.insert(repeated.end(), static_cast<std::size_t>(weights(n)), n);
+  const NeighbourKernel kernel = example_kernel(3);
+  Vector gradient, expected = Vector::Zero(kernel.parameters());
+  double sum = 0;
+  for (Index n = 0; n < kRows; ++n) {  // by all others, with all their copies
+    std::vector<Index> others;
+    for (std::size_t i = 0; i < repeated.size(); ++i)
+      if (repeated[i] != n) others.push_back(static_cast<Index>(i));
+    IndexMatrix nearest(static_cast<Index>(others.size()), 1);
+    std::ranges::copy(others, nearest.data());
+    const Index own = std::ranges::find(repeated, n) - repeated.begin();
+    sum += weights(n) * mean_log_density(kernel, rows(repeated, Eigen::all), values(repeated), values(repeated),
+                                         std::vector<Index>{own}, nearest, gradient);
+    expected += weights(n) * gradient;
+  }
+  IndexMatrix nearest(kRows - 1, kRows);
+  for (Index n = 0; n < kRows; ++n)
+    for (Index i = 0; i < kRows - 1; ++i) nearest(i, n) = i < n ? i : i + 1;
+  const double found =
+      mean_log_density(kernel, rows, values, values, counted(kRows), nearest, gradient, 1, weights);
+  CHECK(found == doctest::Approx(sum / weights.sum()).epsilon(1e-10));
+  CHECK((gradient - expected / weights.sum()).cwiseAbs().maxCoeff() < 1e-9);
+
+  // Two lines, of which one has most of the weight: the trend is the weighted least squares.
+  const Matrix x = random_matrix(400, 2, 3);
+  Matrix y = x.col(0) + 0.1 * random_matrix(400, 1, 4);
+  y.topRows(200) -= 2 * x.col(0).head(200);
+  Vector heavy = Vector::Constant(400, 3);
+  heavy.head(200).setOnes();
+  Matrix features(400, 3);
+  features << x, Vector::Ones(400);
+  const Vector line = (features.transpose() * heavy.asDiagonal() * features)
+                          .ldlt()
+                          .solve(features.transpose() * heavy.cwiseProduct(y.col(0)));
+  const Neighbours::Output output = Neighbours::fit(x, y, {}, heavy).model.memory().outputs.at(0);
+  CHECK((output.trend - line).cwiseAbs().maxCoeff() < 1e-3);
 }
 
 TEST_CASE("neighbours: on few rows of many columns they promise no more than there is") {

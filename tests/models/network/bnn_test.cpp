@@ -163,6 +163,48 @@ TEST_CASE("bnn: many threads may ask a network at once, and all hear the same") 
   }
 }
 
+TEST_CASE("bnn: weights of rows: 1 changes nothing, 0 leaves rows out, more make certain, and the heavier rows win") {
+  const Sine data(80);
+  RegressionSettings settings = regression_settings(1, {20}, 1, 80);
+  settings.network.members = 1, settings.fit.epochs = 30;
+  const Eigen::MatrixXd at = Eigen::VectorXd::LinSpaced(9, -4, 4);
+  const auto learned = [&](const Sine& rows, const Eigen::VectorXd& weights) {
+    Bnn net(settings.network);
+    net.fit(rows.x, rows.y, settings.fit, {}, weights);
+    return net;
+  };
+  const Prediction plain = learned(data, {}).predict(at), ones = learned(data, Eigen::VectorXd::Ones(80)).predict(at);
+  CHECK(plain.mean == ones.mean);
+  CHECK(plain.sd == ones.sd);
+  Sine half = data;
+  half.x = data.x.topRows(40), half.y = data.y.topRows(40);
+  Eigen::VectorXd weights = Eigen::VectorXd::Zero(80);
+  weights.head(40) = Eigen::VectorXd::LinSpaced(40, 0.5, 2);
+  CHECK(learned(data, weights).predict(at).mean == learned(half, weights.head(40)).predict(at).mean);
+  const Prediction fourfold = learned(data, Eigen::VectorXd::Constant(80, 4)).predict(at);
+  CHECK(fourfold.epistemic_sd.mean() < 0.8 * plain.epistemic_sd.mean());
+
+  Sine torn(80);  // each input with two targets, 0 and 1
+  for (Eigen::Index i = 0; i < 80; ++i) torn.x(i, 0) = static_cast<double>(i % 8), torn.y(i, 0) = i < 40 ? 0 : 1;
+  weights << Eigen::VectorXd::Constant(40, 9), Eigen::VectorXd::Constant(40, 3);
+  const Bnn net = learned(torn, weights);
+  CHECK((net.predict(torn.x.topRows(8)).mean.array() - 0.25).abs().maxCoeff() < 0.03);
+  Bnn again(net.options());
+  again.restore(net.memory(true));
+  CHECK(again.predict(torn.x).sd == net.predict(torn.x).sd);
+
+  weights(3) = -1;
+  CHECK_THROWS_WITH_AS(learned(data, weights), "row 4 has a weight of -1; a finite number of 0 or more is expected",
+                       Error);
+  CHECK_THROWS_WITH_AS(learned(data, Eigen::VectorXd::Ones(7)),
+                       "7 weights are given for 80 rows; one for every row is expected", Error);
+  settings.network.method = "hybrid";
+  CHECK_THROWS_WITH_AS(
+      learned(data, weights.cwiseAbs()),
+      "weights of rows are known to joint learning in one process only; use method \"joint\", or leave them away",
+      Error);
+}
+
 TEST_CASE("bnn: wrong options are refused") {
   CHECK_THROWS_WITH_AS(Bnn({.layers = {3}}), "layers: at least inputs and outputs are expected, 1 given", Error);
   CHECK_THROWS_WITH_AS(Bnn({.layers = {1, 100001, 1}}), "layers: a width of 100001 is given; 1 to 100000 is expected",

@@ -161,3 +161,91 @@ TEST_CASE("joint regression: of many inputs those that matter are found, and pre
     CHECK(rmse(again.predict(fresh.rows), fresh.targets) < rmse_before + 0.005);
   }
 }
+
+TEST_CASE("joint regression: a row of weight w is w equal rows, to networks and lines, their noise and evidence") {
+  for (const std::vector<std::size_t>& layers : {std::vector<std::size_t>{4, 1}, {4, 3, 1}}) {
+    const Index count = layers.size() == 2 ? 18 : 60;  // so few that no fit begins with a part of them
+    RowData weighted = smooth_rows(count, 4, 5);
+    weighted.weights.resize(count);
+    std::vector<Index> repeated;
+    for (Index i = 0; i < count; ++i) {
+      weighted.weights(i) = static_cast<double>(1 + i % 3);
+      repeated.insert(repeated.end(), static_cast<std::size_t>(1 + i % 3), i);
+    }
+    RowData rows = weighted.some(repeated);
+    rows.weights.resize(0);
+    for (const NoiseModel noise : {NoiseModel::constant, NoiseModel::inputs}) {
+      CAPTURE(layers.size());
+      CAPTURE(name_of(noise));
+      // Nothing here depends on rows that are left out, where a weight leaves all of its rows out at once.
+      const auto learned = [&](const RowData& data) {
+        JointRegression net({.shape = {.layers = layers, .slopes = std::vector<double>(layers.size() - 2, 0.1)},
+                             .noise_model = noise,
+                             .linear_baseline = false,
+                             .epochs = 12,
+                             .weighted_epochs = 8,
+                             .choose_smoothing = false,
+                             .hold_out = false,
+                             .members = 1});
+        net.set_limits(12, 8, 1e-300);
+        net.fit(data);
+        return net.memory().members[0];
+      };
+      const auto by_weights = learned(weighted), by_rows = learned(rows);
+      CHECK(by_weights.plain_evidence == doctest::Approx(by_rows.plain_evidence).epsilon(1e-9));
+      for (auto posterior : {&JointRegression::Member::plain_posterior, &JointRegression::Member::weighted_posterior}) {
+        REQUIRE((by_weights.*posterior).has_value() == (by_rows.*posterior).has_value());
+        if (!(by_rows.*posterior)) continue;
+        const SharedPosterior &own = *(by_weights.*posterior), &other = *(by_rows.*posterior);
+        CHECK((own.state.mean - other.state.mean).cwiseAbs().maxCoeff() < 1e-6);
+        CHECK((own.state.noise[0].beta - other.state.noise[0].beta).cwiseAbs().maxCoeff() < 1e-6);
+        CHECK((own.factor - other.factor).cwiseAbs().maxCoeff() < 1e-5 * other.factor.cwiseAbs().maxCoeff());
+      }
+    }
+  }
+}
+
+TEST_CASE("joint regression: weights of c are known noise of 1 / c, and rows that are left out leave as a whole") {
+  for (const Index rows : {12, 90}) {  // fewer and more than there are weights in the network
+    CAPTURE(rows);
+    const auto learned = [&](RowData data, double noise) {
+      JointRegression net({.shape = {.layers = {4, 6, 1}, .slopes = {0.1}},
+                           .noise = {noise},
+                           .linear_baseline = false,
+                           .epochs = 9,
+                           .members = 1});
+      net.fit(std::move(data));
+      return net.predict(smooth_rows(7, 4, 3).rows);
+    };
+    RowData data = smooth_rows(rows, 4, 11);
+    const auto known = learned(data, 0.05);
+    data.weights = Vector::Constant(rows, 4);
+    const auto found = learned(data, 0.2);
+    REQUIRE(found.size() == known.size());
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      CHECK((found[k].mean - known[k].mean).cwiseAbs().maxCoeff() < 1e-8);
+      CHECK((found[k].epistemic_sd - known[k].epistemic_sd).cwiseAbs().maxCoeff() < 1e-8);
+    }
+  }
+  RowData data = smooth_rows(10, 4, 2);
+  data.weights = Vector::LinSpaced(10, 0.5, 5);
+  const auto line = [](RowData some) {
+    auto net = std::make_unique<JointRegression>(JointRegressionOptions{
+        .shape = {.layers = {4, 1}, .slopes = {}},
+        .learn_scale = false,
+        .noise = {0.3},
+        .doubt_extrapolation = false,
+        .members = 1});
+    net->fit(std::move(some));
+    return net;
+  };
+  const PredictionComponent left_out = line(data)->left_out().at(0);
+  for (Index n = 0; n < 10; ++n) {
+    std::vector<Index> others;
+    for (Index i = 0; i < 10; ++i)
+      if (i != n) others.push_back(i);
+    const PredictionComponent without = line(data.some(others))->predict(data.rows.row(n)).at(0);
+    CHECK(left_out.mean(n, 0) == doctest::Approx(without.mean(0, 0)).epsilon(1e-6));
+    CHECK(left_out.epistemic_sd(n, 0) == doctest::Approx(without.epistemic_sd(0, 0)).epsilon(1e-6));
+  }
+}

@@ -49,6 +49,21 @@ TEST_CASE("relevance: evidence with a variance for every effect, and what one mo
   }
 }
 
+TEST_CASE("relevance: a row of weight w is w equal rows") {
+  const Matrix x = random_matrix(120, 30, 4);
+  const Vector y = x.col(0).array().sin() + 0.3 * x.col(3).array() + 0.5 * random_matrix(120, 1, 5).array();
+  Vector weights(120);
+  std::vector<Index> repeated;
+  for (Index n = 0; n < 120; ++n) {
+    weights(n) = static_cast<double>(1 + n % 3);
+    repeated.insert(repeated.end(), static_cast<std::size_t>(1 + n % 3), n);
+  }
+  const Vector by_weights = relevance_of(x, y, 1, weights),
+               by_rows = relevance_of(x(repeated, Eigen::all), y(repeated), 1);
+  REQUIRE(by_weights.size() == 30);
+  CHECK((by_weights - by_rows).cwiseAbs().maxCoeff() < 1e-9);
+}
+
 TEST_CASE("relevance: what matters among 200 inputs is found, alone or in a pair; all where all do; nothing in noise") {
   constexpr Index kRows = 500, kInputs = 200;
   using Function = std::function<double(const Eigen::RowVectorXd&)>;

@@ -30,6 +30,22 @@ def test_pipeline_cross_validation_and_grid_search(table: pd.DataFrame) -> None:
     assert search.best_params_ == {"hidden": (10,)}  # a line cannot follow a parabola
 
 
+def test_weights_of_rows(table: pd.DataFrame) -> None:
+    X, y = table[["a", "b"]].assign(kind=["x", "z"] * (len(table) // 2) + ["x"] * (len(table) % 2)), table["y"].copy()
+    weight = np.ones(len(y))
+    fitted = lambda X, y, w: dma.Regressor(hidden=10, members=1).fit(X, y, sample_weight=w)  # noqa: E731
+    assert np.array_equal(fitted(X, y, weight).predict(X), dma.Regressor(hidden=10, members=1).fit(X, y).predict(X))
+    weight[:5], weight[5:] = 0, np.linspace(0.5, 2, len(y) - 5)
+    some = fitted(X, y, weight)
+    assert np.array_equal(some.predict(X), fitted(X[5:], y[5:], weight[5:]).predict(X))
+    y.iloc[7] += 1000 * np.ptp(y)
+    assert fitted(X, y, weight).far_rows_ == [7]
+    with pytest.raises(dma.Error, match="sample_weight holds -1.0 in row 2; 0 or more is expected"):
+        fitted(X, y, np.where(np.arange(len(y)) == 2, -1.0, 1.0))
+    with pytest.raises(ValueError, match="NaN"):
+        fitted(X, y, np.where(np.arange(len(y)) == 2, np.nan, 1.0))
+
+
 def test_clone_and_parameters() -> None:
     model = dma.Regressor(hidden=(6, 5), noise=0.2, random_state=7)
     assert clone(model).get_params() == model.get_params()

@@ -99,7 +99,7 @@ Learned learn(Bnn& net, const TrainingData& data, const LearnOptions& options, c
   LearnOptions watched = options;
   watched.on_stage = bar.stage_watch();
   net.keep_going_while([&] { return !interrupt.requested(); });
-  Learned learned{net.fit(data.inputs, data.outputs, watched, on_epoch)};
+  Learned learned{net.fit(data.inputs, data.outputs, watched, on_epoch, data.weights)};
   learned.signal = team.largest(interrupt.signal());
   if (learned.report.interrupted && !checkpoint_path(request).empty())
     learned.has_checkpoint = try_checkpoint(request, net, data, options);
@@ -124,6 +124,7 @@ TrainingData read_rows_to_fit(const FitRequest& request, const FitTeam& team) {
   return read_training_data({.path = request.data,
                              .targets = request.targets,
                              .features = request.features,
+                             .weights = request.weights,
                              .holdout = request.holdout,
                              .seed = request.settings.seed,
                              .numbers_are_names = request.numbers_are_classes,
@@ -184,7 +185,7 @@ void fit(FitRequest request) {
     saved.training.held_out =
         scores_of([&](Eigen::Index begin,
                       Eigen::Index rows) { return model.predict(data.held_out_inputs.middleRows(begin, rows)); },
-                  data.held_out_outputs);
+                  data.held_out_outputs, data.held_out_weights);
   FitOutputs outputs(request);
   outputs.write_model([&] { return bnn_to_text(saved); });
   if (learned.signal != 0 && !report.interrupted) {  // it came when nothing was left to learn
@@ -252,6 +253,11 @@ void add_fit_command(Command app, const std::string& command_line) {
       .group(data);
   command.add_option("--features", request->features, "columns to learn from: a,b,c (default: all but the targets)")
       .allow_extra_args(false)
+      .group(data);
+  command
+      .add_option("--weights", request->weights,
+                  "column with the weight of every row: a row of weight 2 counts as two, one of weight 0 is left out")
+      .value("COLUMN")
       .group(data);
   command.add_option("--holdout", request->holdout, "fraction of rows kept aside to score the model, such as 0.1")
       .group(data);

@@ -49,6 +49,7 @@ void refuse_other_options(const FitRequest& r) {
                                                 {"--workers", s.workers != 1},
                                                 {"--features", !r.features.empty()},
                                                 {"--classes", r.numbers_are_classes},
+                                                {"--weights", !r.weights.empty()},
                                                 {"--columns", r.columns}};
   for (const auto& [option, is_given] : given)
     if (is_given) fail("{}: a graph of your own (--graph) knows no such option; leave it out", option);

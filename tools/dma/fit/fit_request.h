@@ -12,6 +12,7 @@ namespace dma {
 struct FitRequest {
   std::string data;
   std::vector<std::string> targets, features;
+  std::string weights;  // a column
   bool numbers_are_classes = false, strict = false, columns = false;
   double holdout = 0;
   std::filesystem::path graph, model, plot, plot_training, report, checkpoint, resume, update;

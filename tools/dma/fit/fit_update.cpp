@@ -25,6 +25,7 @@ void check_update_request(const FitRequest& request) {
   };
   if (!request.targets.empty()) refuse("--target", "the model knows its targets");
   if (!request.features.empty()) refuse("--features", "the model knows its columns");
+  if (!request.weights.empty()) refuse("--weights", "every new row counts once");
   if (request.numbers_are_classes) refuse("--classes", "a classifier is not updated");
   if (request.holdout != 0) refuse("--holdout", "all rows are learned");
   if (!request.resume.empty() || !request.checkpoint.empty())

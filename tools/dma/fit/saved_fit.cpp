@@ -1,6 +1,7 @@
 #include "tools/dma/fit/saved_fit.h"
 
 #include "engine/support/error.h"
+#include "engine/support/whole_number.h"
 #include "models/network/bnn_check.h"
 #include "tools/dma/fit/prediction_table.h"
 
@@ -11,7 +12,8 @@ SavedBnn saved_fit(const Bnn& net, const TrainingData& data, const LearnOptions&
                  .targets = data.targets,
                  .options = net.options(),
                  .memory = net.memory(true),
-                 .training = {.rows = data.rows(), .held_out_rows = data.held_out_rows(), .options = options},
+                 .training = {.rows = data.rows(), .held_out_rows = data.held_out_rows(),
+                              .weight = data.weights.sum(), .options = options},
                  .coding = data.coding};
   saved.options.members = report.members.size();
   saved.memory.members.resize(report.members.size());
@@ -30,10 +32,14 @@ SavedBnn saved_fit(const Bnn& net, const TrainingData& data, const LearnOptions&
 }
 
 bool learn_more(Bnn& net, SavedBnn& saved, const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& outputs) {
-  const bool settled = net.update(inputs, outputs, saved.training.rows);
+  double& weight = saved.training.weight;
+  const std::size_t known =
+      weight > 0 ? whole_number<std::size_t>(weight + 0.5, 1, 1'000'000'000'000'000) : saved.training.rows;
+  const bool settled = net.update(inputs, outputs, known);
   check_prediction(net.predict(inputs), saved.targets);
   saved.memory = net.memory(true);
   saved.training.rows += static_cast<std::size_t>(inputs.rows());
+  if (weight > 0) weight += static_cast<double>(inputs.rows());
   saved.training.left_out.clear();  // of the old rows alone
   return settled;
 }

@@ -152,8 +152,9 @@ Eigen::MatrixXd read_any_cells(const TableRequest& request, const TableSource& s
   if (table.rows() < 2) return table.numbers;
   for (std::size_t i = columns.places.size(); i < places.size(); ++i)
     if (!numbers_the_rows(table.column(i)) && !is_empty(table.column(i))) refuse_unnamed(request.path, places[i]);
+  const std::size_t own_targets = columns.targets - (columns.has_weights ? 1 : 0);
   const bool has_classes =
-      columns.targets == 1 && table.has_cells(0) && (request.numbers_are_names || holds_classes(table));
+      own_targets == 1 && table.has_cells(0) && (request.numbers_are_names || holds_classes(table));
   Eigen::MatrixXd targets = Eigen::MatrixXd::Zero(table.numbers.rows(), static_cast<Eigen::Index>(columns.targets));
   if (has_classes)
     for (std::size_t n = 0; n < table.rows(); ++n) {
@@ -162,10 +163,19 @@ Eigen::MatrixXd read_any_cells(const TableRequest& request, const TableSource& s
     }
   else
     for (std::size_t j = 0; j < columns.targets; ++j) targets.col(static_cast<Eigen::Index>(j)) = table.numbers_of(j);
+  if (columns.has_weights) {
+    if (has_classes)
+      fail("--weights: the target '{}' holds classes, and a classifier knows no weights of rows; leave --weights away",
+           data.targets[0]);
+    for (Eigen::Index n = 0; n < targets.rows(); ++n)
+      if (std::isnan(targets(n, targets.cols() - 1)))
+        fail("{}, column '{}': the weight of the row is missing; a number of 0 or more is expected",
+             table.where(static_cast<std::size_t>(n)), request.weights);
+  }
   drop_rows_without_target(table, targets, data);
   if (has_classes)
     set_classes(table.cells[0], request.path, data, targets.col(0));
-  else if (columns.targets == 1)
+  else if (own_targets == 1)
     hint_at_classes(targets.col(0), data);
   const Eigen::MatrixXd inputs = coded_inputs(table, places, columns.targets, data);
   Eigen::MatrixXd values(targets.rows(), targets.cols() + inputs.cols());

@@ -13,6 +13,7 @@
 #include "engine/support/checksum.h"
 #include "engine/support/error.h"
 #include "engine/support/whole_number.h"
+#include "models/network/bnn_check.h"
 #include "tools/dma/fit/redundant_columns.h"
 #include "tools/dma/fit/training_cells.h"
 #include "tools/dma/io/csv.h"
@@ -55,6 +56,26 @@ void check_not_constant(const std::filesystem::path& path, const Eigen::MatrixXd
            column(0), values.rows());
 }
 
+// The weights out of the values; rows of weight 0 are left out.
+Eigen::VectorXd take_weights(const TableRequest& request, Eigen::Index column, Eigen::MatrixXd& values,
+                             TrainingData& data) {
+  Eigen::VectorXd weights = values.col(column);
+  try {
+    check_weights(weights, values.rows());
+  } catch (const Error& e) {
+    fail("'{}', column '{}': {}", request.path.string(), request.weights, e.what());
+  }
+  std::vector<Eigen::Index> kept, columns;
+  for (Eigen::Index n = 0; n < weights.size(); ++n)
+    if (weights(n) > 0) kept.push_back(n);
+  for (Eigen::Index j = 0; j < values.cols(); ++j)
+    if (j != column) columns.push_back(j);
+  if (const auto dropped = weights.size() - static_cast<Eigen::Index>(kept.size()); dropped > 0)
+    data.notes.push_back(fmt::format("{} of {} rows are left out: their weight is 0", dropped, weights.size()));
+  values = values(kept, columns).eval();
+  return weights(kept);
+}
+
 // Features that say nothing, or nothing new, are left out.
 void leave_out_redundant_columns(const std::filesystem::path& path, Eigen::MatrixXd& values, TrainingData& data) {
   const auto first = static_cast<Eigen::Index>(data.targets.size());
@@ -77,8 +98,10 @@ void leave_out_redundant_columns(const std::filesystem::path& path, Eigen::Matri
 }  // namespace
 
 TableColumns table_columns(const CsvReader& reader, const std::vector<std::string>& targets,
-                           const std::vector<std::string>& features) {
+                           const std::vector<std::string>& features, const std::string& weights) {
   TableColumns columns{columns_named(reader, targets)};
+  columns.has_weights = !weights.empty();
+  if (columns.has_weights) columns.places.push_back(reader.column(weights));
   columns.targets = columns.places.size();
   std::vector<std::size_t> inputs = columns_named(reader, features);
   if (features.empty())
@@ -124,16 +147,18 @@ ClassLabels TrainingData::held_out_labels() const { return labels_of(classes, he
 
 std::string TrainingData::compute_fingerprint() const {
   std::uint64_t sum = 0;
-  std::vector<double> row(static_cast<std::size_t>(inputs.cols() + outputs.cols()));
-  const auto add = [&](const Eigen::MatrixXd& x, const Eigen::MatrixXd& y, bool is_held_out) {
+  const Eigen::Index values = inputs.cols() + outputs.cols();
+  std::vector<double> row(static_cast<std::size_t>(values + (weights.size() > 0 ? 1 : 0)));
+  const auto add = [&](const Eigen::MatrixXd& x, const Eigen::MatrixXd& y, const Eigen::VectorXd& w, bool is_held_out) {
     for (Eigen::Index n = 0; n < x.rows(); ++n) {
       Eigen::Map<Eigen::RowVectorXd>(row.data(), x.cols()) = x.row(n);
       Eigen::Map<Eigen::RowVectorXd>(row.data() + x.cols(), y.cols()) = y.row(n);
+      if (w.size() > 0) row.back() = w(n);
       sum += fingerprint_of_row(static_cast<std::uint64_t>(n), is_held_out, row);
     }
   };
-  add(inputs, outputs, false);
-  add(held_out_inputs, held_out_outputs, true);
+  add(inputs, outputs, weights, false);
+  add(held_out_inputs, held_out_outputs, held_out_weights, true);
   return fingerprint_of(static_cast<std::size_t>(inputs.rows()), sum);
 }
 
@@ -188,20 +213,24 @@ TrainingData read_training_data(const TableRequest& request) {
   const TableSource source(request.path);
   CsvReader reader = source.open();
   reader.watch(request.fraction_read);
-  const TableColumns columns = table_columns(reader, request.targets, request.features);
+  const TableColumns columns = table_columns(reader, request.targets, request.features, request.weights);
   if (request.numbers_are_names && columns.targets > 1)
     fail("--classes: {} targets are given; a classifier has one", columns.targets);
   TrainingData data;
   for (std::size_t i = 0; i < columns.places.size(); ++i)
     (i < columns.targets ? data.targets : data.features).push_back(reader.names()[columns.places[i]]);
+  if (columns.has_weights) data.targets.pop_back();
   Eigen::MatrixXd values = request.strict ? read_strictly(request, columns, reader, data)
                                           : read_any_cells(request, source, columns, data);
+  Eigen::VectorXd weights;
+  if (columns.has_weights && values.rows() > 0)
+    weights = take_weights(request, static_cast<Eigen::Index>(data.targets.size()), values, data);
   if (values.rows() < 2) fail("'{}' has one row; at least two are expected to learn from", request.path.string());
   check_not_constant(request.path, values, data.targets);
   leave_out_redundant_columns(request.path, values, data);
   const Eigen::Index held_out = count_held_out(request.holdout, values.rows());
   const auto order = split_rows(values.rows(), held_out, request.seed);
-  const auto first = static_cast<Eigen::Index>(columns.targets), rest = values.cols() - first;
+  const auto first = static_cast<Eigen::Index>(data.targets.size()), rest = values.cols() - first;
   const Eigen::Index rows = values.rows() - held_out;
   const std::vector<Eigen::Index> learned(order.begin(), order.begin() + rows), kept(order.begin() + rows, order.end());
   const auto left = Eigen::seqN(0, first), right = Eigen::seqN(first, rest);
@@ -209,6 +238,7 @@ TrainingData read_training_data(const TableRequest& request) {
   data.inputs = values(learned, right);
   data.held_out_outputs = values(kept, left);
   data.held_out_inputs = values(kept, right);
+  if (columns.has_weights) data.weights = weights(learned), data.held_out_weights = weights(kept);
   if (data.has_classes())
     check_classes(data.labels(), fmt::format("'{}', column '{}', without the rows of --holdout", request.path.string(),
                                              data.targets[0]));

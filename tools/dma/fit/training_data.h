@@ -20,6 +20,7 @@ struct TrainingData {
   std::vector<std::string> features, targets;
   Eigen::MatrixXd inputs, outputs;                    // rows to learn from
   Eigen::MatrixXd held_out_inputs, held_out_outputs;  // rows kept aside, perhaps none
+  Eigen::VectorXd weights = {}, held_out_weights = {};  // of both; empty: 1 for all
   std::vector<std::string> classes = {};              // of a target with names: the output is a place among them
 
   ColumnCoding coding = {};             // what makes columns of the file into features; empty: they are numbers
@@ -37,6 +38,7 @@ struct TrainingData {
       if (!std::ranges::binary_search(far, n)) kept.push_back(n);
     inputs = inputs(kept, Eigen::all).eval();
     outputs = outputs(kept, Eigen::all).eval();
+    if (weights.size() > 0) weights = weights(kept).eval();
   }
   bool has_classes() const { return !classes.empty(); }
   ClassLabels labels() const;
@@ -55,11 +57,12 @@ struct TrainingData {
 struct TableColumns {
   std::vector<std::size_t> places;
   std::size_t targets = 0;
+  bool has_weights = false;  // the last of the targets is the weight of the rows
   std::vector<std::size_t> unnamed = {};  // columns without a name, where features are not named either
 };
 inline constexpr const char* kIndexName = "Unnamed: 0";  // that pandas gives to an index it reads back
 TableColumns table_columns(const CsvReader& reader, const std::vector<std::string>& targets,
-                           const std::vector<std::string>& features);
+                           const std::vector<std::string>& features, const std::string& weights = {});
 // The rows to learn from in their order, then the held-out ones in theirs; how many are held out.
 std::vector<Eigen::Index> split_rows(Eigen::Index rows, Eigen::Index held_out, std::uint64_t seed);
 Eigen::Index count_held_out(double holdout, Eigen::Index rows);
@@ -68,6 +71,7 @@ struct TableRequest {
   std::filesystem::path path;
   std::vector<std::string> targets,
       features = {};  // one by one, or lists with commas; no features: all but the targets
+  std::string weights = {};                         // column with the weights of rows; empty: they have none
   double holdout = 0;                               // fraction of the rows, chosen by the seed, that is kept aside
   std::uint64_t seed = 1;
   bool numbers_are_names = false;  // a single target of text holds classes; with this, one of numbers does too

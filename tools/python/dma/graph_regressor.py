@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from . import _dma
 from .progress import listener
 from .settings import jobs, number, seed, truth, whole
 from .table_estimator import Classifying, Floats, Predicting
-from .tables import checked, checked_labels, checked_pair
+from .tables import checked, checked_labels, checked_pair, weighed
 
 Self = TypeVar("Self", bound="GraphEstimator")
 
@@ -149,10 +149,7 @@ class GraphRegressor(Predicting, GraphEstimator):
         """Learns rows; one with sample_weight 2 counts as two, one with 0 not at all."""
         options = self._options()
         X, y = checked_pair(self, X, y)
-        weights: list[float] = []
-        if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-            X, y, weights = X[weight != 0], y[weight != 0], weight[weight != 0].tolist()
+        X, y, weights, _ = weighed(X, y, sample_weight)
         targets = [self.target] if isinstance(self.target, str) else list(self.target)
         with listener(self.verbose) as on_epoch:
             self._keep(

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _dma
 from .table_estimator import Floats, Predicting, TableEstimator
-from .tables import cells_of, checked_more, checked_pair, column_names, target_names
+from .tables import cells_of, checked_more, checked_pair, column_names, target_names, weighed
 
 
 class Regressor(Predicting, TableEstimator):
@@ -93,15 +93,21 @@ class Regressor(Predicting, TableEstimator):
 
     @property
     def far_rows_(self) -> list[int]:
-        return list(self.model_.far_rows)
+        places = getattr(self, "_places", None)  # of the rows that were learned
+        return [far if places is None else int(places[far]) for far in self.model_.far_rows]
 
     @property
     def relevance_(self) -> Floats:
         return self.model_.relevance
 
-    def fit(self, X: Any, y: Any) -> Regressor:
-        """Learns rows of inputs and their targets: one column, or several that are predicted together."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Regressor:
+        """Learns rows of inputs and their targets: one column, or several that are predicted together.
+
+        A row with sample_weight 2 counts as two that are equal but independent, one with 0 is left out. Weights that are all
+        twice as large make predictions more certain: they say that there are twice as many rows.
+        """
         targets = target_names(y)
+        X, y, weights, self._places = weighed(X, y, sample_weight)
         cells = cells_of(X)
         X, y = checked_pair(self, X, y)
         if y.ndim == 2 and y.shape[1] == 1:
@@ -113,13 +119,13 @@ class Regressor(Predicting, TableEstimator):
         y = y.reshape(len(y), -1)
         inputs, features, coding = self._coded(X, cells)
         names = targets(y.shape[1], features)
-        self._learn(lambda settings, on_epoch: _dma.fit(inputs, y, features, names, settings, on_epoch, coding))
+        self._learn(lambda settings, on_epoch: _dma.fit(inputs, y, features, names, settings, on_epoch, coding, weights))
         return self
 
     def partial_fit(self, X: Any, y: Any) -> Regressor:
         """Learns more rows on top of those that are known, which need not be there any more; the first call is ``fit``.
 
-        As ``dma fit --update``, bit for bit: what is known of the weights is the prior of the new rows. Units, the prior's scale
+        As ``dma fit --update``, bit for bit, and without weights of rows: what is known of the weights is the prior of the new rows. Units, the prior's scale
         and the parameters of the estimator stay those of the fit; ``left_out_`` is empty, because it told of the old rows alone.
         """
         if not hasattr(self, "model_"):

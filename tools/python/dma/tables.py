@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils import column_or_1d
+from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
+from sklearn.utils.validation import _check_sample_weight
 
 from ._dma import Error
 
@@ -71,6 +72,21 @@ def checked_pair(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     """Two rows at least of finite numbers, as many targets; names and number of the columns are noted."""
     X, y = _looked_at(estimator, X, y, dtype=np.float64, y_numeric=True, multi_output=True, ensure_min_samples=2)
     return X, finite("y", y)
+
+
+def weighed(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, list[float], Any]:
+    """The rows that count, their weights and places; without weights all of them, and neither."""
+    if sample_weight is None:
+        return X, y, [], None
+    check_consistent_length(X, y)
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if (weights < 0).any():
+        row = int(np.argmax(weights < 0))
+        raise Error(f"sample_weight holds {weights[row]} in row {row}; 0 or more is expected")
+    places = np.flatnonzero(weights)
+    if len(places) < len(weights):
+        X, y = (_safe_indexing(one if hasattr(one, "iloc") else np.asarray(one), places) for one in (X, y))
+    return X, y, weights[places].tolist(), places
 
 
 def checked_more(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:

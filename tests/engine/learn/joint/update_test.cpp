@@ -57,6 +57,37 @@ TEST_CASE("update: of a linear model it is the posterior of all rows, from eithe
   }
 }
 
+TEST_CASE("update: with fewer rows than scalars it stays by rows, and is what the whole matrix says") {
+  const LinearRows line(9, 1);
+  const SharedPrior flat{Vector::Zero(10), Vector::LinSpaced(10, 0.2, 3)};
+  RowData first = later_rows(4, 9, 1), more = later_rows(3, 9, 2), all = together(first, more);
+  first.weights = Vector::LinSpaced(4, 0.5, 2), all.weights = Vector::Ones(7), all.weights.head(4) = first.weights;
+  const SharedPosterior known = learned(line, flat, first, make_dual(), Vector::Zero(10)),
+                        expected = learned(line, flat, all, make_primal(), Vector::Zero(10)),
+                        found = known.updated(line, flat, more, std::nullopt).posterior;
+  CHECK((found.state.mean - expected.state.mean).norm() < 1e-9);
+  CHECK(found.factor.size() == 0);
+  CHECK(found.rows == all.rows);
+  const RowBeliefs a = found.predict(line, flat, later_rows(6, 9, 3).rows),
+                   b = expected.predict(line, flat, later_rows(6, 9, 3).rows);
+  CHECK((a.variance - b.variance).cwiseAbs().maxCoeff() < 1e-10);
+
+  const RowProgram network = network_rows({.layers = {2, 12, 1}, .slopes = {0.1}, .smoothing = 1});
+  const SharedPrior prior = network.prior();
+  boost::random::mt19937_64 random(3);
+  boost::random::normal_distribution<double> normal;
+  const Vector start = Vector::NullaryExpr(network.scalars(), [&] { return 0.5 * normal(random); });
+  SharedPosterior before = learned(network, prior, later_rows(20, 2, 4), make_dual(), start), whole = before;
+  whole.factor = before.precision_factor(network, prior), whole.rows.resize(0, 0);
+  const RowData later = later_rows(9, 2, 5);
+  const SharedUpdate by_rows = before.updated(network, prior, later, 20),
+                     by_matrix = whole.updated(network, prior, later, 20);
+  CHECK(by_rows.posterior.factor.size() == 0);
+  CHECK(by_matrix.posterior.factor.size() > 0);
+  CHECK((by_rows.posterior.state.mean - by_matrix.posterior.state.mean).norm() < 1e-6);
+  CHECK((by_rows.left_out.variance - by_matrix.left_out.variance).norm() < 1e-6);
+}
+
 TEST_CASE("update: of a network it is the lowest point of the prior Gaussian and the new rows") {
   const RowProgram model = network_rows({.layers = {2, 4, 1}, .slopes = {0.1}});
   const SharedPrior prior = model.prior();

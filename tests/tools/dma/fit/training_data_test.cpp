@@ -19,6 +19,7 @@ using dma::testing::TemporaryFolder;
 struct Ways {
   std::string target = "y";
   bool numbers_are_names = false, strict = false;
+  std::string weights = {};
 };
 
 TrainingData messy_data(const std::string& text, const Ways& ways = {}) {
@@ -26,6 +27,7 @@ TrainingData messy_data(const std::string& text, const Ways& ways = {}) {
   folder.write("data.csv", text);
   return dma::read_training_data({.path = folder.path() / "data.csv",
                                   .targets = {ways.target},
+                                  .weights = ways.weights,
                                   .numbers_are_names = ways.numbers_are_names,
                                   .strict = ways.strict});
 }
@@ -180,6 +182,33 @@ TEST_CASE("messy tables: rows without a target are dropped and counted; few valu
   CHECK(messy_data(zero_one, {"t", true}).classes == Names{"0", "1"});
   CHECK(notes_say(messy_data(messy_table([](int n) { return fmt::format("id-{}", n); })),
              "columns left out: 'c' (text with 40 values in 40 rows)"));
+}
+
+TEST_CASE("messy tables: a column of weights is no input, its rows of 0 are left out, and wrong ones are named") {
+  const Ways weighted{.weights = "c"}, strictly{.strict = true, .weights = "c"};
+  const auto table = [](const char* seventh) {
+    return messy_table([&](int n) { return n == 7 ? std::string(seventh) : std::to_string(n % 4); });
+  };
+  for (const Ways& ways : {weighted, strictly}) {
+    const TrainingData data = messy_data(table("2.5"), ways);
+    CHECK(data.features == std::vector<std::string>{"x"});
+    CHECK(data.targets == std::vector<std::string>{"y"});
+    REQUIRE(data.weights.size() == 30);
+    CHECK(data.inputs.rows() == 30);
+    CHECK(data.weights.sum() == doctest::Approx(9 * 3 + 10 * 2 + 10 + 2.5));
+    CHECK(data.inputs(0, 0) == 7);
+    CHECK(notes_say(data, "10 of 40 rows are left out: their weight is 0"));
+    CHECK(data.fingerprint() != messy_data(table("2"), ways).fingerprint());
+  }
+  const auto wrong = [&](const char* cell, const char* why) {
+    return messy_complaint(table(cell), weighted).find(why) != std::string::npos;
+  };
+  CHECK(wrong("", "line 9, column 'c': the weight of the row is missing; a number of 0 or more is expected"));
+  CHECK(wrong("-2", "data.csv', column 'c': row 8 has a weight of -2; a finite number of 0 or more is expected"));
+  CHECK(wrong("much", "line 9, column 'c'"));
+  CHECK(messy_complaint(messy_table([](int n) { return n % 2 ? "red" : "blue"; }), {.target = "c", .weights = "x"})
+            .find("--weights: the target 'c' holds classes, and a classifier knows no weights of rows") !=
+        std::string::npos);
 }
 
 TEST_CASE("messy tables: what stays wrong is said as before") {
