@@ -25,19 +25,30 @@ Gaussian LeakyReluLinearised::to_x(const Gaussian& x, const Gaussian& y, Paramet
   return closed(tau, rho, [&] { return tau / rho; });
 }
 
+// With R Mills' ratio, P(X > u) = phi(u) R(u) and E max(0, X - u) = -phi(u) R'(u): in the table's reach without a
+// division. Slots of one unit share their variance, and follow each other.
 void LeakyReluLinearised::linear_view(const LinearCall& call) {
+  const normal::MillsTable& table = normal::MillsTable::get();
+  double last_variance = 0, sd = 0, per_sd = 0;
   for (std::size_t s = 0; s < call.slots; ++s) {
     const Parameters p{call.parameter_row(s).number(0)};
     const double x = call.values[s], variance = call.variances != nullptr ? call.variances[s] : 0;
     double value = LeakyRelu::value(x, p), gain = x > 0 ? 1 : p.slope, variance_gain = 0;
     if (variance > 0) {
-      const double sd = std::sqrt(variance), u = x / sd, bend = 1 - p.slope;
-      if (std::abs(u) < normal::kOneSided) {
-        const normal::Tail beyond = normal::tail(std::abs(u));
-        value += bend * sd * beyond.probability * beyond.excess;
-        gain += (u > 0 ? -bend : bend) * beyond.probability;
-        variance_gain = 0.5 * bend * beyond.density / sd;
+      if (variance != last_variance) last_variance = variance, sd = std::sqrt(variance), per_sd = 1 / sd;
+      const double u = std::abs(x) * per_sd, bend = 1 - p.slope;
+      double density = 0, probability = 0, rectified = 0;  // phi(u), P(X > u), E max(0, X - u)
+      if (u < normal::kMillsEnd) {
+        const normal::Mills mills = table.at(u);
+        density = normal::kInverseSqrtTwoPi * table.exponential(u);
+        probability = density * mills.ratio, rectified = -density * mills.derivative;
+      } else if (u < normal::kOneSided) {
+        const normal::Tail beyond = normal::tail(u);
+        density = beyond.density, probability = beyond.probability, rectified = beyond.probability * beyond.excess;
       }
+      value += bend * sd * rectified;
+      gain += (x > 0 ? -bend : bend) * probability;
+      variance_gain = 0.5 * bend * density * per_sd;
     }
     call.value[s] = value;
     if (call.gains != nullptr) call.gains[s] = gain;

@@ -49,12 +49,16 @@ RowConditional::Belief RowConditional::at(const Eigen::RowVectorXd& point,
   near_values_ = values_(nearest);
   const Vector squares = apart_.rowwise().squaredNorm();
   covariance_.noalias() = -2 * apart_ * apart_.transpose();
-  covariance_.colwise() += squares;
-  covariance_.rowwise() += squares.transpose();
-  // M is flat at 0: what rounding does to small squares changes it by no more than rounding.
-  distances_ = kRootFive * covariance_.array().max(0).sqrt();
-  decay_ = (-distances_).exp();
-  covariance_ = s * matern(distances_, decay_);
+  const Index size = nearest.size();
+  distances_.resize(size, size), decay_.resize(size, size);
+  for (Index j = 0, below = size; j < size; ++j, --below) {  // the lower triangles; log_density() mirrors them
+    auto squared = covariance_.col(j).tail(below).array();
+    auto distance = distances_.col(j).tail(below), decay = decay_.col(j).tail(below);
+    // M is flat at 0: what rounding does to small squares changes it by no more than rounding.
+    distance = kRootFive * (squared + squares.tail(below).array() + squares(j)).max(0).sqrt();
+    decay = (-distance).exp();
+    squared = s * matern(distance, decay);
+  }
   near_noise_ = Vector::Constant(nearest.size(), kernel_.noise);
   if (row_weights_.size() > 0) near_noise_ = near_noise_.cwiseQuotient(row_weights_(nearest));
   covariance_.diagonal() = near_noise_.array() + s;
@@ -70,6 +74,10 @@ double RowConditional::log_density(double y, Eigen::Ref<Vector> gradient) {
   const double s = kernel_.signal, v = kernel_.noise, variance = belief_.variance + v, error = y - belief_.mean;
   const double g = 0.5 * (error * error / variance - 1) / variance, h = error / variance;
   const Vector solved = factor_.solve(near_values_);
+  const auto mirror = [](auto&& lower) {
+    lower.template triangularView<Eigen::StrictlyUpper>() = lower.transpose();
+  };
+  mirror(covariance_), mirror(distances_.matrix()), mirror(decay_.matrix());
   const Eigen::ArrayXd by_own = -2 * g * weights_ + h * solved;
   // By K, both triangles: the symmetric part alone counts.
   Matrix by_covariance = (g * weights_ - h * solved) * weights_.transpose();

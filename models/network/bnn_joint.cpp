@@ -98,7 +98,8 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
     Member& member = *members_[progress.member];
     EpochRecord record;
     record.epoch = static_cast<int>(member.joint_epochs.size()) + 1;
-    record.log_likelihood = progress.epoch.log_evidence / static_cast<double>(targets.size());
+    record.log_likelihood = progress.epoch.log_evidence / (total_weight(targets.rows(), row_weights_) *
+                                                           static_cast<double>(targets.cols()));
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     member.joint_epochs.push_back(record);
     std::vector<double> sds;

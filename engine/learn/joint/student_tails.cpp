@@ -14,6 +14,7 @@ namespace {
 constexpr int kNodes = 32;
 constexpr std::array kDegrees = {StudentTails::kLeastDegrees, 2.5, 3.0, 4.0, 6.0, 10.0, 20.0, 50.0};
 constexpr double kLeastScale = 0.1, kMostScale = 3;
+constexpr double kClearLoss = 2;   // nats
 constexpr Index kMostRows = 4000;  // a shape of two numbers needs no more
 
 // Where the density of log omega has fallen by e^-16 from its top: a (omega - 1 - log omega) = 16, on either side of 1.
@@ -82,11 +83,15 @@ StudentTails most_likely_tails(const Vector& errors, const Vector& variances, co
   StudentTails best;
   Scored top = best_scale(errors, variances, noise, weights, best.degrees);
   best.scale = top.scale;
-  // A shape is taken up only where the rows ask for it: a nat for the parameter.
+  // A shape is taken up only where the rows ask for it: a nat for the parameter. From the Gaussian on to heavier tails,
+  // as long as these do not lose clearly.
   top.value += 1;
-  for (const double degrees : kDegrees) {
-    const Scored found = best_scale(errors, variances, noise, weights, degrees);
-    if (found.value > top.value) top = found, best = {degrees, found.scale};
+  double last = top.value;
+  for (auto degrees = kDegrees.rbegin(); degrees != kDegrees.rend(); ++degrees) {
+    const Scored found = best_scale(errors, variances, noise, weights, *degrees);
+    if (found.value > top.value) top = found, best = {*degrees, found.scale};
+    if (found.value < last - kClearLoss) break;
+    last = found.value;
   }
   return best;
 }

@@ -185,9 +185,10 @@ bool SharedPosterior::stays_by_rows(const RowModel& model, Index more) const {
 // In turns, until neither changes: the mean under this noise, and the level of the noise under this mean. For an output
 // with the noise s of the first fit, known rows n and others' fractions o of the new ones (leave_one_out()):
 //
-//   level = (n + sum r^2 / s) / (n + sum o)
+//   level = (n + sum z u(z)) / (n + sum o),  z = r^2 / (c s),  u(z) = (nu + 1) / (nu + z)
 //
-// as if the known rows had left n s behind, and no degree of freedom were spent on them.
+// as if the known rows had left n c s behind, and no degree of freedom were spent on them. c and nu are those of the
+// tails; u, 1 of Gaussian noise, is the part of a row far out in the tails that is no news of the level.
 SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& prior, const RowData& more,
                                       std::optional<Index> known) const {
   const Index count = more.rows.rows(), outputs = model.outputs();
@@ -209,8 +210,12 @@ SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& 
     for (Index k = 0; known && k < outputs; ++k) {
       if (!more.likelihoods.empty() && more.likelihoods[static_cast<std::size_t>(k)]) continue;
       const Index begin = k * count;
-      const double n = static_cast<double>(*known), level = (n + (rest.square() / first).segment(begin, count).sum()) /
-                                                            (n + others.segment(begin, count).sum());
+      const StudentTails own = static_cast<std::size_t>(k) < tails.size() ? tails[static_cast<std::size_t>(k)]
+                                                                            : StudentTails{};
+      Eigen::ArrayXd squares = (rest.square() / first).segment(begin, count) / own.scale;
+      if (!own.gaussian()) squares *= (own.degrees + 1) / (own.degrees + squares);
+      const double n = static_cast<double>(*known),
+                   level = (n + squares.sum()) / (n + others.segment(begin, count).sum());
       LogLinearNoise& of_k = after.state.noise[static_cast<std::size_t>(k)];
       const double change = std::log(level) + state.noise[static_cast<std::size_t>(k)].beta(0) - of_k.beta(0);
       of_k.beta(0) += change, of_k.lowest += change, of_k.highest += change;

@@ -23,11 +23,11 @@ struct SavedExample {
 const LearnOptions kFit{.epochs = 12};
 
 // With fewer weights than rows (a factor is saved), or more (the rows are).
-SavedExample fitted_and_saved(std::size_t hidden, bool checkpoint = false) {
+SavedExample fitted_and_saved(std::size_t hidden, bool checkpoint = false, const Eigen::VectorXd& weights = {}) {
   const Eigen::MatrixXd x = oracle::random_matrix(40, 2, 1);
   const Eigen::MatrixXd y = x.col(0).array().sin() + 0.1 * oracle::random_matrix(40, 1, 2).array();
   Bnn net({.layers = {2, hidden, 1}, .members = 2, .seed = 3});
-  net.fit(x, y, kFit);
+  net.fit(x, y, kFit, {}, weights);
   SavedBnn saved{.features = {"a", "b"},
                  .targets = {"y"},
                  .options = net.options(),
@@ -52,9 +52,10 @@ TEST_CASE("packed numbers: every bit comes back, damage is noticed") {
   CHECK_THROWS_AS(unpacked("!" + text.substr(1)), Error);
 }
 
-TEST_CASE("joint file: a saved network predicts the same bytes, from a factor and from rows") {
-  for (const std::size_t hidden : {3u, 30u}) {
-    const SavedExample e = fitted_and_saved(hidden);
+TEST_CASE("joint file: a saved network predicts the same bytes, from a factor and from rows, of any weights") {
+  for (const auto& [hidden, weights] : {std::pair{3u, Eigen::VectorXd()}, std::pair{30u, Eigen::VectorXd()},
+                                        std::pair{30u, Eigen::VectorXd(Eigen::VectorXd::LinSpaced(40, 0.5, 4))}}) {
+    const SavedExample e = fitted_and_saved(hidden, false, weights);
     const std::string text = bnn_to_text(e.saved);
     const Bnn again = make_bnn(bnn_from_text(text, "m.json"));
     const Eigen::MatrixXd fresh = oracle::random_matrix(9, 2, 5);

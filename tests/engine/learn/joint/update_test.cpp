@@ -128,6 +128,15 @@ TEST_CASE("update: the noise is that of all rows together") {
   CHECK(std::exp(update.posterior.state.noise[0].beta(0)) ==
         doctest::Approx((200 * 0.04 + 400 * 0.25) / 600).epsilon(0.1));
   CHECK((more.targets - update.left_out.mean).norm() / 20 == doctest::Approx(0.5).epsilon(0.1));
+
+  // A row that lies 100 standard deviations off is an event of heavy tails, not news of the noise of all rows.
+  SharedPosterior tailed = learned(model, prior, first, make_primal(), Vector::Zero(3));
+  tailed.tails = {{.degrees = 3, .scale = 0.5}};
+  RowData off = first.some({0, 1, 2});
+  off.targets(1) += 20;
+  const double level = std::exp(tailed.updated(model, prior, off, 200).posterior.state.noise[0].beta(0)) / 0.04;
+  CHECK(level > 0.97);
+  CHECK(level < 1.03);
 }
 
 TEST_CASE("update: rows that cannot be told in numbers are refused") {
