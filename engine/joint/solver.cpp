@@ -30,9 +30,9 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return Eigen::Map<const Eigen::VectorXd>(a.data(), size).dot(Eigen::Map<const Eigen::VectorXd>(b.data(), size));
 }
 
-// A step of one standard deviation along which the objective at n.x bends down most; nothing where it bends up. With the
-// factor C of Gauss-Newton's information the curvature C^-1 H C^-T is 1 wherever the graph is linear, and what products
-// add has few directions: a few steps of Lanczos, by differences of gradients, have them.
+// A step of one standard deviation along which the objective at n.x bends down most; nothing where it bends up. With
+// the factor C of Gauss-Newton's information the curvature C^-1 H C^-T is 1 wherever the graph is linear, and what
+// products add has few directions: a few steps of Lanczos, by differences of gradients, have them.
 std::vector<double> downward_bend(Numbers& n) {
   constexpr Eigen::Index kMostGradients = 5;
   constexpr double kShort = 1e-3, kNoMore = 1e-6;  // of a step; of what is left of a product with the curvature

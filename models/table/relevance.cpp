@@ -20,7 +20,7 @@ constexpr Index kMostRows = 2000;                        // a sample of so many 
 constexpr Index kCosines = 6;
 constexpr std::size_t kMostEffects = 16;
 constexpr double kDoubt = 2.3;         // nats: ten to one
-constexpr double kMostProducts = 4e9;  // of all pairs in one round
+constexpr double kMostPairProducts = 4e9;  // of all pairs in one round
 
 // sqrt2 cos(pi u) of every column; equal values share their ranks.
 Matrix cosines_of_ranks(const Matrix& rows, const Vector& weights) {
@@ -54,7 +54,7 @@ struct Effects {
   Effects(const Matrix& of, const Vector& weights)
       : rows(of), cosines(cosines_of_ranks(of, weights)), roots(weights.cwiseSqrt()) {
     const auto d = static_cast<double>(rows.cols());
-    if (d * d * static_cast<double>(rows.rows()) > kMostProducts) return;
+    if (d * d * static_cast<double>(rows.rows()) > kMostPairProducts) return;
     const Matrix each = cosines.cwiseAbs2();
     squares = each.transpose() * roots.cwiseAbs2().asDiagonal() * each;
   }
@@ -81,21 +81,22 @@ struct Effects {
   }
 };
 
-struct Found {
+struct FoundEffect {
   Index i, j;          // equal: an effect of one input
   double surplus = 0;  // nats beyond the price
 };
 
 // The pair whose product goes best with what is left.
-Found best_pair(const Effects& effects, const Vector& rest, const std::vector<Found>& known) {
+FoundEffect best_pair(const Effects& effects, const Vector& rest, const std::vector<FoundEffect>& known) {
   const Matrix products =
       effects.cosines.transpose() * (rest.cwiseProduct(effects.roots).asDiagonal() * effects.cosines);
-  Found best{0, 0};
+  FoundEffect best{0, 0};
   double most = 0;
   for (Index j = 0; j < products.cols(); ++j)
     for (Index i = j + 1; i < products.rows(); ++i) {
       const double fit = products(i, j) * products(i, j) / std::max(effects.squares(i, j), 1e-9);
-      if (!(fit > most) || std::ranges::any_of(known, [&](const Found& f) { return f.i == i && f.j == j; })) continue;
+      const auto is_this = [&](const FoundEffect& f) { return f.i == i && f.j == j; };
+      if (!(fit > most) || std::ranges::any_of(known, is_this)) continue;
       most = fit, best = {i, j};
     }
   return best;
@@ -106,22 +107,23 @@ Vector relevance_for(const Effects& effects, const Vector& y) {
   const Index inputs = effects.rows.cols();
   const double count = static_cast<double>(inputs), price = std::log(count) + kDoubt,
                price_of_pair = std::log(std::max(1.0, count * (count - 1) / 2)) + kDoubt;
-  const auto price_of = [&](const Found& f) { return f.i == f.j ? price : price_of_pair; };
-  std::vector<Found> found;
+  const auto price_of = [&](const FoundEffect& f) { return f.i == f.j ? price : price_of_pair; };
+  std::vector<FoundEffect> found;
   std::vector<EffectEvidence::Effect> chosen;
   Vector surplus(inputs);
   while (true) {
     const EffectEvidence evidence(y, chosen, effects.count());
-    std::optional<Found> best;
-    const auto offer = [&](Found f) {
+    std::optional<FoundEffect> best;
+    const auto offer = [&](FoundEffect f) {
       f.surplus = evidence.gain(effects.of(f.i, f.j)).nats - price_of(f);
       if (f.surplus > (best ? best->surplus : 0)) best = f;
       return f.surplus;
     };
     for (Index j = 0; j < inputs; ++j)
-      if (std::ranges::none_of(found, [&](const Found& f) { return f.i == j && f.j == j; })) surplus(j) = offer({j, j});
+      if (std::ranges::none_of(found, [&](const FoundEffect& f) { return f.i == j && f.j == j; }))
+        surplus(j) = offer({j, j});
     if (effects.squares.size() > 0 && inputs > 1)
-      if (const Found pair = best_pair(effects, evidence.rest(), found); pair.i != pair.j) offer(pair);
+      if (const FoundEffect pair = best_pair(effects, evidence.rest(), found); pair.i != pair.j) offer(pair);
     if (!best || found.size() == kMostEffects) break;
     found.push_back(*best);
     chosen.push_back({effects.of(best->i, best->j)});
@@ -136,9 +138,9 @@ Vector relevance_for(const Effects& effects, const Vector& y) {
   if (found.empty()) return Vector::Zero(inputs);
   double variance = 0;  // of what was found
   for (const EffectEvidence::Effect& e : chosen) variance += e.variance / static_cast<double>(chosen.size());
-  for (const Found& f : found)
+  for (const FoundEffect& f : found)
     if (f.i == f.j) surplus(f.i) = f.surplus;
-  for (const Found& f : found)
+  for (const FoundEffect& f : found)
     for (const Index j : {f.i, f.j}) surplus(j) = std::max(surplus(j), f.surplus);
   Vector relevance = (std::log(kLeastRelevance) / (1 + surplus.array().exp())).exp();
   std::vector<Index> rest;
