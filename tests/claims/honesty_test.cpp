@@ -85,13 +85,17 @@ TEST_CASE("honesty: with more weights than rows, left-out rows alone do not make
 }
 
 TEST_CASE("honesty: with more columns than rows there is noise left") {
+  double coverage = 0;
   for (std::uint64_t seed = 101; seed <= 103; ++seed) {
     const HonestyTable t = honesty_table("200 features x 100", seed);
     Bnn net({.layers = {200, 10, 1}});
     const FitReport report = net.fit(t.inputs, t.targets);
     CHECK(report.noise.at(0) > 0.1);  // 0.3
-    CHECK(scores_of(net.predict(t.test_inputs), t.test_targets)[0].coverage_95 > 0.9);
+    const Scores fresh = scores_of(net.predict(t.test_inputs), t.test_targets)[0];
+    CHECK(fresh.rmse < 0.4);
+    coverage += fresh.coverage_95 / 3;
   }
+  CHECK(coverage > 0.9);
 }
 
 TEST_CASE(
