@@ -5,7 +5,6 @@
 #include <mutex>
 #include <utility>
 
-#include "engine/learn/joint/damping.h"
 #include "engine/learn/joint/growing.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
@@ -128,16 +127,7 @@ void JointRegression::fit_baseline(Fitting& fitting) {
   curvature->use_threads(options_.jobs, options_.team);
   watch(*curvature, "linear model");
   SharedFitOptions joint{.epochs = kBaselineEpochs, .least_gain = kBaselineGain};
-  // Ends at the mode for the noise and the scale that stay: only from there leverage leaves rows out exactly.
-  const auto fit_line = [&] {
-    (void)fit_shared(linear_, data, linear_prior_, joint, state, *curvature);
-    state.begin_stage();
-    state.damping = kLeastDamping;
-    return fit_shared(linear_, data, linear_prior_,
-                      {.epochs = state.epoch + 1, .learn_noise = false, .learn_scale = false, .least_gain = 0}, state,
-                      *curvature);
-  };
-  double evidence = fitting.baseline_evidence = fit_line();
+  double evidence = fitting.baseline_evidence = fit_shared(linear_, data, linear_prior_, joint, state, *curvature);
   if (noise_by_inputs()) {
     const auto return_to = [&](SharedState before) {
       state = std::move(before);
@@ -153,7 +143,7 @@ void JointRegression::fit_baseline(Fitting& fitting) {
     state.begin_stage();
     joint.epochs = state.epoch + kBaselineWeightedEpochs;
     joint.noise_depends_on_inputs = true;
-    evidence = fit_line();
+    evidence = fit_shared(linear_, data, linear_prior_, joint, state, *curvature);
     if (options_.noise_model == NoiseModel::choose && evidence < fitting.baseline_evidence) {
       return_to(std::move(constant));
       evidence = fitting.baseline_evidence;

@@ -162,6 +162,25 @@ TEST_CASE("joint regression: of many inputs those that matter are found, and pre
   }
 }
 
+TEST_CASE("joint regression: with learned noise and scale a line leaves rows out as a dense Gaussian does") {
+  for (const Index inputs : {20, 150}) {  // fewer and more than rows
+    const Matrix x = oracle::random_matrix(60, inputs, 1), y = oracle::random_matrix(60, 1, 2);
+    JointRegression net({.shape = {.layers = {static_cast<std::size_t>(inputs), 1}, .slopes = {}},
+                         .noise_model = NoiseModel::constant,
+                         .tails = false,
+                         .doubt_extrapolation = false,
+                         .members = 1});
+    net.fit({x, y});
+    const SharedState& state = net.memory().members[0].plain;
+    const double variance = 1 / (state.scale * net.prior_of(0).precision(0));  // of weights and bias
+    const Matrix inverse = (variance * (x * x.transpose() + Matrix::Ones(60, 60)) +
+                            std::exp(state.noise[0].beta(0)) * Matrix::Identity(60, 60))
+                               .inverse();
+    const Matrix expected = y.array() - (inverse * y).array() / inverse.diagonal().array();
+    CHECK((net.left_out().at(0).mean - expected).cwiseAbs().maxCoeff() < 1e-6);
+  }
+}
+
 TEST_CASE("joint regression: a row of weight w is w equal rows, to networks and lines, their noise and evidence") {
   for (const std::vector<std::size_t>& layers : {std::vector<std::size_t>{4, 1}, {4, 3, 1}}) {
     const Index count = layers.size() == 2 ? 18 : 60;  // so few that no fit begins with a part of them
