@@ -37,6 +37,7 @@ std::vector<double> downward_bend(Numbers& n) {
   constexpr Eigen::Index kMostGradients = 5;
   constexpr double kShort = 1e-3, kNoMore = 1e-6;  // of a step; of what is left of a product with the curvature
   const auto size = static_cast<Eigen::Index>(n.x.size()), most = std::min(size, kMostGradients);
+  if (size == 0) return {};
   const auto gradient_at = [&](const std::vector<double>& x) -> Eigen::VectorXd {
     (void)n.evaluate(x, true);
     (void)n.trace();
@@ -69,7 +70,7 @@ std::vector<double> downward_bend(Numbers& n) {
   (void)gradient_at(n.x);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> bends(
       curvature.topLeftCorner(count, count).selfadjointView<Eigen::Upper>());
-  if (!(count > 0 && bends.eigenvalues()[0] < 0)) return {};
+  if (!(bends.eigenvalues()[0] < 0)) return {};
   set_step(basis.leftCols(count) * bends.eigenvectors().col(0));
   return n.step;
 }

@@ -106,7 +106,7 @@ void check_tails(const StudentTails& t) {
   expect(t.degrees > 2 && t.scale > 0 && std::isfinite(t.scale), "the tails are not usable");
 }
 
-void check_weights(const Vector& weights, Index rows) {
+void check_row_weights(const Vector& weights, Index rows) {
   expect(weights.size() == 0 || (weights.size() == rows && (weights.array() > 0).all() && weights.allFinite()),
          "the weights of the rows are not usable");
 }
@@ -121,7 +121,7 @@ void check_posterior(const SharedPosterior& p, Index scalars, std::size_t output
              (p.factor.rows() == scalars && p.factor.allFinite() && (p.factor.diagonal().array() > 0).all()),
          "the factor of the precision is not usable");
   expect(p.rows.size() == 0 || (p.rows.cols() == inputs && p.rows.allFinite()), "the learned rows are not usable");
-  check_weights(p.weights, p.rows.rows());
+  check_row_weights(p.weights, p.rows.rows());
 }
 
 }  // namespace
@@ -203,7 +203,7 @@ void check_neighbours(const BnnOptions& options, const Neighbours::Memory& memor
   expect(memory.rows.cols() == inputs && memory.targets.cols() == outputs && memory.rows.rows() > 0 &&
              memory.rows.rows() == memory.targets.rows() && memory.rows.allFinite() && memory.targets.allFinite(),
          "the rows of the neighbours do not fit the layers");
-  check_weights(memory.weights, memory.rows.rows());
+  check_row_weights(memory.weights, memory.rows.rows());
   expect(memory.outputs.size() == options.layers.back(), "the neighbours do not fit the targets");
   for (const Neighbours::Output& o : memory.outputs) {
     const NeighbourKernel& k = o.kernel;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
-#include <optional>
 
 #include "engine/learn/joint/growing.h"
 #include "engine/support/dense.h"
@@ -14,13 +13,13 @@ namespace dma {
 namespace {
 
 constexpr Index kRowsPerInput = 50, kFewestInputs = 20;  // more rows, or fewer inputs: models tell by themselves
-constexpr Index kMostRest = 1000;                        // inputs that stand for all that were not found
+constexpr Index kMostRest = 400;                         // inputs that stand for all that were not found
 constexpr double kLeastOfRest = 0.01;                    // relevance of these, where they matter together
 constexpr Index kMostRows = 2000;                        // a sample of so many finds what matters
 constexpr Index kCosines = 6;
 constexpr std::size_t kMostEffects = 16;
-constexpr double kDoubt = 2.3;         // nats: ten to one
-constexpr double kMostPairProducts = 4e9;  // of all pairs in one round
+constexpr double kDoubt = 2.3;             // nats: ten to one
+constexpr double kMostPairProducts = 1e9;  // of all pairs, every time they are searched
 
 // sqrt2 cos(pi u) of every column; equal values share their ranks.
 Matrix cosines_of_ranks(const Matrix& rows, const Vector& weights) {
@@ -55,8 +54,8 @@ struct Effects {
       : rows(of), cosines(cosines_of_ranks(of, weights)), roots(weights.cwiseSqrt()) {
     const auto d = static_cast<double>(rows.cols());
     if (d * d * static_cast<double>(rows.rows()) > kMostPairProducts) return;
-    const Matrix each = cosines.cwiseAbs2();
-    squares = each.transpose() * roots.cwiseAbs2().asDiagonal() * each;
+    const Matrix each = roots.asDiagonal() * cosines.cwiseAbs2();
+    squares = transposed_product(each, each);
   }
   double count() const { return roots.squaredNorm(); }
   // Around their mean, rows times the roots of their weights.
@@ -89,7 +88,7 @@ struct FoundEffect {
 // The pair whose product goes best with what is left.
 FoundEffect best_pair(const Effects& effects, const Vector& rest, const std::vector<FoundEffect>& known) {
   const Matrix products =
-      effects.cosines.transpose() * (rest.cwiseProduct(effects.roots).asDiagonal() * effects.cosines);
+      transposed_product(effects.cosines, rest.cwiseProduct(effects.roots).asDiagonal() * effects.cosines);
   FoundEffect best{0, 0};
   double most = 0;
   for (Index j = 0; j < products.cols(); ++j)
@@ -107,37 +106,30 @@ Vector relevance_for(const Effects& effects, const Vector& y) {
   const Index inputs = effects.rows.cols();
   const double count = static_cast<double>(inputs), price = std::log(count) + kDoubt,
                price_of_pair = std::log(std::max(1.0, count * (count - 1) / 2)) + kDoubt;
-  const auto price_of = [&](const FoundEffect& f) { return f.i == f.j ? price : price_of_pair; };
+  EffectEvidence evidence(y, effects.count());
   std::vector<FoundEffect> found;
-  std::vector<EffectEvidence::Effect> chosen;
+  std::vector<EffectEvidence::Products> products(static_cast<std::size_t>(inputs));
   Vector surplus(inputs);
   while (true) {
-    const EffectEvidence evidence(y, chosen, effects.count());
-    std::optional<FoundEffect> best;
-    const auto offer = [&](FoundEffect f) {
-      f.surplus = evidence.gain(effects.of(f.i, f.j)).nats - price_of(f);
-      if (f.surplus > (best ? best->surplus : 0)) best = f;
-      return f.surplus;
-    };
-    for (Index j = 0; j < inputs; ++j)
-      if (std::ranges::none_of(found, [&](const FoundEffect& f) { return f.i == j && f.j == j; }))
-        surplus(j) = offer({j, j});
-    if (effects.squares.size() > 0 && inputs > 1)
-      if (const FoundEffect pair = best_pair(effects, evidence.rest(), found); pair.i != pair.j) offer(pair);
-    if (!best || found.size() == kMostEffects) break;
-    found.push_back(*best);
-    chosen.push_back({effects.of(best->i, best->j)});
-    // Variances are in units of the noise, which has become less.
-    for (std::size_t e = chosen.size(); e-- > 0;) {
-      std::vector<EffectEvidence::Effect> others = chosen;
-      others.erase(others.begin() + static_cast<std::ptrdiff_t>(e));
-      const EffectEvidence::Gain gain = EffectEvidence(y, others, effects.count()).gain(chosen[e].features);
-      chosen[e].variance = gain.variance, found[e].surplus = gain.nats - price_of(found[e]);
+    FoundEffect best{0, 0};
+    for (Index j = 0; j < inputs; ++j) {
+      if (std::ranges::any_of(found, [&](const FoundEffect& f) { return f.i == j && f.j == j; })) continue;
+      EffectEvidence::Products& own = products[static_cast<std::size_t>(j)];
+      evidence.complete(own, effects.of(j, j));
+      surplus(j) = evidence.gain(own).nats - price;
+      if (surplus(j) > best.surplus) best = {j, j, surplus(j)};
     }
+    if (!(best.surplus > 0) && effects.squares.size() > 0)
+      if (const FoundEffect pair = best_pair(effects, evidence.rest(), found); pair.i != pair.j)
+        best = {pair.i, pair.j, evidence.gain(effects.of(pair.i, pair.j)).nats - price_of_pair};
+    if (!(best.surplus > 0) || found.size() == kMostEffects) break;
+    found.push_back(best);
+    evidence.add(effects.of(best.i, best.j));
+    // Variances are in units of the noise, which has become less.
+    for (std::size_t e = found.size(); e-- > 0;)
+      found[e].surplus = evidence.adjust(e).nats - (found[e].i == found[e].j ? price : price_of_pair);
   }
   if (found.empty()) return Vector::Zero(inputs);
-  double variance = 0;  // of what was found
-  for (const EffectEvidence::Effect& e : chosen) variance += e.variance / static_cast<double>(chosen.size());
   for (const FoundEffect& f : found)
     if (f.i == f.j) surplus(f.i) = f.surplus;
   for (const FoundEffect& f : found)
@@ -147,53 +139,105 @@ Vector relevance_for(const Effects& effects, const Vector& y) {
   for (Index j = 0; j < inputs && std::ssize(rest) < kMostRest; ++j)
     if (!(surplus(j) > 0)) rest.push_back(j);
   if (rest.empty()) return relevance;
-  const EffectEvidence::Gain gain =
-      EffectEvidence(y, chosen, effects.count()).gain(effects.centred(effects.rows(Eigen::all, rest)));
-  if (gain.nats > kDoubt) relevance = relevance.cwiseMax(std::clamp(gain.variance / variance, kLeastOfRest, 1.0));
+  const EffectEvidence::Gain gain = evidence.gain(effects.centred(effects.rows(Eigen::all, rest)));
+  if (gain.nats > kDoubt)
+    relevance = relevance.cwiseMax(std::clamp(gain.variance / evidence.mean_variance(), kLeastOfRest, 1.0));
   return relevance;
 }
 
 }  // namespace
 
-EffectEvidence::EffectEvidence(Vector targets, const std::vector<Effect>& effects, double number)
-    : targets_(std::move(targets)), count_(number > 0 ? number : static_cast<double>(targets_.size())) {
-  Index count = 0;
-  for (const Effect& e : effects) count += e.features.cols();
-  all_.resize(targets_.size(), count);
-  Index at = 0;
-  for (const Effect& e : effects) {
-    all_.middleCols(at, e.features.cols()) = std::sqrt(e.variance) * e.features;
-    at += e.features.cols();
+EffectEvidence::EffectEvidence(Vector targets, double count)
+    : targets_(std::move(targets)),
+      count_(count > 0 ? count : static_cast<double>(targets_.size())),
+      features_(targets_.size(), 0),
+      first_{0},
+      squares_(targets_.squaredNorm()) {}
+
+void EffectEvidence::complete(Products& products, const Matrix& features) const {
+  if (products.with_targets.size() == 0) {
+    products.with_themselves = transposed_product(features, features);
+    products.with_targets = transposed_product(features, targets_);
   }
-  Matrix square = Matrix::Identity(count, count);
-  square.noalias() += all_.transpose() * all_;
-  const Eigen::LLT<Matrix> root(square);
-  factor_ = root.matrixL();
-  rest_ = targets_ - all_ * root.solve(all_.transpose() * targets_);
+  const Index known = products.with_effects.rows(), count = features_.cols();
+  products.with_effects.conservativeResize(count, features.cols());
+  products.with_effects.bottomRows(count - known) = transposed_product(features_.rightCols(count - known), features);
+}
+
+void EffectEvidence::add(const Matrix& features, double variance) {
+  Products own;
+  complete(own, features);
+  const Index before = features_.cols(), count = before + features.cols();
+  features_.conservativeResize(Eigen::NoChange, count);
+  features_.rightCols(features.cols()) = features;
+  square_.conservativeResize(count, count);
+  square_.topRightCorner(before, features.cols()) = own.with_effects;
+  square_.bottomLeftCorner(features.cols(), before) = own.with_effects.transpose();
+  square_.bottomRightCorner(features.cols(), features.cols()) = own.with_themselves;
+  with_targets_.conservativeResize(count), roots_.conservativeResize(count);
+  with_targets_.tail(features.cols()) = own.with_targets;
+  first_.push_back(count);
+  set_variance(first_.size() - 2, variance);
+}
+
+void EffectEvidence::set_variance(std::size_t effect, double variance) {
+  roots_.segment(first_[effect], first_[effect + 1] - first_[effect]).setConstant(std::sqrt(variance));
+  Matrix sum = roots_.asDiagonal() * square_ * roots_.asDiagonal();
+  sum.diagonal().array() += 1;
+  factor_ = Eigen::LLT<Matrix>(sum).matrixL();
+  known_ = roots_.cwiseProduct(with_targets_);
+  solve_lower(factor_, known_);
+  squares_ = targets_.squaredNorm() - known_.squaredNorm();
+}
+
+EffectEvidence::Gain EffectEvidence::adjust(std::size_t effect) {
+  const Index first = first_[effect], size = first_[effect + 1] - first;
+  set_variance(effect, 0);
+  const Gain best = gain(
+      {square_.block(first, first, size, size), square_.middleCols(first, size), with_targets_.segment(first, size)});
+  set_variance(effect, best.variance);
+  return best;
+}
+
+double EffectEvidence::mean_variance() const {
+  double sum = 0;
+  for (std::size_t e = 0; e + 1 < first_.size(); ++e) sum += roots_(first_[e]) * roots_(first_[e]);
+  return sum / static_cast<double>(first_.size() - 1);
 }
 
 double EffectEvidence::log_evidence() const {
-  const double n = count_, noise = targets_.dot(rest_) / n;
-  return -0.5 * n * (std::log(2 * std::numbers::pi * noise) + 1) - factor_.diagonal().array().log().sum();
+  const double noise = squares_ / count_;
+  return -0.5 * count_ * (std::log(2 * std::numbers::pi * noise) + 1) - factor_.diagonal().array().log().sum();
+}
+
+Vector EffectEvidence::rest() const {
+  const Vector inner = factor_.transpose().triangularView<Eigen::Upper>().solve(known_);
+  return targets_ - features_ * roots_.cwiseProduct(inner);
 }
 
 // With S = F^T C^-1 F of eigenvalues s_i and q = F^T C^-1 y along its axes, v F F^T takes sum v q_i^2 / (1 + v s_i)
 // from y^T C^-1 y and multiplies |C| by prod (1 + v s_i).
-EffectEvidence::Gain EffectEvidence::gain(const Matrix& features) const {
+EffectEvidence::Gain EffectEvidence::gain(const Products& of) const {
   constexpr double kLeast = 0x1p-20, kMost = 0x1p10;
-  const Matrix shared = factor_.triangularView<Eigen::Lower>().solve(all_.transpose() * features);
-  const Eigen::SelfAdjointEigenSolver<Matrix> axes(
-      Matrix(features.transpose() * features - shared.transpose() * shared));
-  const Eigen::ArrayXd s = axes.eigenvalues().array().max(0),
-                       q = (axes.eigenvectors().transpose() * (features.transpose() * rest_)).array().square();
-  const double squares = targets_.dot(rest_), n = count_;
+  Matrix shared = roots_.asDiagonal() * of.with_effects;
+  solve_lower(factor_, shared);
+  const Eigen::SelfAdjointEigenSolver<Matrix> axes(Matrix(of.with_themselves - transposed_product(shared, shared)));
+  const Eigen::ArrayXd
+      s = axes.eigenvalues().array().max(0),
+      q = transposed_product(axes.eigenvectors(), of.with_targets - shared.transpose() * known_).array().square();
   Gain best;
   for (double v = kLeast; v <= kMost; v *= 2) {
-    const double taken = (v * q / (1 + v * s)).sum() / squares;
-    const double nats = -0.5 * (n * std::log1p(-std::min(taken, 1 - 1e-12)) + (1 + v * s).log().sum());
+    const double taken = (v * q / (1 + v * s)).sum() / squares_;
+    const double nats = -0.5 * (count_ * std::log1p(-std::min(taken, 1 - 1e-12)) + (1 + v * s).log().sum());
     if (nats > best.nats) best = {nats, v};
   }
   return best;
+}
+
+EffectEvidence::Gain EffectEvidence::gain(const Matrix& features) const {
+  Products products;
+  complete(products, features);
+  return gain(products);
 }
 
 Vector relevance_of(const Matrix& rows, const Matrix& targets, std::uint64_t seed, const Vector& weights) {

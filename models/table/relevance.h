@@ -4,8 +4,9 @@
 //   f_j = a_j0 x_j + sum_k a_jk sqrt2 cos(pi k u_j),  u_j the rank of x_j, from 0 to 1,
 //   a_jk ~ N(0, s v_j / max(1, k^2)),  b_ij ~ N(0, s v_ij)
 //
-// Effects of single inputs and of pairs enter one after the other, each with the variance of most evidence. The price
-// of one is the logarithm of how many there are to choose from, and the benefit of the doubt: on noise none enters.
+// Effects enter one after the other, each with the variance of most evidence: the best of a single input while there is
+// one, then the best of a pair. The price of one is the logarithm of how many there are to choose from, and the benefit
+// of the doubt: on noise none enters.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +17,47 @@
 namespace dma {
 
 // y ~ N(0, s C), C = I + sum over effects of v F F^T, s that of most evidence. Rows of y and F that are multiplied by
-// the root of w count as w rows: then `count`, if above 0, is how many there are.
+// the root of w count as w rows: then `count`, if above 0, is how many there are. All but rest() asks products of
+// features alone.
 class EffectEvidence {
  public:
-  struct Effect {
-    Matrix features;      // F
-    double variance = 0;  // v
-  };
-  EffectEvidence(Vector targets, const std::vector<Effect>& effects, double count = 0);
+  explicit EffectEvidence(Vector targets, double count = 0);
 
-  double log_evidence() const;
+  // One more effect, and its variance.
+  void add(const Matrix& features, double variance = 0);
   struct Gain {
     double nats = 0, variance = 0;
   };
+  // The variance of an effect becomes that of most evidence; what the effect gains.
+  Gain adjust(std::size_t effect);
+  double mean_variance() const;
+  double log_evidence() const;
+  Vector rest() const;  // C^-1 y
+
+  // Of features F. Whoever asks for the gain after every new effect keeps them, and completes them by those with the
+  // new.
+  struct Products {
+    Matrix with_themselves, with_effects;
+    Vector with_targets;
+  };
+  void complete(Products& products, const Matrix& features) const;
   // Of one more effect, whose variance is chosen.
+  Gain gain(const Products& products) const;
   Gain gain(const Matrix& features) const;
-  const Vector& rest() const { return rest_; }  // C^-1 y
 
  private:
-  Vector targets_, rest_;
+  void set_variance(std::size_t effect, double variance);
+
+  Vector targets_;
   double count_;
-  Matrix all_, factor_;  // A, of all effects, times the roots of their variances; lower, of I + A^T A
+  Matrix features_;           // A, of all effects
+  std::vector<Index> first_;  // column of every effect, and the end
+  Matrix square_;             // A^T A
+  Vector with_targets_;       // A^T y
+  Vector roots_;              // D, of the variances
+  Matrix factor_;             // L, lower, of I + D A^T A D
+  Vector known_;              // L^-1 D A^T y
+  double squares_;            // y^T C^-1 y
 };
 
 // Factors on the prior variances of the inputs' weights, for models that learn `targets` from `rows`: kLeastRelevance

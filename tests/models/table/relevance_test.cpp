@@ -14,7 +14,11 @@ using namespace dma;
 using oracle::random_matrix;
 
 // log N(y; 0, s C) of a dense C, at the s where it is greatest.
-double dense_evidence(const Vector& y, const std::vector<EffectEvidence::Effect>& effects) {
+struct Effect {
+  Matrix features;
+  double variance;
+};
+double dense_evidence(const Vector& y, const std::vector<Effect>& effects) {
   const auto n = static_cast<double>(y.size());
   Matrix c = Matrix::Identity(y.size(), y.size());
   for (const auto& e : effects) c += e.variance * e.features * e.features.transpose();
@@ -33,11 +37,14 @@ std::vector<Index> found(const Matrix& rows, const Matrix& targets) {
 TEST_CASE("relevance: evidence with a variance for every effect, and what one more gains, are those of a dense one") {
   const Matrix x = random_matrix(12, 5, 1);
   const Vector y = x.col(0) - 2 * x.col(2) + random_matrix(12, 1, 2);
-  std::vector<EffectEvidence::Effect> effects;
+  std::vector<Effect> effects;
+  EffectEvidence evidence(y);
+  EffectEvidence::Products kept;  // of features that were asked for before there were effects
   for (Index j = 0; j < 4; ++j) {
-    const EffectEvidence evidence(y, effects);
     CHECK(evidence.log_evidence() == doctest::Approx(dense_evidence(y, effects)).epsilon(1e-12));
     const auto [nats, variance] = evidence.gain(x.middleCols(j, 2));
+    evidence.complete(kept, x.leftCols(3));
+    CHECK(evidence.gain(kept).nats == doctest::Approx(evidence.gain(x.leftCols(3)).nats).epsilon(1e-12));
     effects.push_back({x.middleCols(j, 2), variance});
     CHECK(std::abs(evidence.log_evidence() + nats - dense_evidence(y, effects)) < 1e-10);
     for (const double other : {0.0, 0.01, 0.5, 1.0, 2.0, 30.0}) {
@@ -46,7 +53,17 @@ TEST_CASE("relevance: evidence with a variance for every effect, and what one mo
       effects.back().variance = own;
     }
     if (j % 2 == 1) effects.back().variance = 0.3;  // not the best
+    evidence.add(effects.back().features, effects.back().variance);
+    Matrix c = Matrix::Identity(12, 12);
+    for (const Effect& e : effects) c += e.variance * e.features * e.features.transpose();
+    CHECK((c * evidence.rest() - y).norm() < 1e-12 * y.norm() * c.norm());
   }
+  const auto [nats, variance] = evidence.adjust(1);
+  effects[1].variance = 0;
+  const double without = dense_evidence(y, effects);
+  effects[1].variance = variance;
+  CHECK(std::abs(without + nats - dense_evidence(y, effects)) < 1e-10);
+  CHECK(evidence.log_evidence() == doctest::Approx(dense_evidence(y, effects)).epsilon(1e-12));
 }
 
 TEST_CASE("relevance: a row of weight w is w equal rows") {

@@ -126,8 +126,8 @@ std::string summary_text(const SavedBnn& saved) {
     for (const Index j : inputs_that_matter(saved.memory.joint->relevance))
       names.push_back(saved.features.at(static_cast<std::size_t>(j)));
     if (names.size() < saved.features.size())
-      text += fmt::format("matters   {} of {} inputs, by evidence: {}\n", names.size(), saved.features.size(),
-                          fmt::join(names, ", "));
+      text += fmt::format("matters   {} of {} inputs, by evidence: {}; networks see no others\n", names.size(),
+                          saved.features.size(), fmt::join(names, ", "));
   }
   for (std::size_t j = 0; j < saved.targets.size(); ++j)
     text += fmt::format("target    {}, noise sd {:.4g} ({})\n", saved.targets[j], noise_sd(saved, j),

@@ -168,9 +168,10 @@ Eigen::MatrixXd read_any_cells(const TableRequest& request, const TableSource& s
       fail("--weights: the target '{}' holds classes, and a classifier knows no weights of rows; leave --weights away",
            data.targets[0]);
     for (Eigen::Index n = 0; n < targets.rows(); ++n)
-      if (std::isnan(targets(n, targets.cols() - 1)))
-        fail("{}, column '{}': the weight of the row is missing; a number of 0 or more is expected",
-             table.where(static_cast<std::size_t>(n)), request.weights);
+      if (const double weight = targets(n, targets.cols() - 1); !(weight >= 0))
+        fail("{}, column '{}': the weight of the row is {}; a number of 0 or more is expected",
+             table.where(static_cast<std::size_t>(n)), request.weights,
+             std::isnan(weight) ? "missing" : fmt::format("{}", weight));
   }
   drop_rows_without_target(table, targets, data);
   if (has_classes)

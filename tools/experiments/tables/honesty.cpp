@@ -19,15 +19,16 @@ namespace {
 
 constexpr double kAllowance = 1.05;  // of the RMSE of the better of mean and linear regression
 
-Bnn learned(const Eigen::MatrixXd& x, const Eigen::MatrixXd& y, const Hidden& hidden,
-            const std::string& method, std::uint64_t seed) {
+Bnn learned(const Eigen::MatrixXd& x, const Eigen::MatrixXd& y, const Hidden& hidden, const std::string& method,
+            std::uint64_t seed, double* said = nullptr) {
   const auto inputs = static_cast<std::size_t>(x.cols()), outputs = static_cast<std::size_t>(y.cols()),
              rows = static_cast<std::size_t>(x.rows());
   RegressionSettings settings = hidden ? regression_settings(inputs, *hidden, outputs, rows, method)
                                        : regression_settings(inputs, outputs, rows, method);
   settings.network.seed = seed;
   Bnn net(settings.network);
-  net.fit(x, y, settings.fit);
+  const FitReport report = net.fit(x, y, settings.fit);
+  if (said && !report.left_out.empty()) *said = report.left_out[0].scores.rmse;
   return net;
 }
 
@@ -70,7 +71,9 @@ HonestyResult measure_honesty(const std::string& name, Seeds seeds, const Hidden
   for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
     const HonestyTable t = honesty_table(name, seed);
     const double start = thread_seconds();
-    const Bnn net = learned(t.inputs, t.targets, hidden, method, seed);
+    double said = 0;
+    const Bnn net = learned(t.inputs, t.targets, hidden, method, seed, &said);
+    result.said += said / count;
     const Scores scores = scores_of(net.predict(t.test_inputs), t.test_targets)[0];
     result.seconds += (thread_seconds() - start) / count;
     result.rmse += scores.rmse / count;

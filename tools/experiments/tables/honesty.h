@@ -11,6 +11,7 @@ namespace dma::validation {
 struct HonestyResult {
   std::string table;
   double rmse = 0, of_mean = 0, of_linear = 0;  // of the model, the mean and least squares, over fresh rows
+  double said = 0;                              // RMSE by what the fit says of itself; 0: it says nothing
   double coverage = 0, log_likelihood = 0, seconds = 0;
   double least_coverage = 0, most_coverage = 1, most_rmse = 0;  // promised
   bool kept() const { return coverage >= least_coverage && coverage <= most_coverage && rmse <= most_rmse; }

@@ -1,5 +1,7 @@
 #include "tools/experiments/tables/honesty_tables.h"
 
+#include <fmt/format.h>
+
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <boost/random/uniform_real_distribution.hpp>
@@ -74,6 +76,7 @@ struct Law {
   std::function<double(const Row&, Source&)> target;                // of the standard normal features
   std::function<void(MatrixXd&, Source&)> columns = {};             // changed or added afterwards
   double least = 0.90, most = 0.99;
+  Index test_rows = 1000;
 };
 
 double signal(const Row& x) { return x(0) + 0.5 * x(1) * x(2); }
@@ -152,6 +155,33 @@ const std::map<std::string, Law>& laws() {
   return kLaws;
 }
 
+const std::map<std::string, Law>& sized_laws() {
+  struct Function {
+    std::string name;
+    double noise;
+    double (*of)(const Row&);
+  };
+  static const std::map<std::string, Law> kLaws = [] {
+    const Function functions[] = {
+        {"wave and product", 0.3, [](const Row& x) { return 2 * x(0) + std::sin(2 * x(1)) + x(2) * x(3); }},
+        {"Friedman 1", 1, &friedman_1},
+        {"sum of waves", 0.5, [](const Row& x) { return x.head(5).array().sin().sum() + std::cos(2 * x(0)); }},
+        {"steps", 0.3, [](const Row& x) { return (x(0) > 0 ? 1.0 : 0.0) + (x(1) > x(2) ? 1 : 0) + 0.5 * x(3); }},
+        {"little but noise", 1, [](const Row& x) { return 0.3 * x(0) + 0.2 * x(1) * x(2); }}};
+    constexpr std::pair<Index, Index> kSizes[] = {{5, 200},   {10, 300},  {5, 500}, {10, 500},
+                                                  {10, 1000}, {10, 2000}, {5, 3000}};
+    std::map<std::string, Law> all;
+    for (const Function& f : functions)
+      for (const auto& [features, rows] : kSizes) {
+        const auto target = [f](const Row& x, Source& s) { return f.of(x) + f.noise * s.normal(); };
+        all.emplace(fmt::format("{}, {} x {}", f.name, features, rows),
+                    Law{features, rows, f.noise, target, {}, 0.93, 0.97, 4000});
+      }
+    return all;
+  }();
+  return kLaws;
+}
+
 void draw(const Law& law, Index rows, Source& source, MatrixXd& inputs, MatrixXd& targets) {
   inputs.resize(rows, law.features);
   targets.resize(rows, 1);
@@ -189,15 +219,20 @@ std::vector<std::string> honesty_names() {
   return names;
 }
 
+std::vector<std::string> sized_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, law] : sized_laws()) names.push_back(name);
+  return names;
+}
+
 HonestyTable honesty_table(const std::string& name, std::uint64_t seed) {
-  const auto found = laws().find(name);
-  if (found == laws().end()) fail("no honesty table '{}'{}", name, suggestion(name, honesty_names()));
-  const Law& law = found->second;
-  constexpr Index kTestRows = 1000;
+  const bool is_sized = sized_laws().contains(name);
+  if (!is_sized && !laws().contains(name)) fail("no honesty table '{}'{}", name, suggestion(name, honesty_names()));
+  const Law& law = is_sized ? sized_laws().at(name) : laws().at(name);
   Source source(seed);
   HonestyTable table{name, {}, {}, {}, {}, law.noise, law.least, law.most};
   draw(law, law.rows, source, table.inputs, table.targets);
-  draw(law, kTestRows, source, table.test_inputs, table.test_targets);
+  draw(law, law.test_rows, source, table.test_inputs, table.test_targets);
   return table;
 }
 

@@ -17,6 +17,7 @@ struct HonestyTable {
 };
 
 std::vector<std::string> honesty_names();
+std::vector<std::string> sized_names();  // five functions, each in seven sizes
 // A table by name, from a seed.
 HonestyTable honesty_table(const std::string& name, std::uint64_t seed);
 

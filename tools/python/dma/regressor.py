@@ -125,8 +125,9 @@ class Regressor(Predicting, TableEstimator):
     def partial_fit(self, X: Any, y: Any) -> Regressor:
         """Learns more rows on top of those that are known, which need not be there any more; the first call is ``fit``.
 
-        As ``dma fit --update``, bit for bit, and without weights of rows: what is known of the weights is the prior of the new rows. Units, the prior's scale
-        and the parameters of the estimator stay those of the fit; ``left_out_`` is empty, because it told of the old rows alone.
+        As ``dma fit --update``, bit for bit, and without weights of rows: what is known of the weights is the prior of
+        the new rows. Units, the prior's scale and the parameters of the estimator stay those of the fit; ``left_out_`` is
+        empty, because it told of the old rows alone.
         """
         if not hasattr(self, "model_"):
             return self.fit(X, y)
