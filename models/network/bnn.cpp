@@ -32,9 +32,9 @@ void check(const BnnOptions& o) {
   if (o.members > 1000) fail("members is {}; at most 1000 is expected", o.members);
   if (o.smoothing && (!(*o.smoothing >= 0) || !std::isfinite(*o.smoothing)))
     fail("smoothing is {}; 0 or more is expected", *o.smoothing);
-  if (o.choose_width && (!o.is_joint() || o.layers.size() != 3 || !o.priors.empty()))
-    fail("choose_width: joint learning chooses the width of one hidden layer with priors of its own; {} layers and "
-         "method \"{}\" are given: give the widths instead",
+  if (o.choose_width && (!o.is_joint() || o.layers.size() < 3 || !o.priors.empty()))
+    fail("choose_width: joint learning chooses hidden layers with priors of its own; {} layers and method \"{}\" are "
+         "given: give the widths instead",
          o.layers.size(), o.method);
   if (o.is_joint() && !o.activation_prior.empty())
     fail("activation_prior: joint learning knows none; use method \"dma\" or \"hybrid\"");

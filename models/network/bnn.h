@@ -75,8 +75,8 @@ struct BnnOptions {
   bool neighbours = true;
   std::size_t members =
       0;  // networks with their own prior draws, predictions mixed; 0: as many as are quick (joint), or 1
-  // The width of the one hidden layer is chosen by rows held out (joint): 10, 20, 50, ... while they gain. `layers` has
-  // the chosen one after the fit.
+  // Hidden layers are chosen by rows held out (joint): one of 10, 20, 50, ... units while they gain, then two. `layers`
+  // has the chosen ones after the fit.
   bool choose_width = false;
   std::uint64_t seed = 1;
   bool shuffle = true;              // rows into mini-batches at random, by the seed; otherwise in their order

@@ -156,11 +156,12 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
   report_left_out(of_all_rows(joint_left_out(), learned_as_), targets, judged);
 }
 
-// The width and the number of networks that joint learning has chosen.
+// The hidden layers and the number of networks that joint learning has chosen.
 void Bnn::take_shape_of_joint() {
   options_.members = joint_->members();
   if (const auto& layers = joint_->options().shape.layers; layers != options_.layers) {
     options_.layers = shape_.layers = layers;
+    shape_.slopes = joint_->options().shape.slopes;
     members_.clear();
   }
   while (members_.size() < options_.members) add_member();

@@ -36,6 +36,14 @@ constexpr double kDearTrialProducts = 1e9, kGainBeforeDear = 0.1;
 // Nats a held-out row that a wider network must gain, and in standard errors; so many of these are clear. A narrow one
 // takes less time, and more members of it can be mixed.
 constexpr double kLeastWidthGain = 0.005, kLeastWidthErrors = 0.5, kClearErrors = 1.5;
+// Two layers of so many units each, where one layer has as many at least, and an epoch takes no more products.
+constexpr std::size_t kDeepWidths[] = {20, 50};
+constexpr double kDeepTrialProducts = 4e8;
+
+// Of one hidden layer 20, of two 20-20.
+std::string units_text(const BnnShape& shape) {
+  return fmt::format("{}", fmt::join(shape.layers.begin() + 1, shape.layers.end() - 1, "-"));
+}
 
 void put(const RowBeliefs& some, const std::vector<Index>& which, RowBeliefs& all) {
   all.mean(which, Eigen::all) = some.mean;
@@ -92,7 +100,7 @@ bool JointRegression::learn_parts(const RowData& data, std::size_t first, std::s
     const auto on_epoch = [&](const Progress&) { return !options_.keep_going || options_.keep_going(); };
     if (model.fit(data.some(part.learned), on_epoch).interrupted) stopped = true;
     if (options_.on_stage)
-      options_.on_stage({fmt::format("{} units, rows held out", options_.shape.layers[1]),
+      options_.on_stage({fmt::format("{} units, rows held out", units_text(options_.shape)),
                          static_cast<double>(++learned) / static_cast<double>(count)});
   });
   return !stopped;
@@ -128,40 +136,37 @@ Matrix JointRegression::scores_of_parts(const RowData& data, std::size_t count) 
 }
 
 // Takes over the widest network that predicts rows held out better than those before it; folds are added until that is
-// clear. So does the smallest one if it sees all inputs, against those that matter. False: stopped.
+// clear. So does the smallest one if it sees all inputs, against those that matter, and a second layer, where one of
+// few units is not enough and it is clearly better. False: stopped.
 bool JointRegression::try_widths(const RowData& data) {
   const Index rows = data.rows.rows();
   std::unique_ptr<JointRegression> best;
   Matrix scores;
   bool going_on = true;
-  int failures = 0;
-  double last_gain = HUGE_VAL;
-  struct Trial {
-    std::size_t width;
-    bool sees_all = false;
-  };
-  std::vector<Trial> trials;
-  for (const std::size_t width : kWidths) trials.push_back({width});
-  if (!network_.columns().empty()) trials.insert(trials.begin() + 1, {kWidths[0], true});
-  for (const auto& [width, sees_all] : trials) {
+  const auto network_of = [&](std::vector<std::size_t> hidden, bool sees_all = false) {
     JointRegressionOptions own = options_;
-    own.shape.layers[1] = width;
+    own.shape.slopes.resize(hidden.size(), own.shape.slopes[0]);
+    hidden.insert(hidden.begin(), own.shape.layers.front()), hidden.push_back(own.shape.layers.back());
+    own.shape.layers = std::move(hidden);
     auto next = std::make_unique<JointRegression>(std::move(own));
     if (!sees_all) next->set_relevance(best ? best->memory_.relevance : memory_.relevance);
-    const double products = products_of_epoch(std::min(data.count(), kMostTrialRows), next->network_.scalars());
-    if (failures == 2 || (failures == 1 && products > kCheapTrialProducts)) break;
-    if (sees_all && products > kMostTrialProducts) continue;
-    if (best && !sees_all && next->network_.scalars() > kMostWeightsPerRow * data.count()) {
-      if (failures == 0)
-        memory_.width_reason = fmt::format("{} have more than {} weights a row", width, kMostWeightsPerRow);
-      break;
-    }
-    if (best && !sees_all &&
-        (products > (last_gain > kGainBeforeDear ? kMostTrialProducts : kDearTrialProducts) ||
-         choose_form(rows, data.targets.cols(), next->network_.scalars()).form == SolverForm::Form::none)) {
-      memory_.width_reason = fmt::format("{} would take long (--hidden {})", width, width);
-      break;
-    }
+    return next;
+  };
+  const auto products_of = [&](const JointRegression& next) {
+    return products_of_epoch(std::min(data.count(), kMostTrialRows), next.network_.scalars());
+  };
+  const auto is_small = [&](const JointRegression& next) {
+    return next.network_.scalars() <= kMostWeightsPerRow * data.count();
+  };
+  const auto can_learn = [&](const JointRegression& next) {
+    return choose_form(rows, data.targets.cols(), next.network_.scalars()).form != SolverForm::Form::none;
+  };
+  // What a network gains, in nats a row held out, if that makes it the best one; else none, and what it has gained.
+  struct Gain {
+    double nats = 0;
+    bool is_enough = false;
+  };
+  const auto gain_of = [&](std::unique_ptr<JointRegression> next, double least_errors) -> Gain {
     next->choose_smoothing_by(data);
     next->deal_parts(rows, true);
     double gain = 0, error = 1;
@@ -178,18 +183,53 @@ bool JointRegression::try_widths(const RowData& data) {
       gain = (weights * gains).sum() / count;
       error = std::sqrt((weights * (gains - gain).square()).sum() / (count * (count - 1)));
     }
-    if (going_on && best && !(gain > std::max(kLeastWidthGain, kLeastWidthErrors * error))) {
-      if (sees_all) continue;
-      memory_.width_reason = fmt::format("{} predict rows held out no better ({:+.3f} nats a row)", width, gain);
-      ++failures;
-      continue;
+    const bool is_enough = !best || (going_on && gain > std::max(kLeastWidthGain, least_errors * error));
+    if (is_enough) best = std::move(next), scores = std::move(found);
+    return {gain, is_enough};
+  };
+  const auto try_all_widths = [&] {
+    int failures = 0;
+    double last_gain = HUGE_VAL;
+    for (const std::size_t width : kWidths) {
+      auto next = network_of({width});
+      const double products = products_of(*next);
+      if (failures == 2 || (failures == 1 && products > kCheapTrialProducts)) return;
+      if (best && !is_small(*next)) {
+        if (failures == 0)
+          memory_.width_reason = fmt::format("{} have more than {} weights a row", width, kMostWeightsPerRow);
+        return;
+      }
+      if (best && (products > (last_gain > kGainBeforeDear ? kMostTrialProducts : kDearTrialProducts) ||
+                   !can_learn(*next))) {
+        memory_.width_reason = fmt::format("{} would take long (--hidden {})", width, width);
+        return;
+      }
+      const bool is_first = !best;
+      const Gain gain = gain_of(std::move(next), kLeastWidthErrors);
+      if (!going_on) return;
+      if (is_first && !network_.columns().empty())
+        if (auto all = network_of({width}, true); products_of(*all) <= kMostTrialProducts) {
+          (void)gain_of(std::move(all), kLeastWidthErrors);
+          if (!going_on) return;
+        }
+      if (gain.is_enough) {
+        memory_.width_reason.clear(), failures = 0;
+        if (!is_first) last_gain = gain.nats;
+      } else {
+        memory_.width_reason = fmt::format("{} predict rows held out no better ({:+.3f} nats a row)", width, gain.nats);
+        ++failures;
+      }
     }
-    memory_.width_reason.clear(), failures = 0;
-    if (best && !sees_all) last_gain = gain;
-    if (going_on || !best) best = std::move(next), scores = std::move(found);
-    if (!going_on) break;
+  };
+  try_all_widths();
+  for (const std::size_t width : kDeepWidths) {
+    if (!going_on || best->options_.shape.layers[1] < width) break;
+    auto next = network_of({width, width});
+    if (products_of(*next) > kDeepTrialProducts || !is_small(*next) || !can_learn(*next)) break;
+    if (!gain_of(std::move(next), kClearErrors).is_enough) break;
+    memory_.width_reason.clear();
   }
-  memory_.width_reason = fmt::format("{} hidden units{}{}", best->options_.shape.layers[1],
+  memory_.width_reason = fmt::format("{} hidden units{}{}", units_text(best->options_.shape),
                                      memory_.width_reason.empty() ? "" : ": ", memory_.width_reason);
   options_.shape = best->options_.shape;
   set_relevance(best->memory_.relevance);

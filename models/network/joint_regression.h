@@ -40,7 +40,7 @@ struct JointRegressionOptions {
   bool choose_relevance = true;           // of the inputs, by evidence: models/table/relevance.h
   bool choose_smoothing = true;  // the shape's is where to start from: smoothing_choice.h
   bool hold_out = true;          // judge by rows held out where leverage would flatter; otherwise always by leverage
-  bool choose_width = false;     // of the one hidden layer, by rows held out: 10, 20, 50, ... while they gain
+  bool choose_width = false;     // and depth, by rows held out: 10, 20, 50, ... units while they gain, then two layers
   std::size_t members = 0;  // networks from different draws, mixed; 0: as many as take little time, up to four
   std::uint64_t seed = 1;
   std::size_t jobs = 1;                        // threads; no result depends on them

@@ -20,7 +20,7 @@ struct RegressionSettings {
 // checked (choose.h).
 RegressionSettings regression_settings(std::size_t inputs, std::vector<std::size_t> hidden, std::size_t outputs,
                                        std::size_t rows, const std::string& method = {});
-// The same with one hidden layer whose width joint learning chooses (BnnOptions::choose_width); messages have 50 units.
+// The same with hidden layers that joint learning chooses (BnnOptions::choose_width); messages have one of 50 units.
 RegressionSettings regression_settings(std::size_t inputs, std::size_t outputs, std::size_t rows,
                                        const std::string& method = {});
 

@@ -23,10 +23,11 @@ void check_same(const std::filesystem::path& path, const Json& saved, const Json
              given(saved, key).dump(), given(now, key).dump());
 }
 
-// Options that the network sets for itself: learned noise when none is given, a width that it has chosen.
+// Options that the network sets for itself: learned noise when none is given, hidden layers that it has chosen.
 Json options_as_made(BnnOptions options, const BnnOptions& saved) {
   if (options.noise.empty()) options.learn_noise = true;
-  if (options.choose_width && saved.choose_width) options.layers[1] = saved.layers.at(1);
+  if (options.choose_width && saved.choose_width && saved.layers.front() == options.layers.front())
+    options.layers = saved.layers;
   if (options.members == 0) options.members = saved.members;
   return to_json(options);
 }
