@@ -9,6 +9,7 @@ namespace dma {
 struct LearnStage {
   std::string what;  // is being done; may be empty
   double fraction = 0;  // of the epoch, or of the pass over all rows, that is running
+  double seconds_left = -1;  // until all is learned, as is expected now; below 0: nothing is known
 };
 
 // May be called from any thread, some thousand times a second.

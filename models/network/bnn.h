@@ -141,8 +141,11 @@ class Bnn {
                 const BnnCallback& on_epoch = {}, const Eigen::VectorXd& weights = {});
 
   // Asked by fits to come while they learn networks that only judge (rows held out), of which no callback is told;
-  // false: the fit ends as if its first epoch were interrupted.
-  void keep_going_while(std::function<bool()> asked) { keep_going_ = std::move(asked); }
+  // false: the fit ends as if its first epoch were interrupted. Where time is limited, `seconds_left` says how much
+  // there is: no more widths, members and fits without far rows are tried than fit into it, and results depend on it.
+  void keep_going_while(std::function<bool()> asked, std::function<double()> seconds_left = {}) {
+    keep_going_ = std::move(asked), seconds_left_ = std::move(seconds_left);
+  }
 
   // Learns more rows on top of a finished fit to `known` rows (or weights of rows, added up), which need not be of this
   // process: what is known of the network's weights is the prior, and the old rows are not needed. Units stay those of
@@ -245,6 +248,7 @@ class Bnn {
   std::vector<double> noise_variance_;  // of predictions, standardised
   FitReport report_;
   std::function<bool()> keep_going_;
+  std::function<double()> seconds_left_;
   std::unique_ptr<JointRegression> joint_;     // or, of other methods, the linear baseline
   std::optional<Neighbours> neighbours_;
   PredictionComponent neighbours_left_out_;

@@ -16,6 +16,8 @@ namespace {
 // Epochs of joint learning, and the fraction of them with constant noise.
 constexpr int kMostEpochs = 100;
 constexpr double kPlainShare = 0.6;
+// Seconds that the neighbours of a row take, where time is limited; and what is no time.
+constexpr double kNeighbourSeconds = 3e-4, kNoTime = 0.25;
 
 // Far rows: the largest fraction of a table, the fewest rows that can tell, the fits without them.
 constexpr double kMostFar = 0.1;
@@ -92,7 +94,7 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
   const int plain = std::max(1, static_cast<int>(std::lround(kPlainShare * epochs)));
   joint_->set_limits(plain, epochs - plain, options.least_gain);
   joint_->use_threads(options.jobs, options.team ? options.team : local_team(options.workers), options.on_stage,
-                      keep_going_);
+                      keep_going_, seconds_left_);
   const auto begin = std::chrono::steady_clock::now();
   const auto on_joint_epoch = [&](const JointRegression::Progress& progress) {
     Member& member = *members_[progress.member];
@@ -141,7 +143,9 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
   }
   describe_joint_members();
   neighbours_.reset();
-  if (with_neighbours && !found.interrupted) {
+  const double seconds = kNeighbourSeconds * static_cast<double>(for_neighbours.rows.rows());
+  const bool has_time = seconds_left_ && seconds < std::max(kNoTime, seconds_left_());
+  if (with_neighbours && (seconds_left_ ? has_time : !found.interrupted)) {
     const std::vector<double> factors = mix_with_neighbours(std::move(for_neighbours), options);
     std::ranges::transform(found.noise, factors, found.noise.begin(), std::multiplies());
   }
@@ -183,10 +187,13 @@ FitReport Bnn::fit_near_rows(const Eigen::MatrixXd& inputs, const Eigen::MatrixX
     net.report_.far = net.far_;
     return !net.report_.interrupted;
   };
+  const auto begin = std::chrono::steady_clock::now();
   const bool has_all_rows = !options.team || options.team->is_whole();  // other processes would find other rows far
   if (!finished(*this) || !options_.learn_noise || inputs.rows() < kFewestRows || !has_all_rows) return report_;
   std::optional<Bnn> best;
   for (int refits = 0; refits < kMostRefits; ++refits) {
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;  // by all fits so far
+    if (seconds_left_ && seconds_left_() < taken.count()) break;
     const Bnn& known = best ? *best : *this;
     std::vector<Index> far = known.find_far(inputs, targets);
     if (far.empty() || far == known.far_) break;
@@ -194,7 +201,7 @@ FitReport Bnn::fit_near_rows(const Eigen::MatrixXd& inputs, const Eigen::MatrixX
     options_of_next.choose_width &= static_cast<Index>(far.size()) * kRowsPerFar > inputs.rows();
     Bnn next(std::move(options_of_next));
     next.far_ = std::move(far);
-    next.keep_going_ = keep_going_;
+    next.keep_going_ = keep_going_, next.seconds_left_ = seconds_left_;
     if (!finished(next)) {
       report_.interrupted = true;
       report_.members.back().stop = LearnReport::Stop::interrupted;

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 
 #include "engine/learn/joint/growing.h"
 #include "engine/support/parallel.h"
 #include "models/network/joint_components.h"
-#include "models/network/smoothing_choice.h"
 #include "models/table/relevance.h"
 
 namespace dma {
@@ -25,25 +25,9 @@ constexpr Index kFewestToHoldOut = 100;  // four fifths of fewer say too little 
 constexpr Index kEnoughHeldOut = 400, kMostHeldOut = 4000;
 // With so many rows for every weight leverage leaves rows out as well.
 constexpr Index kRowsPerWeight = 16;
-// Of widths: each is tried while an epoch takes no more products than these. Where weights are about as many as rows a
-// network is at its worst, and a wider one may be better again: one failure is passed over where the next is cheap.
-constexpr std::size_t kWidths[] = {10, 20, 50, 100, 200};
-constexpr Index kMostTrialRows = 10000;
-constexpr double kMostTrialProducts = 1e10, kCheapTrialProducts = 1e8;
-constexpr Index kMostWeightsPerRow = 2;  // more take long for what they gain
-// A dear one is tried where the one before it has gained so many nats a row.
-constexpr double kDearTrialProducts = 1e9, kGainBeforeDear = 0.1;
-// Nats a held-out row that a wider network must gain, and in standard errors; so many of these are clear. A narrow one
-// takes less time, and more members of it can be mixed.
-constexpr double kLeastWidthGain = 0.005, kLeastWidthErrors = 0.5, kClearErrors = 1.5;
-// Two layers of so many units each, where one layer has as many at least, and an epoch takes no more products.
-constexpr std::size_t kDeepWidths[] = {20, 50};
-constexpr double kDeepTrialProducts = 4e8;
 
-// Of one hidden layer 20, of two 20-20.
-std::string units_text(const BnnShape& shape) {
-  return fmt::format("{}", fmt::join(shape.layers.begin() + 1, shape.layers.end() - 1, "-"));
-}
+// What a trial, which holds rows out, learns from.
+Index trial_rows(Index rows) { return std::min(rows - rows / kFolds, kMostTrialRows); }
 
 void put(const RowBeliefs& some, const std::vector<Index>& which, RowBeliefs& all) {
   all.mean(which, Eigen::all) = some.mean;
@@ -58,6 +42,37 @@ RowBeliefs beliefs_for(Index rows, Index outputs) {
 
 }  // namespace
 
+double JointRegression::usual_trial_seconds(const RowData& data) const {
+  constexpr double kEpochs = 50, kEpochsOfAllRows = 12, kProductsASecond = 1e10;
+  const Index rows = data.rows.rows(), outputs = data.targets.cols(), scalars = network_.scalars();
+  return (worth_growing(rows, outputs, scalars) ? kEpochsOfAllRows : kEpochs) *
+         products_of_epoch(trial_rows(rows) * outputs, scalars) / kProductsASecond;
+}
+
+double JointRegression::seconds_after_trials(double trial, const RowData& data, std::size_t members,
+                                             bool judges) const {
+  constexpr double kTimesATrial = 1.7;  // noise that depends on inputs is learned too
+  const Index rows = data.rows.rows(), scalars = network_.scalars();
+  const double most = kFoldProducts / products_of_epoch((rows - rows / kFolds) * data.targets.cols(), scalars),
+               folds = judges && data.count() <= kRowsPerWeight * scalars
+                           ? std::clamp(most, double{kFewestFolds}, double{kFolds})
+                           : 0;
+  const double each = kTimesATrial * trial * static_cast<double>(rows) / static_cast<double>(trial_rows(rows));
+  return each * static_cast<double>(members) * (1 + folds * (1 - 1.0 / kFolds));
+}
+
+void JointRegression::expect_end_after(double seconds) {
+  using namespace std::chrono;
+  expected_end_ = steady_clock::now() + duration_cast<steady_clock::duration>(duration<double>(std::min(seconds, 1e7)));
+}
+
+void JointRegression::tell(std::string what, double fraction) const {
+  if (!options_.on_stage) return;
+  const std::chrono::duration<double> left = expected_end_ - std::chrono::steady_clock::now();
+  const bool is_known = expected_end_.time_since_epoch().count() > 0;
+  options_.on_stage({std::move(what), fraction, is_known ? std::max(0.0, left.count()) : -1});
+}
+
 // Folds of a random order of the rows, so many of them that there are enough rows held out. A trial learns one member
 // with constant noise, and bounds the rows it learns from. Networks of different folds are different draws.
 void JointRegression::deal_parts(Index rows, bool trial) {
@@ -66,7 +81,7 @@ void JointRegression::deal_parts(Index rows, bool trial) {
   JointRegressionOptions own = options_;
   own.choose_relevance = memory_.relevance.size() > 0;  // by its own rows
   own.hold_out = own.choose_width = own.choose_smoothing = own.tails = false;
-  own.on_stage = {};
+  own.on_stage = {}, own.seconds_left = {};
   if (trial) own.members = 1, own.noise_model = NoiseModel::constant, own.linear_baseline = false;
   const Index outputs = network_.outputs(),
               learned = std::min(rows - rows / kFolds, trial ? kMostTrialRows : rows) * outputs;
@@ -99,22 +114,10 @@ bool JointRegression::learn_parts(const RowData& data, std::size_t first, std::s
     model.options_.jobs = std::max<std::size_t>(1, options_.jobs / jobs);
     const auto on_epoch = [&](const Progress&) { return !options_.keep_going || options_.keep_going(); };
     if (model.fit(data.some(part.learned), on_epoch).interrupted) stopped = true;
-    if (options_.on_stage)
-      options_.on_stage({fmt::format("{} units, rows held out", units_text(options_.shape)),
-                         static_cast<double>(++learned) / static_cast<double>(count)});
+    tell(fmt::format("{} units, rows held out", units_text(options_.shape)),
+         static_cast<double>(++learned) / static_cast<double>(count));
   });
   return !stopped;
-}
-
-void JointRegression::choose_smoothing_by(const RowData& data) {
-  if (!options_.choose_smoothing) return;
-  const std::vector<Index>& columns = network_.columns();
-  RowData seen;
-  if (!columns.empty()) seen = {data.rows(Eigen::all, columns), data.targets, data.weights, data.likelihoods};
-  set_smoothing(choose_smoothing(
-      network_.shape(), learned_prior(0), first_state(0, data.targets.cols()), columns.empty() ? data : seen,
-      {.learn_noise = options_.noise.empty(), .learn_scale = options_.learn_scale, .jobs = options_.jobs},
-      options_.seed));
 }
 
 // Log density of every row that so many trials hold out, with the tails that suit them, and its weight.
@@ -135,109 +138,6 @@ Matrix JointRegression::scores_of_parts(const RowData& data, std::size_t count) 
   return scores;
 }
 
-// Takes over the widest network that predicts rows held out better than those before it; folds are added until that is
-// clear. So does the smallest one if it sees all inputs, against those that matter, and a second layer, where one of
-// few units is not enough and it is clearly better. False: stopped.
-bool JointRegression::try_widths(const RowData& data) {
-  const Index rows = data.rows.rows();
-  std::unique_ptr<JointRegression> best;
-  Matrix scores;
-  bool going_on = true;
-  const auto network_of = [&](std::vector<std::size_t> hidden, bool sees_all = false) {
-    JointRegressionOptions own = options_;
-    own.shape.slopes.resize(hidden.size(), own.shape.slopes[0]);
-    hidden.insert(hidden.begin(), own.shape.layers.front()), hidden.push_back(own.shape.layers.back());
-    own.shape.layers = std::move(hidden);
-    auto next = std::make_unique<JointRegression>(std::move(own));
-    if (!sees_all) next->set_relevance(best ? best->memory_.relevance : memory_.relevance);
-    return next;
-  };
-  const auto products_of = [&](const JointRegression& next) {
-    return products_of_epoch(std::min(data.count(), kMostTrialRows), next.network_.scalars());
-  };
-  const auto is_small = [&](const JointRegression& next) {
-    return next.network_.scalars() <= kMostWeightsPerRow * data.count();
-  };
-  const auto can_learn = [&](const JointRegression& next) {
-    return choose_form(rows, data.targets.cols(), next.network_.scalars()).form != SolverForm::Form::none;
-  };
-  // What a network gains, in nats a row held out, if that makes it the best one; else none, and what it has gained.
-  struct Gain {
-    double nats = 0;
-    bool is_enough = false;
-  };
-  const auto gain_of = [&](std::unique_ptr<JointRegression> next, double least_errors) -> Gain {
-    next->choose_smoothing_by(data);
-    next->deal_parts(rows, true);
-    double gain = 0, error = 1;
-    Matrix found;
-    for (std::size_t fold = 0; fold < next->parts_.size() && !(std::abs(gain) > kClearErrors * error) &&
-                               (!best || found.rows() < scores.rows());
-         ++fold) {
-      going_on = next->learn_parts(data, fold, 1);
-      if (!going_on) break;
-      found = next->scores_of_parts(data, fold + 1);
-      if (!best) continue;
-      const Eigen::ArrayXd gains = found.col(0) - scores.col(0).head(found.rows()), weights = found.col(1);
-      const double count = weights.sum();
-      gain = (weights * gains).sum() / count;
-      error = std::sqrt((weights * (gains - gain).square()).sum() / (count * (count - 1)));
-    }
-    const bool is_enough = !best || (going_on && gain > std::max(kLeastWidthGain, least_errors * error));
-    if (is_enough) best = std::move(next), scores = std::move(found);
-    return {gain, is_enough};
-  };
-  const auto try_all_widths = [&] {
-    int failures = 0;
-    double last_gain = HUGE_VAL;
-    for (const std::size_t width : kWidths) {
-      auto next = network_of({width});
-      const double products = products_of(*next);
-      if (failures == 2 || (failures == 1 && products > kCheapTrialProducts)) return;
-      if (best && !is_small(*next)) {
-        if (failures == 0)
-          memory_.width_reason = fmt::format("{} have more than {} weights a row", width, kMostWeightsPerRow);
-        return;
-      }
-      if (best && (products > (last_gain > kGainBeforeDear ? kMostTrialProducts : kDearTrialProducts) ||
-                   !can_learn(*next))) {
-        memory_.width_reason = fmt::format("{} would take long (--hidden {})", width, width);
-        return;
-      }
-      const bool is_first = !best;
-      const Gain gain = gain_of(std::move(next), kLeastWidthErrors);
-      if (!going_on) return;
-      if (is_first && !network_.columns().empty())
-        if (auto all = network_of({width}, true); products_of(*all) <= kMostTrialProducts) {
-          (void)gain_of(std::move(all), kLeastWidthErrors);
-          if (!going_on) return;
-        }
-      if (gain.is_enough) {
-        memory_.width_reason.clear(), failures = 0;
-        if (!is_first) last_gain = gain.nats;
-      } else {
-        memory_.width_reason = fmt::format("{} predict rows held out no better ({:+.3f} nats a row)", width, gain.nats);
-        ++failures;
-      }
-    }
-  };
-  try_all_widths();
-  for (const std::size_t width : kDeepWidths) {
-    if (!going_on || best->options_.shape.layers[1] < width) break;
-    auto next = network_of({width, width});
-    if (products_of(*next) > kDeepTrialProducts || !is_small(*next) || !can_learn(*next)) break;
-    if (!gain_of(std::move(next), kClearErrors).is_enough) break;
-    memory_.width_reason.clear();
-  }
-  memory_.width_reason = fmt::format("{} hidden units{}{}", units_text(best->options_.shape),
-                                     memory_.width_reason.empty() ? "" : ": ", memory_.width_reason);
-  options_.shape = best->options_.shape;
-  set_relevance(best->memory_.relevance);
-  memory_.smoothing = best->memory_.smoothing;
-  parts_ = std::move(best->parts_);
-  return going_on;
-}
-
 bool JointRegression::prepare(const RowData& data) {
   const Index rows = data.rows.rows(), outputs = data.targets.cols();
   const bool can_hold_out = options_.hold_out && options_.shape.layers.size() > 2 && rows >= kFewestToHoldOut;
@@ -253,18 +153,26 @@ bool JointRegression::prepare(const RowData& data) {
     memory_ = {};
     set_relevance(options_.choose_relevance ? relevance_of(data.rows, data.targets, options_.seed, data.weights)
                                             : Vector());
-    if (options_.choose_width && can_hold_out)
+    if (options_.choose_width && can_hold_out) {
       going_on = try_widths(data);
-    else
+    } else {
+      expect_end_after(seconds_after_trials(usual_trial_seconds(data), data, 1, can_hold_out));
+      tell("networks", 0);
       choose_smoothing_by(data);
+    }
   }
+  if (!(trial_seconds_ > 0)) trial_seconds_ = usual_trial_seconds(data);
   const bool tried = !parts_.empty();
-  const bool judges = going_on && can_hold_out && data.count() <= kRowsPerWeight * network_.scalars() &&
+  bool judges = going_on && can_hold_out && data.count() <= kRowsPerWeight * network_.scalars() &&
                       choose_form(rows, outputs, network_.scalars()).form != SolverForm::Form::none;
   memory_.members.resize(
       options_.members > 0 ? options_.members
       : judges ? affordable_members(rows - rows / kFolds, outputs, network_.scalars(), kTimesJudged)
                : affordable_members(rows, outputs, network_.scalars()));
+  const auto rest = [&] { return seconds_after_trials(trial_seconds_, data, memory_.members.size(), judges); };
+  while (memory_.members.size() > 1 && !has_time_for(rest())) memory_.members.pop_back();
+  if (judges) judges = has_time_for(rest());
+  expect_end_after(rest());
   if (judges) {
     if (!tried || rows - static_cast<Index>(parts_[0].held.size()) > kMostTrialRows) deal_parts(rows, false);
     for (Part& part : parts_) {
@@ -282,6 +190,8 @@ bool JointRegression::prepare(const RowData& data) {
       start.begin_stage();
     }
   if (!going_on || !judges) parts_.clear();
+  judges = false;
+  expect_end_after(rest());
   return anew;
 }
 

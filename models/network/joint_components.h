@@ -1,6 +1,8 @@
 // What networks and the linear model say of rows, as parts of one mixture, and how much of it each gets.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <mutex>
@@ -32,6 +34,13 @@ struct JointRegression::Fitting {
     return stopped;
   }
 };
+
+inline constexpr Index kMostTrialRows = 10000;  // that a network learns from to be tried
+
+// Of one hidden layer 20, of two 20-20.
+inline std::string units_text(const BnnShape& shape) {
+  return fmt::format("{}", fmt::join(shape.layers.begin() + 1, shape.layers.end() - 1, "-"));
+}
 
 // Nats that the linear model is given: ten to one. Ten rows cannot tell, and then the simpler is the safer.
 inline constexpr double kBenefitOfDoubt = 2.3;

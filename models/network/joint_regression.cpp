@@ -116,7 +116,7 @@ double JointRegression::nats_ahead(const Fitting& fitting, double score, std::si
 }
 
 void JointRegression::watch(Curvature& curvature, const char* what) const {
-  if (options_.on_stage) curvature.watch([this, what](double fraction) { options_.on_stage({what, fraction}); });
+  if (options_.on_stage) curvature.watch([this, what](double fraction) { tell(what, fraction); });
 }
 
 void JointRegression::fit_baseline(Fitting& fitting) {
@@ -186,7 +186,7 @@ SharedFitOptions JointRegression::fit_options(Fitting& fitting, std::size_t inde
           .on_epoch = on_epoch,
           .jobs = fitting.jobs,
           .team = options_.team,
-          .on_stage = options_.on_stage};
+          .on_stage = options_.on_stage ? [this](const LearnStage& s) { tell(s.what, s.fraction); } : StageWatch()};
 }
 
 std::unique_ptr<Curvature> JointRegression::curvature_for(const Fitting& fitting) const {

@@ -8,9 +8,11 @@
 //
 // The hidden units of a network have seen the rows that they are said to leave out. Where there are not many more rows
 // than weights, networks are therefore learned from a part of the rows too, in turns, and what they say of the others
-// decides: width, tails and scale of the noise, fractions of the mixture and every claim (held_out.cpp).
+// decides: width, tails and scale of the noise, fractions of the mixture and every claim (held_out.cpp,
+// hidden_layers.cpp).
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -47,6 +49,7 @@ struct JointRegressionOptions {
   std::shared_ptr<WorkerTeam> team = nullptr;  // see Curvature::use_threads(); the rows are those of all workers
   StageWatch on_stage = {};
   std::function<bool()> keep_going = {};  // asked in epochs of networks that are learned to judge; false: no more
+  std::function<double()> seconds_left = {};  // of a limited time: no more is tried than fits into it
 };
 
 struct JointRegressionReport {
@@ -85,9 +88,9 @@ class JointRegression {
   // The limits of the next fit; a gain of 0 leaves the default.
   void set_limits(int epochs, int weighted_epochs, double least_gain);
   void use_threads(std::size_t jobs, std::shared_ptr<WorkerTeam> team, StageWatch on_stage = {},
-                   std::function<bool()> keep_going = {}) {
+                   std::function<bool()> keep_going = {}, std::function<double()> seconds_left = {}) {
     options_.jobs = jobs, options_.team = std::move(team), options_.on_stage = std::move(on_stage);
-    options_.keep_going = std::move(keep_going);
+    options_.keep_going = std::move(keep_going), options_.seconds_left = std::move(seconds_left);
   }
 
   std::vector<PredictionComponent> predict(const Matrix& rows) const;
@@ -140,6 +143,12 @@ class JointRegression {
     std::vector<Index> held, learned;
     std::unique_ptr<JointRegression> model;
   };
+  bool has_time_for(double seconds) const { return !options_.seconds_left || seconds <= options_.seconds_left(); }
+  // Of a network of this shape that is learned to be tried; of all that is learned after trials that take so long.
+  double usual_trial_seconds(const RowData& data) const;
+  double seconds_after_trials(double trial, const RowData& data, std::size_t members = 1, bool judges = true) const;
+  void expect_end_after(double seconds);
+  void tell(std::string what, double fraction) const;
   void deal_parts(Index rows, bool trial);
   bool learn_parts(const RowData& data, std::size_t first, std::size_t count);
   void choose_smoothing_by(const RowData& data);
@@ -182,6 +191,8 @@ class JointRegression {
   std::vector<Part> parts_;
   std::vector<SharedState> starts_;  // of the first members: where a part of the rows has led them
   std::vector<Index> judged_;
+  double trial_seconds_ = 0;  // of a network that a trial learns
+  std::chrono::steady_clock::time_point expected_end_ = {};
 };
 
 }  // namespace dma

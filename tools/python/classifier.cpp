@@ -74,7 +74,7 @@ ClassOutcome fit_classes(const Columns& inputs, const std::vector<std::string>& 
   data.features = std::move(features);
   data.targets = {target};
   data.coding = std::move(coding);
-  Listener listener(std::move(on_epoch));
+  Listener listener(std::move(on_epoch), settings.max_seconds);
   ClassOutcome outcome;
   {
     const py::gil_scoped_release unlocked;

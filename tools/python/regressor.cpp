@@ -76,6 +76,8 @@ void learn(TrainingData& data, const FitSettings& settings, Listener& listener, 
   leave_out_redundant(data, outcome);
   Model model = model_for(settings, data.features.size(), data.targets.size(), data.rows());
   Bnn net(model.network);
+  net.keep_going_while([&] { return listener.goes_on(); },
+                       settings.max_seconds ? [&] { return *listener.seconds_left(); } : std::function<double()>());
   const FitReport report = net.fit(
       data.inputs, data.outputs, model.fit,
       [&](const BnnEpoch& e) {
@@ -104,7 +106,7 @@ NumberOutcome fit(const Columns& inputs, const Columns& outputs, std::vector<std
   data.features = std::move(features);
   data.targets = std::move(targets);
   data.coding = std::move(coding);
-  Listener listener(std::move(on_epoch));
+  Listener listener(std::move(on_epoch), settings.max_seconds);
   NumberOutcome outcome;
   {
     const py::gil_scoped_release unlocked;
@@ -185,6 +187,7 @@ void bind_regressor(py::module_& module) {
       .def_readwrite("patience", &FitSettings::patience)
       .def_readwrite("tolerance", &FitSettings::tolerance)
       .def_readwrite("least_gain", &FitSettings::least_gain)
+      .def_readwrite("max_seconds", &FitSettings::max_seconds)
       .def_readwrite("seed", &FitSettings::seed)
       .def_readwrite("jobs", &FitSettings::jobs);
 

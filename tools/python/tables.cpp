@@ -27,11 +27,34 @@ py::array_t<double> array_of(Eigen::MatrixXd matrix) {
                              owner);
 }
 
+Listener::Listener(py::object on_epoch, std::optional<double> max_seconds) : on_epoch_(std::move(on_epoch)) {
+  if (!max_seconds) return;
+  if (!(*max_seconds > 0 && *max_seconds < 1e9))
+    fail("max_seconds: {} is given; a number above 0 and below 1e9 is expected", *max_seconds);
+  using namespace std::chrono;
+  end_ = steady_clock::now() + duration_cast<steady_clock::duration>(duration<double>(*max_seconds));
+}
+
+std::optional<double> Listener::seconds_left() const {
+  if (!end_) return {};
+  return std::chrono::duration<double>(*end_ - std::chrono::steady_clock::now()).count();
+}
+
 bool Listener::hear(std::size_t member, int epoch, double log_likelihood, double seconds) {
+  return asks([&] {
+    return on_epoch_.is_none() || !on_epoch_(member, epoch, log_likelihood, seconds).is(py::bool_(false));
+  });
+}
+
+bool Listener::goes_on() {
+  return asks([] { return true; });
+}
+
+bool Listener::asks(const std::function<bool()>& question) {
   const py::gil_scoped_acquire locked;
   try {
     throw_pending_signal();
-    return on_epoch_.is_none() || !on_epoch_(member, epoch, log_likelihood, seconds).is(py::bool_(false));
+    return question() && seconds_left().value_or(1) > 0;
   } catch (py::error_already_set& error) {
     error_ = error.value();
     if (error.trace()) PyException_SetTraceback(error_.ptr(), error.trace().ptr());

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,13 +38,18 @@ struct Outcome {
 // learned.
 class Listener {
  public:
-  explicit Listener(py::object on_epoch) : on_epoch_(std::move(on_epoch)) {}
+  explicit Listener(py::object on_epoch, std::optional<double> max_seconds = {});
 
   bool hear(std::size_t member, int epoch, double log_likelihood, double seconds);
+  bool goes_on();  // nobody has stopped it, nor is its time over; between epochs
+  std::optional<double> seconds_left() const;
   py::object error() const { return error_; }
 
  private:
+  bool asks(const std::function<bool()>& question);  // of Python; no after an exception
+
   py::object on_epoch_, error_ = py::none();
+  std::optional<std::chrono::steady_clock::time_point> end_;
 };
 
 // Names as the reader of a CSV file wants them, and two rows at least; then only the columns that say something.

@@ -115,7 +115,26 @@ TEST_CASE("joint regression: rows held out choose a width, and a stop while they
   stops = false;
   stopped.fit(noisy);
   CHECK(width_of(stopped) == width_of(few));
+  JointRegression hurried(options()), patient(options());
+  hurried.use_threads(1, nullptr, {}, {}, [] { return 1e-9; });
+  patient.use_threads(1, nullptr, {}, {}, [] { return 1e9; });
+  hurried.fit(waves), patient.fit(waves);
+  CHECK(hurried.memory().width_reason == "10 hidden units: there is no time to try others");
+  CHECK(patient.memory().width_reason == many.memory().width_reason);
   CHECK(Prediction::mix(stopped.predict(noisy.rows)).sd == Prediction::mix(few.predict(noisy.rows)).sd);
+}
+
+TEST_CASE("joint regression: two hidden layers are taken where they are clearly better, and only there") {
+  const Matrix x = oracle::random_matrix(300, 2, 8), noise = 0.02 * oracle::random_matrix(300, 1, 9);
+  Eigen::ArrayXd folded = x.rowwise().sum();
+  for (int k = 0; k < 2; ++k) folded = (2 * folded).abs() - 1.5;
+  const auto layers_for = [&](const Eigen::ArrayXd& y) {
+    JointRegression net({.shape = {.layers = {2, 50, 1}, .slopes = {0.1}}, .choose_width = true, .members = 1});
+    net.fit({x, y.matrix() / 2 + noise});
+    return net.options().shape.layers;
+  };
+  CHECK(layers_for(folded) == std::vector<std::size_t>{2, 20, 20, 1});
+  CHECK(layers_for(x.col(0).array().sin() + (2 * x.col(1)).array().cos()).size() == 3);
 }
 
 TEST_CASE("joint regression: of many inputs those that matter are found, and predict as well as alone") {

@@ -43,7 +43,7 @@ struct LearnedClasses {
 LearnedClasses learn_classes(const FitRequest& request, const ClassifierOptions& options, const TrainingData& data) {
   LearnedClasses learned{Classifier(options), {}};
   const auto rows = static_cast<double>(data.rows());
-  InterruptWatch interrupt;
+  InterruptWatch interrupt(request.seconds_to_learn());
   std::optional<ProgressLine> progress;
   if (!request.quiet && !request.json) progress.emplace();
   learned.report = learned.classifier.fit(data.inputs, data.labels(), [&](const ClassifierEpoch& e) {
@@ -102,8 +102,7 @@ void fit_classifier(const FitRequest& request, const TrainingData& data) {
     return report::report_of({saved, learned.classifier, data, learned.evidence}, {request.command_line, request.data});
   });
   if (learned.report.interrupted) {
-    say(request.model.empty() ? "interrupted" : "interrupted; the model is what was learned until then");
-    throw Exit{kExitBySignal + learned.signal};
+    end_early(request, learned.signal);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <malloc.h>
 #endif
 
+#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -87,9 +88,12 @@ Learned learn(Bnn& net, const TrainingData& data, const LearnOptions& options, c
   const bool regularly =
       !request.checkpoint.empty() || !request.resume.empty() || (team.is_shared() && !checkpoint_path(request).empty());
   const double log_scale = net.options().standardise ? mean_log_scale(Standardiser::of(data.outputs)) : 0;
-  InterruptWatch interrupt;
+  InterruptWatch interrupt(request.seconds_to_learn());
   const auto warning = team.warn_when_stopped(interrupt, resume_line(request));
-  ProgressBar bar(!request.quiet && !request.json,
+  using Shown = ProgressBar::Shown;
+  ProgressBar bar(request.progress                  ? Shown::always
+                  : request.quiet || request.json ? Shown::never
+                                                  : Shown::on_terminals,
                   {net.options().members, options, log_scale, !net.options().is_joint()});
   const auto on_epoch = [&](const BnnEpoch& epoch) {
     bar.show(epoch);
@@ -98,7 +102,9 @@ Learned learn(Bnn& net, const TrainingData& data, const LearnOptions& options, c
   };
   LearnOptions watched = options;
   watched.on_stage = bar.stage_watch();
-  net.keep_going_while([&] { return !interrupt.requested(); });
+  net.keep_going_while([&] { return !interrupt.requested(); },
+                       std::isfinite(request.seconds) ? [&] { return interrupt.seconds_left(); }
+                                                      : std::function<double()>());
   Learned learned{net.fit(data.inputs, data.outputs, watched, on_epoch, data.weights)};
   learned.signal = team.largest(interrupt.signal());
   if (learned.report.interrupted && !checkpoint_path(request).empty())
@@ -106,11 +112,12 @@ Learned learn(Bnn& net, const TrainingData& data, const LearnOptions& options, c
   return learned;
 }
 
-void say_how_to_resume(const FitRequest& request) {
+void say_how_to_resume(const FitRequest& request, bool by_time) {
+  const std::string what = by_time ? "the time was over before all was learned" : "interrupted";
   if (checkpoint_path(request).empty())
-    say("interrupted; nothing is saved, because neither --model nor --checkpoint is given");
+    say(what + "; nothing is saved, because neither --model nor --checkpoint is given");
   else
-    say("interrupted; go on with: " + resume_line(request));
+    say(what + "; go on with: " + resume_line(request));
 }
 
 TrainingData read_rows_to_fit(const FitRequest& request, const FitTeam& team) {
@@ -139,8 +146,19 @@ void return_free_memory() {
 #endif
 }
 
+// 30, 30s, 5min, 1.5h.
+double seconds_in(const std::string& time) {
+  double number = 0;
+  const auto [rest, error] = std::from_chars(time.data(), time.data() + time.size(), number);
+  const std::string unit(rest, time.data() + time.size());
+  for (const auto& [name, seconds] : {std::pair("", 1), {"s", 1}, {"min", 60}, {"h", 3600}})
+    if (error == std::errc() && unit == name && number > 0 && number < 1e6) return number * seconds;
+  fail("--time: '{}' is given; a time above 0 such as 30s, 5min or 1.5h is expected", printable(time));
+}
+
 void fit(FitRequest request) {
   FitTeam team(request);
+  if (!request.time.empty()) request.seconds = seconds_in(request.time);
   if (request.checkpoint_every < 1)
     fail("--checkpoint-every: {} is given; at least 1 is expected", request.checkpoint_every);
   if (!request.update.empty() && !request.graph.empty())
@@ -207,8 +225,8 @@ void fit(FitRequest request) {
   if (!warning.empty()) say("warning: " + warning);
   team.leave();
   if (report.interrupted) {
-    if (learned.has_checkpoint) say_how_to_resume(request);
-    throw Exit{kExitBySignal + learned.signal};
+    if (learned.has_checkpoint) say_how_to_resume(request, learned.signal == 0);
+    if (learned.signal != 0) throw Exit{kExitBySignal + learned.signal};
   }
 }
 
@@ -264,6 +282,11 @@ void add_fit_command(Command app, const std::string& command_line) {
   command.add_flag("--columns", request->columns, "print what was made of every column").group(data);
   command.add_flag("--strict", request->strict, "refuse cells that are no plain numbers").group(data);
   add_fit_settings(command, request->settings);
+  command
+      .add_option("--time", request->time,
+                  "the best model in that time, such as 30s, 5min or 1.5h; it depends on how fast the machine is")
+      .value("TIME")
+      .group("Learning");
   command.add_option("--model", request->model, "file for the fitted model, such as model.json").group(output);
   command.add_option("--plot", request->plot, "picture of the fit, .svg or .png").group(output);
   command.add_option("--plot-training", request->plot_training, "picture of the training curve, .svg or .png")
@@ -284,6 +307,11 @@ void add_fit_command(Command app, const std::string& command_line) {
                   "--model if given")
       .group(data);
   command.add_option("--resume", request->resume, "go on from this checkpoint; repeat all other options").group(output);
+  command
+      .add_flag("--progress", request->progress,
+                "how far learning has come and when it will end, on standard error: a line every second, or one that "
+                "is redrawn on a terminal")
+      .group(output);
   command.add_flag("--quiet", request->quiet, "print errors only").group(output);
   command.add_flag("--json", request->json, "print the report as JSON").group(output);
   command.callback([request] { fit(*request); });

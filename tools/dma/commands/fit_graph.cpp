@@ -123,7 +123,7 @@ TrainingData read_observed(const FitRequest& request, CsvReader& reader, const G
 
 void fit_graph(const FitRequest& request) {
   refuse_other_options(request);
-  InterruptWatch interrupt;
+  InterruptWatch interrupt(request.seconds_to_learn());
   std::optional<ProgressLine> progress;
   if (!request.quiet && !request.json) progress.emplace();
   JointLearnOptions options = options_of(request.settings);
@@ -191,8 +191,7 @@ void fit_graph(const FitRequest& request) {
     return report::report_of(report::fitted(*model, data, evidence), {request.command_line, request.data});
   });
   if (report.interrupted) {
-    say(request.model.empty() ? "interrupted" : "interrupted; the model is what was learned until then");
-    throw Exit{kExitBySignal + interrupt.signal()};
+    end_early(request, interrupt.signal());
   }
 }
 

@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "engine/support/text.h"
+#include "tools/dma/help/command_line.h"
+#include "tools/dma/io/interrupt.h"
 #include "tools/dma/io/progress.h"
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
@@ -35,6 +37,12 @@ void FitOutputs::draw(const std::filesystem::path& path, const std::function<plo
     files_.push_back(path.string());
   else
     skipped_.push_back(fmt::format("{}: {}", path.string(), reason));
+}
+
+void end_early(const FitRequest& request, int signal) {
+  say(fmt::format("{}{}", signal == 0 ? "the time was over before all was learned" : "interrupted",
+                  request.model.empty() ? "" : "; the model is what was learned until then"));
+  if (signal != 0) throw Exit{kExitBySignal + signal};
 }
 
 void FitOutputs::tell(Json json, const std::string& summary, const std::vector<std::string>& sentences,

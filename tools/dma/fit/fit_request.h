@@ -1,6 +1,8 @@
 // What `dma fit` was asked for.
 #pragma once
 
+#include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -17,10 +19,18 @@ struct FitRequest {
   double holdout = 0;
   std::filesystem::path graph, model, plot, plot_training, report, checkpoint, resume, update;
   int checkpoint_every = 10;
-  bool quiet = false, json = false;
+  bool quiet = false, json = false, progress = false;
+  std::string time;           // as it is given
+  double seconds = HUGE_VAL;  // that all may take
+  std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
   bool writes = true;  // files; of several processes the first does
   FitSettings settings;
   std::string command_line;
+
+  // What is left for learning: something is needed for what comes after it.
+  double seconds_to_learn() const {
+    return 0.85 * seconds - std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  }
 };
 
 }  // namespace dma

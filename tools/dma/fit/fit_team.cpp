@@ -16,6 +16,7 @@ FitTeam::FitTeam(FitRequest& request) : group_(ProcessGroup::join()) {
   if (!is_shared()) return;
   if (!request.update.empty()) refuse("--update");
   if (!request.weights.empty()) refuse("--weights");
+  if (!request.time.empty()) refuse("--time");
   if (request.settings.workers == 1) request.settings.workers = group_.size();
   if (group_.is_first()) return;
   request.writes = false;

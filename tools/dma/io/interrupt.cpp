@@ -54,7 +54,7 @@ Holders& holders() {
 
 }  // namespace
 
-InterruptWatch::InterruptWatch() {
+InterruptWatch::InterruptWatch(double seconds) : end_(1e-3 * static_cast<double>(milliseconds()) + seconds) {
   interrupted = 0;
   struct sigaction action = {};
   action.sa_handler = &note_interrupt;
@@ -69,6 +69,8 @@ InterruptWatch::~InterruptWatch() {
 }
 
 int InterruptWatch::signal() const { return interrupted; }
+
+double InterruptWatch::seconds_left() const { return end_ - 1e-3 * static_cast<double>(milliseconds()); }
 
 SignalsHeld::SignalsHeld() {
   Holders& all = holders();

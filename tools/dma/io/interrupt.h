@@ -2,24 +2,28 @@
 // cleanly.
 #pragma once
 
+#include <cmath>
 #include <csignal>
 
 namespace dma {
 
 inline constexpr int kExitBySignal = 128;  // plus the signal: what a shell reports for a program that it ended
 
-// While it lives, the first SIGINT or SIGTERM only makes requested() true; a second one ends the program as usual.
+// While it lives, the first SIGINT or SIGTERM only makes requested() true; a second one ends the program as usual. So
+// does the end of the time that it is given.
 class InterruptWatch {
  public:
-  InterruptWatch();
+  explicit InterruptWatch(double seconds = HUGE_VAL);
   ~InterruptWatch();
   InterruptWatch(const InterruptWatch&) = delete;
   InterruptWatch& operator=(const InterruptWatch&) = delete;
 
-  bool requested() const { return signal() != 0; }
+  bool requested() const { return signal() != 0 || seconds_left() <= 0; }
   int signal() const;  // the one that came; 0: none
+  double seconds_left() const;
 
  private:
+  double end_;  // of the clock that counts since the machine was started
   struct sigaction old_interrupt_ = {}, old_terminate_ = {};
 };
 

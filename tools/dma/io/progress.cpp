@@ -55,6 +55,11 @@ FitProgress::FitProgress(std::size_t members, const LearnOptions& options, doubl
       log_scale_(log_scale),
       ends_by_rule_(ends_by_rule) {}
 
+void FitProgress::set(LearnStage stage, double seconds) {
+  stage_ = std::move(stage);
+  if (stage_.seconds_left >= 0) expected_end_ = seconds + stage_.seconds_left;
+}
+
 void FitProgress::add(const BnnEpoch& epoch, double seconds) {
   last_ = epoch.member;
   stage_ = {};
@@ -85,6 +90,7 @@ double FitProgress::fraction_done() const {
 }
 
 std::optional<double> FitProgress::seconds_left(double seconds) const {
+  if (expected_end_) return std::max(0.0, *expected_end_ - seconds);
   const double fraction = fraction_done();
   if (!first_fraction_ || !(fraction > *first_fraction_)) return {};
   const double left_then = (told_ - first_seconds_) * (1 - fraction) / (fraction - *first_fraction_);
@@ -126,14 +132,15 @@ void ProgressLine::show(const std::string& text) {
   dma::show(kClearLine + text);
 }
 
-ProgressBar::ProgressBar(bool shown, FitProgress progress) : progress_(std::move(progress)) {
+ProgressBar::ProgressBar(Shown shown, FitProgress progress)
+    : progress_(std::move(progress)), is_redrawn_(isatty(STDERR_FILENO) != 0) {
   using namespace std::chrono_literals;
-  if (!shown || isatty(STDERR_FILENO) == 0) return;
+  if (shown == Shown::never || (shown == Shown::on_terminals && !is_redrawn_)) return;
   clock_ = begin_thread([this](const std::stop_token& stop) {
     std::mutex waiting;
     std::condition_variable_any sooner;
     std::unique_lock lock(waiting);
-    while (!sooner.wait_for(lock, stop, 500ms, [&] { return stop.stop_requested(); })) {
+    while (!sooner.wait_for(lock, stop, is_redrawn_ ? 500ms : 1000ms, [&] { return stop.stop_requested(); })) {
       const std::lock_guard drawing(mutex_);
       draw();
     }
@@ -146,27 +153,31 @@ ProgressBar::ProgressBar(bool shown, FitProgress progress) : progress_(std::move
 ProgressBar::~ProgressBar() {
   if (!clock_) return;
   clock_.reset();
-  dma::show(kClearLine);
+  if (is_redrawn_) dma::show(kClearLine);
 }
 
 void ProgressBar::draw() {
-  dma::show(kClearLine +
-            progress_.line(std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count()));
+  const std::string line = progress_.line(seconds());
+  dma::show(is_redrawn_ ? kClearLine + line : line + "\n");
+}
+
+double ProgressBar::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
 StageWatch ProgressBar::stage_watch() {
   if (!clock_) return {};
   return [this](const LearnStage& stage) {
     const std::lock_guard drawing(mutex_);
-    progress_.set(stage);
+    progress_.set(stage, seconds());
   };
 }
 
 void ProgressBar::show(const BnnEpoch& epoch) {
   if (!clock_) return;
   const std::lock_guard drawing(mutex_);
-  progress_.add(epoch, std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count());
-  draw();
+  progress_.add(epoch, seconds());
+  if (is_redrawn_) draw();
 }
 
 }  // namespace dma

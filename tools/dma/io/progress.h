@@ -1,4 +1,4 @@
-// Lines that show how far a command has come; only on a terminal.
+// Lines that show how far a command has come, on a terminal or where they are asked for.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@ class FitProgress {
   FitProgress(std::size_t members, const LearnOptions& options, double log_scale, bool ends_by_rule);
 
   void add(const BnnEpoch& epoch, double seconds);  // since the fit began
-  void set(LearnStage stage) { stage_ = std::move(stage); }
+  void set(LearnStage stage, double seconds);
   std::string line(double seconds) const;
   std::optional<double> seconds_left(double seconds) const;
 
@@ -44,6 +44,7 @@ class FitProgress {
   double log_scale_;
   bool ends_by_rule_;
   LearnStage stage_;  // of the epoch that is running
+  std::optional<double> expected_end_;  // seconds, as the last stage has it
   std::uint64_t faults_ = 0;
   double told_ = 0;  // seconds at the last epoch
   // A resumed fit goes on from here: what was done before took no time in this run.
@@ -51,10 +52,12 @@ class FitProgress {
   double first_seconds_ = 0;
 };
 
-// Redrawn after every epoch, and every half second between them.
+// On a terminal a line that is redrawn after every epoch, and every half second between them; elsewhere, if it is asked
+// for, a line every second.
 class ProgressBar {
  public:
-  ProgressBar(bool shown, FitProgress progress);
+  enum class Shown { never, on_terminals, always };
+  ProgressBar(Shown shown, FitProgress progress);
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
@@ -64,11 +67,13 @@ class ProgressBar {
 
  private:
   void draw();
+  double seconds() const;
 
   FitProgress progress_;
+  bool is_redrawn_;  // in its place
   std::mutex mutex_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::optional<std::jthread> clock_;  // only on a terminal
+  std::optional<std::jthread> clock_;  // while it is shown
 };
 
 // A line that says what is being done, redrawn at most a few times a second. From several threads.

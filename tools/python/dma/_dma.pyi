@@ -32,6 +32,7 @@ class FitSettings:
     patience: Optional[int]
     tolerance: Optional[float]
     least_gain: Optional[float]
+    max_seconds: Optional[float]
     seed: int
     jobs: int
 

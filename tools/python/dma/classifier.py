@@ -17,8 +17,9 @@ class Classifier(Classifying, TableEstimator):
     """A Bayesian neural network whose outputs are the logits of classes, with probabilities that mean what they say.
 
     Parameters have the names and the meaning of the options of ``dma fit``; None leaves a choice to the library.
-    ``random_state`` is ``--seed``, ``n_jobs``, ``verbose`` and X as in Regressor. After ``fit``: ``classes_``, and ``model_``,
-    ``columns_``, ``coding_``, ``ignored_``, ``reason_``, ``report_``, ``left_out_`` as in Regressor. In the model file a class is the text of its label.
+    ``random_state`` is ``--seed``; ``max_seconds``, ``n_jobs``, ``verbose`` and X as in Regressor. After ``fit``:
+    ``classes_``, and ``model_``, ``columns_``, ``coding_``, ``ignored_``, ``reason_``, ``report_``, ``left_out_`` as in
+    Regressor. In the model file a class is the text of its label.
 
     Ctrl-C ends the epoch, keeps what was learned, and is raised again.
     """
@@ -36,6 +37,7 @@ class Classifier(Classifying, TableEstimator):
         prior_scale: float = 1.0,
         members: int | None = None,
         epochs: int | None = None,
+        max_seconds: float | None = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         verbose: Any = False,
@@ -47,6 +49,7 @@ class Classifier(Classifying, TableEstimator):
         self.prior_scale = prior_scale
         self.members = members
         self.epochs = epochs
+        self.max_seconds = max_seconds
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -22,8 +22,10 @@ class Regressor(Predicting, TableEstimator):
     """A Bayesian neural network for a table of numbers, with settings that need no tuning.
 
     Parameters have the names and the meaning of the options of ``dma fit`` (``dma fit --help`` explains each); None leaves a
-    choice to the library. ``random_state`` is ``--seed``, ``n_jobs`` is ``--jobs`` (None: 1, -1: all processors). ``verbose`` is False, True for a line of progress on standard
-    error, or a function that is called as f(member, epoch, log_likelihood, seconds) after every epoch.
+    choice to the library. ``random_state`` is ``--seed``, ``n_jobs`` is ``--jobs`` (None: 1, -1: all processors),
+    ``max_seconds`` is ``--time``: the best model that can be learned in so many seconds. ``verbose`` is False, True for a
+    line of progress on standard error, or a function that is called as f(member, epoch, log_likelihood, seconds) after
+    every epoch.
 
     X is an array of numbers, or a frame whose columns may hold text, categories, dates, yes and no, and missing cells; they
     become numbers as in ``dma fit``, and ``coding_`` has a line on each column.
@@ -63,6 +65,7 @@ class Regressor(Predicting, TableEstimator):
         tolerance: float | None = None,
         patience: int | None = None,
         least_gain: float | None = None,
+        max_seconds: float | None = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         verbose: Any = False,
@@ -87,6 +90,7 @@ class Regressor(Predicting, TableEstimator):
         self.tolerance = tolerance
         self.patience = patience
         self.least_gain = least_gain
+        self.max_seconds = max_seconds
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

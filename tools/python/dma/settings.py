@@ -86,6 +86,7 @@ _READERS = {
     "slopes": numbers, "noise": numbers,
     "bias": truth, "standardise": truth, "learn_prior": truth, "neighbours": truth,
     "prior_scale": number, "tempering": number, "tolerance": number, "least_gain": number,
+    "max_seconds": number,
     "members": whole, "batches": whole, "batch_size": whole, "epochs": whole, "patience": whole,
 }  # fmt: skip
 

@@ -12,6 +12,7 @@
 
 namespace {
 
+using dma::testing::check_refused;
 using dma::testing::run_dma;
 using dma::testing::TemporaryFolder;
 
@@ -286,4 +287,21 @@ TEST_CASE("dma fit: a table of any cells is fitted, predicted, updated and inspe
   CHECK(updated.exit_code == 0);
   CHECK(updated.errors.find("1 of 3 rows are left out") != std::string::npos);
   CHECK(nlohmann::json::parse(run_dma(folder, "inspect mixed.json --json").output)["columns"].size() == 4);
+}
+
+TEST_CASE("dma fit: a time that is too short leaves a model that can be used, and says how to go on; progress is told") {
+  const TemporaryFolder folder;
+  REQUIRE(run_dma(folder, "generate regression --out data.csv").exit_code == 0);
+  const auto hurried = run_dma(folder, "fit data.csv --target y --model model.json --time 0.001s --progress");
+  CHECK(hurried.exit_code == 0);
+  CHECK(hurried.errors.find("the time was over before all was learned; go on with: ") != std::string::npos);
+  CHECK(hurried.errors.find("first epoch  0:01 so far\n") != std::string::npos);
+  CHECK(hurried.output.find("there is no time to try others") != std::string::npos);
+  CHECK(run_dma(folder, "predict model.json data.csv").exit_code == 0);
+  REQUIRE(run_dma(folder, "fit data.csv --target y --hidden 3 --quiet --model a.json").exit_code == 0);
+  REQUIRE(run_dma(folder, "fit data.csv --target y --hidden 3 --quiet --model b.json --time 100h").exit_code == 0);
+  CHECK(folder.read("a.json") == folder.read("b.json"));
+  for (const char* wrong : {"0", "-3", "soon", "5days", "1e9", "nan", "3 s"})
+    check_refused(folder, fmt::format("fit data.csv --target y --time '{}'", wrong),
+                  fmt::format("--time: '{}' is given; a time above 0 such as 30s, 5min or 1.5h is expected", wrong));
 }

@@ -108,12 +108,17 @@ TEST_CASE("progress: members at the same time, members to come and a resumed fit
 
 TEST_CASE("progress: what runs inside an epoch is shown until the epoch has ended") {
   FitProgress progress(1, {.epochs = 10, .tolerance = 0}, 0, false);
-  progress.set({"linear model", 0.25});
+  progress.set({"linear model", 0.25}, 1);
   CHECK(progress.line(1) == "[....................] first epoch: linear model 25 %  0:01 so far");
   progress.add(epoch_of(0, 1, 1), 1);
   CHECK(progress.line(1).find("epoch 1  log-likelihood") != std::string::npos);
-  progress.set({"", 0.5});
+  progress.set({"", 0.5}, 2);
   CHECK(progress.line(2).find("epoch 1, next: 50 %  log-likelihood") != std::string::npos);
+  CHECK(!progress.seconds_left(2));
+  progress.set({"", 0.6, 10}, 3);  // it says itself how long it will take
+  progress.set({"", 0.7}, 4);
+  CHECK(progress.seconds_left(5) == 8);
+  CHECK(progress.seconds_left(20) == 0);
 }
 
 TEST_CASE("progress: gains that shrink by a constant factor are followed to the epoch at which the rule fires") {
