@@ -125,16 +125,17 @@ TEST_CASE("joint regression: rows held out choose a width, and a stop while they
 }
 
 TEST_CASE("joint regression: two hidden layers are taken where they are clearly better, and only there") {
-  const Matrix x = oracle::random_matrix(300, 2, 8), noise = 0.02 * oracle::random_matrix(300, 1, 9);
-  Eigen::ArrayXd folded = x.rowwise().sum();
-  for (int k = 0; k < 2; ++k) folded = (2 * folded).abs() - 1.5;
-  const auto layers_for = [&](const Eigen::ArrayXd& y) {
-    JointRegression net({.shape = {.layers = {2, 50, 1}, .slopes = {0.1}}, .choose_width = true, .members = 1});
-    net.fit({x, y.matrix() / 2 + noise});
+  using Layers = std::vector<std::size_t>;
+  const Matrix x = oracle::random_matrix(300, 3, 28), noise = oracle::random_matrix(300, 1, 29);
+  const auto layers_for = [&](Eigen::ArrayXd y, double sd) -> Layers {
+    y -= y.mean(), y /= std::sqrt(y.square().mean());
+    JointRegression net({.shape = {.layers = {3, 50, 1}, .slopes = {0.1}}, .choose_width = true, .members = 1});
+    net.fit({x, y.matrix() + sd * noise});
     return net.options().shape.layers;
   };
-  CHECK(layers_for(folded) == std::vector<std::size_t>{2, 20, 20, 1});
-  CHECK(layers_for(x.col(0).array().sin() + (2 * x.col(1)).array().cos()).size() == 3);
+  const Eigen::ArrayXd size = x.col(2).array().abs();
+  CHECK(layers_for((x.col(0).array() * x.col(1).array() > 0).select(2 * size, -size), 0.02) == Layers{3, 20, 20, 1});
+  CHECK(layers_for(x.col(0).array().sin() + x.col(1).array().cos(), 0.3).size() == 3);
 }
 
 TEST_CASE("joint regression: of many inputs those that matter are found, and predict as well as alone") {

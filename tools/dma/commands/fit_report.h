@@ -15,8 +15,7 @@ namespace dma {
 // Lines on standard error about columns and rows; with --columns a line for each column.
 void tell_of_columns(const FitRequest& request, const TrainingData& data);
 
-// Of a fit that ended early and cannot be resumed: by a signal, with which the program then ends, or because its time was
-// over.
+// Of a fit that ended early and cannot be resumed: by a signal, with which the program then ends, or with its time.
 void end_early(const FitRequest& request, int signal);
 
 class FitOutputs {

@@ -289,7 +289,7 @@ TEST_CASE("dma fit: a table of any cells is fitted, predicted, updated and inspe
   CHECK(nlohmann::json::parse(run_dma(folder, "inspect mixed.json --json").output)["columns"].size() == 4);
 }
 
-TEST_CASE("dma fit: a time that is too short leaves a model that can be used, and says how to go on; progress is told") {
+TEST_CASE("dma fit: a time that is too short leaves a usable model, and says how to go on; progress is told") {
   const TemporaryFolder folder;
   REQUIRE(run_dma(folder, "generate regression --out data.csv").exit_code == 0);
   const auto hurried = run_dma(folder, "fit data.csv --target y --model model.json --time 0.001s --progress");
