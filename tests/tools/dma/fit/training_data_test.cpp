@@ -204,7 +204,7 @@ TEST_CASE("messy tables: a column of weights is no input, its rows of 0 are left
     return messy_complaint(table(cell), weighted).find(why) != std::string::npos;
   };
   CHECK(wrong("", "line 9, column 'c': the weight of the row is missing; a number of 0 or more is expected"));
-  CHECK(wrong("-2", "data.csv', column 'c': row 8 has a weight of -2; a finite number of 0 or more is expected"));
+  CHECK(wrong("-2", "row 8, column 'c': the weight of the row is -2; a number of 0 or more is expected"));
   CHECK(messy_complaint("x,y,c\n1,2,1\n2,,1\n3,4,1\n4,4,-2\n5,1,1\n", weighted)
             .find("line 5, column 'c': the weight of the row is -2; a number of 0 or more is expected") !=
         std::string::npos);  // the row without a target counts
