@@ -60,9 +60,11 @@ struct Step {
   bool moved = false;
 };
 
-// Levenberg's method in the metric of the prior: the damping is raised until the objective falls.
+// Levenberg's method in the metric of the prior: the damping is raised until the objective falls. At the mode it cannot
+// fall by more than rounding: that is no reason to raise it.
 Step proximal_step(const RowModel& model, const RowData& data, const SharedPrior& prior, SharedState& state,
                    const Vector& noise, Curvature& curvature, double other) {
+  constexpr double kRounding = 1e-13;
   const auto cost = [&](const Vector& r) { return 0.5 * (r.array().square() / noise.array()).sum(); };
   Vector rest = curvature.residuals();
   for_others(data, [&](Index k, const auto&) { rest.segment(k * data.targets.rows(), data.targets.rows()).setZero(); });
@@ -71,6 +73,8 @@ Step proximal_step(const RowModel& model, const RowData& data, const SharedPrior
   SharedState next = state;
   for (int attempt = 0; attempt < kMostTries; ++attempt) {
     const Vector delta = curvature.step(g, state.damping);
+    const double nothing = kRounding * (1 + std::abs(before));
+    if (attempt == 0 && delta.dot(g) < nothing && curvature.step(g, 0).dot(g) < nothing) break;
     next.mean = state.mean + delta;
     double other_there = 0;
     Vector r = residuals_at(model, data, next.mean, other_there);

@@ -44,3 +44,17 @@ TEST_CASE("distinct rows: a table written down five times is learned as once") {
   CHECK(copied.left_out()->mean.rows() == 200);
   CHECK(copied.left_out()->mean(7, 0) == copied.left_out()->mean(47, 0));
 }
+
+TEST_CASE("distinct rows: what rounding does to the rows is all that it does to the fit") {
+  const Eigen::MatrixXd x = oracle::random_matrix(40, 3, 1), fresh = oracle::random_matrix(50, 3, 3);
+  const Eigen::MatrixXd y = x.col(0) + 0.5 * oracle::random_matrix(40, 1, 2);
+  Prediction expected;
+  for (int k = 0; k < 24; ++k) {
+    Bnn net({.layers = {3, 10, 1}, .members = 1});
+    net.fit(x, y.array() * (1 + 1e-15 * k) + 1e-15 * k);
+    const Prediction found = net.predict(fresh);
+    if (k == 0) expected = found;
+    CHECK((found.mean - expected.mean).cwiseAbs().maxCoeff() < 1e-9);
+    CHECK((found.sd - expected.sd).cwiseAbs().maxCoeff() < 1e-9);
+  }
+}
