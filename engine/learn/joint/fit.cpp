@@ -60,8 +60,8 @@ struct Step {
   bool moved = false;
 };
 
-// Levenberg's method in the metric of the prior: the damping is raised until the objective falls. At the mode it cannot
-// fall by more than rounding: that is no reason to raise it.
+// Levenberg's method in the metric of the prior: the damping is raised until the objective falls. Where that
+// is by less than rounding, a whole step ends at the mode, and says nothing about the damping.
 Step proximal_step(const RowModel& model, const RowData& data, const SharedPrior& prior, SharedState& state,
                    const Vector& noise, Curvature& curvature, double other) {
   constexpr double kRounding = 1e-13;
@@ -70,17 +70,22 @@ Step proximal_step(const RowModel& model, const RowData& data, const SharedPrior
   for_others(data, [&](Index k, const auto&) { rest.segment(k * data.targets.rows(), data.targets.rows()).setZero(); });
   const double before = cost(rest) - other + prior_cost(prior, state);
   const Vector g = curvature.gradient() - state.scale * prior.precision.cwiseProduct(state.mean - prior.mean);
+  const double nothing = kRounding * (1 + std::abs(before));
   SharedState next = state;
   for (int attempt = 0; attempt < kMostTries; ++attempt) {
-    const Vector delta = curvature.step(g, state.damping);
-    const double nothing = kRounding * (1 + std::abs(before));
-    if (attempt == 0 && delta.dot(g) < nothing && curvature.step(g, 0).dot(g) < nothing) break;
+    Vector delta = curvature.step(g, state.damping);
+    bool is_nothing = attempt == 0 && delta.dot(g) < nothing;
+    if (is_nothing) {
+      Vector whole = curvature.step(g, 0);
+      is_nothing = whole.dot(g) < nothing;
+      if (is_nothing) delta = std::move(whole);
+    }
     next.mean = state.mean + delta;
     double other_there = 0;
     Vector r = residuals_at(model, data, next.mean, other_there);
     const double after = cost(r) - other_there + prior_cost(prior, next);
-    if (std::isfinite(after) && after < before) {
-      state.damping = damping_after(state.damping, before - after, 0.5 * delta.dot(g));
+    if (std::isfinite(after) && (is_nothing ? after < before + nothing : after < before)) {
+      if (!is_nothing) state.damping = damping_after(state.damping, before - after, 0.5 * delta.dot(g));
       state.mean = std::move(next.mean);
       return {std::move(r), after, true};
     }
