@@ -46,6 +46,18 @@ def test_weights_of_rows(table: pd.DataFrame) -> None:
         fitted(X, y, np.where(np.arange(len(y)) == 2, np.nan, 1.0))
 
 
+def test_a_limited_time_is_kept_to_and_leaves_a_model(table: pd.DataFrame) -> None:
+    X, y = table[["a", "b"]], table["y"]
+    hurried = dma.Regressor(max_seconds=1e-3).fit(X, y)
+    assert np.isfinite(hurried.predict(X)).all()
+    patient, usual = dma.Regressor(hidden=4, max_seconds=1e6).fit(X, y), dma.Regressor(hidden=4).fit(X, y)
+    assert np.array_equal(patient.predict(X), usual.predict(X))
+    kinds = np.where(y > y.mean(), "high", "low")
+    assert dma.Classifier(max_seconds=1e-3).fit(X, kinds).predict_proba(X).sum() == pytest.approx(len(X))
+    with pytest.raises(dma.Error, match="max_seconds: 0 is given; a number above 0 and below 1e9 is expected"):
+        dma.Regressor(max_seconds=0).fit(X, y)
+
+
 def test_clone_and_parameters() -> None:
     model = dma.Regressor(hidden=(6, 5), noise=0.2, random_state=7)
     assert clone(model).get_params() == model.get_params()
