@@ -103,8 +103,8 @@ Learned learn(Bnn& net, const TrainingData& data, const LearnOptions& options, c
   LearnOptions watched = options;
   watched.on_stage = bar.stage_watch();
   net.keep_going_while([&] { return !interrupt.requested(); },
-                       std::isfinite(request.seconds) ? [&] { return interrupt.seconds_left(); }
-                                                      : std::function<double()>());
+                       request.settings.max_seconds ? [&] { return interrupt.seconds_left(); }
+                                                    : std::function<double()>());
   Learned learned{net.fit(data.inputs, data.outputs, watched, on_epoch, data.weights)};
   learned.signal = team.largest(interrupt.signal());
   if (learned.report.interrupted && !checkpoint_path(request).empty())
@@ -158,7 +158,7 @@ double seconds_in(const std::string& time) {
 
 void fit(FitRequest request) {
   FitTeam team(request);
-  if (!request.time.empty()) request.seconds = seconds_in(request.time);
+  if (!request.time.empty()) request.settings.max_seconds = seconds_in(request.time);
   if (request.checkpoint_every < 1)
     fail("--checkpoint-every: {} is given; at least 1 is expected", request.checkpoint_every);
   if (!request.update.empty() && !request.graph.empty())

@@ -20,8 +20,7 @@ struct FitRequest {
   std::filesystem::path graph, model, plot, plot_training, report, checkpoint, resume, update;
   int checkpoint_every = 10;
   bool quiet = false, json = false, progress = false;
-  std::string time;           // as it is given
-  double seconds = HUGE_VAL;  // that all may take
+  std::string time;  // that all may take, as it is given
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
   bool writes = true;  // files; of several processes the first does
   FitSettings settings;
@@ -29,7 +28,8 @@ struct FitRequest {
 
   // What is left for learning: something is needed for what comes after it.
   double seconds_to_learn() const {
-    return 0.85 * seconds - std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    return 0.85 * settings.max_seconds.value_or(HUGE_VAL) -
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   }
 };
 

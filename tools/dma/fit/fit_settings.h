@@ -28,7 +28,7 @@ struct FitSettings {
   std::optional<std::size_t> batches = {}, batch_size = {}, parts = {};
   std::optional<int> epochs = {}, patience = {};
   std::optional<double> tolerance = {}, least_gain = {};
-  std::optional<double> max_seconds = {};  // that learning may take; of the command line: --time
+  std::optional<double> max_seconds = {};  // of the command line: --time
   std::uint64_t seed = 1;
   std::size_t workers = 1;  // see LearnOptions
   std::size_t jobs = 1;     // threads; of the command line: all processors

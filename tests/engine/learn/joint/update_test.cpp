@@ -84,8 +84,8 @@ TEST_CASE("update: with fewer rows than scalars it stays by rows, and is what th
                      by_matrix = whole.updated(network, prior, later, 20);
   CHECK(by_rows.posterior.factor.size() == 0);
   CHECK(by_matrix.posterior.factor.size() > 0);
-  CHECK((by_rows.posterior.state.mean - by_matrix.posterior.state.mean).norm() < 1e-4);  // where steps end
-  CHECK((by_rows.left_out.variance - by_matrix.left_out.variance).norm() < 1e-4);
+  CHECK((by_rows.posterior.state.mean - by_matrix.posterior.state.mean).norm() < 1e-3);  // steps end at a hundredth of an sd
+  CHECK((by_rows.left_out.variance - by_matrix.left_out.variance).norm() < 1e-3);
 }
 
 TEST_CASE("update: of a network it is the lowest point of the prior Gaussian and the new rows") {
