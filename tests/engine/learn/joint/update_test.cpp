@@ -84,7 +84,8 @@ TEST_CASE("update: with fewer rows than scalars it stays by rows, and is what th
                      by_matrix = whole.updated(network, prior, later, 20);
   CHECK(by_rows.posterior.factor.size() == 0);
   CHECK(by_matrix.posterior.factor.size() > 0);
-  CHECK((by_rows.posterior.state.mean - by_matrix.posterior.state.mean).norm() < 1e-3);  // steps end at a hundredth of an sd
+  // Steps end at a hundredth of a standard deviation.
+  CHECK((by_rows.posterior.state.mean - by_matrix.posterior.state.mean).norm() < 1e-3);
   CHECK((by_rows.left_out.variance - by_matrix.left_out.variance).norm() < 1e-3);
 }
 
