@@ -16,8 +16,8 @@ namespace {
 // Epochs of joint learning, and the fraction of them with constant noise.
 constexpr int kMostEpochs = 100;
 constexpr double kPlainShare = 0.6;
-// Seconds that the neighbours of a row take, where time is limited; and what is no time.
-constexpr double kNeighbourSeconds = 3e-4, kNoTime = 0.25;
+// Where time is limited: seconds that the neighbours of a row take, and seconds that are there in any case.
+constexpr double kNeighbourSeconds = 3e-4, kLeastSeconds = 0.25;
 
 // Far rows: the largest fraction of a table, the fewest rows that can tell, the fits without them.
 constexpr double kMostFar = 0.1;
@@ -143,9 +143,10 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
   }
   describe_joint_members();
   neighbours_.reset();
-  const double seconds = kNeighbourSeconds * static_cast<double>(for_neighbours.rows.rows());
-  const bool has_time = seconds_left_ && seconds < std::max(kNoTime, seconds_left_());
-  if (with_neighbours && (seconds_left_ ? has_time : !found.interrupted)) {
+  const double left = seconds_left_ ? seconds_left_() : HUGE_VAL;
+  const bool is_wanted = !found.interrupted || left <= 0,  // not stopped by anybody
+      has_time = kNeighbourSeconds * static_cast<double>(for_neighbours.rows.rows()) < std::max(kLeastSeconds, left);
+  if (with_neighbours && is_wanted && has_time) {
     const std::vector<double> factors = mix_with_neighbours(std::move(for_neighbours), options);
     std::ranges::transform(found.noise, factors, found.noise.begin(), std::multiplies());
   }

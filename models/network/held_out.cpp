@@ -190,8 +190,7 @@ bool JointRegression::prepare(const RowData& data) {
       start.begin_stage();
     }
   if (!going_on || !judges) parts_.clear();
-  judges = false;
-  expect_end_after(rest());
+  expect_end_after(seconds_after_trials(trial_seconds_, data, memory_.members.size(), false));
   return anew;
 }
 

@@ -68,7 +68,7 @@ bool JointRegression::try_widths(const RowData& data) {
     return choose_form(rows, data.targets.cols(), next.network_.scalars()).form != SolverForm::Form::none &&
            has_time_for(2 * trial + next.seconds_after_trials(trial, data));
   };
-  // What a network gains, in nats a row held out, if that makes it the best one; else none, and what it has gained.
+  // What a network gains over the best so far, in nats a row held out, and whether it takes the place of that.
   struct Gain {
     double nats = 0;
     bool is_enough = false;

@@ -15,7 +15,7 @@ namespace dma {
 namespace {
 
 constexpr double kFirstNoise = 0.3;  // a good part of the target's variance is still unexplained
-constexpr int kBaselineEpochs = 100, kBaselineWeightedEpochs = 20;
+constexpr int kBaselineEpochs = 100, kBaselineWeightedEpochs = 20, kFewestBaselineEpochs = 3;
 constexpr double kBaselineGain = 1e-4;
 constexpr int kFullEpochs = 5;           // on all rows, after growing subsets; twice
 constexpr double kWeightExponent = 0.7;  // of the fit with weighted rows, see SharedFitOptions
@@ -127,6 +127,11 @@ void JointRegression::fit_baseline(Fitting& fitting) {
   curvature->use_threads(options_.jobs, options_.team);
   watch(*curvature, "linear model");
   SharedFitOptions joint{.epochs = kBaselineEpochs, .least_gain = kBaselineGain};
+  joint.on_epoch = [this](const SharedEpoch& epoch) {  // whoever stops the fit has a few of them in any case
+    bool stops = epoch.epoch >= kFewestBaselineEpochs && options_.keep_going && !options_.keep_going();
+    if (options_.team) stops = options_.team->any(stops);
+    return !stops;
+  };
   double evidence = fitting.baseline_evidence = fit_shared(linear_, data, linear_prior_, joint, state, *curvature);
   if (noise_by_inputs()) {
     const auto return_to = [&](SharedState before) {

@@ -187,7 +187,9 @@ void EffectEvidence::set_variance(std::size_t effect, double variance) {
   factor_ = Eigen::LLT<Matrix>(sum).matrixL();
   known_ = roots_.cwiseProduct(with_targets_);
   solve_lower(factor_, known_);
-  squares_ = targets_.squaredNorm() - known_.squaredNorm();
+  constexpr double kRounding = 1e-14;  // what is left of targets without noise is no less
+  const double all = targets_.squaredNorm();
+  squares_ = std::max(all - known_.squaredNorm(), kRounding * all);
 }
 
 EffectEvidence::Gain EffectEvidence::adjust(std::size_t effect) {

@@ -60,15 +60,18 @@ struct Step {
   bool moved = false;
 };
 
-// Levenberg's method in the metric of the prior: the damping is raised until the objective falls. Where that
-// is by less than rounding, a whole step ends at the mode, and says nothing about the damping.
+double squares_cost(const Vector& residuals, const Vector& noise) {
+  return 0.5 * (residuals.array().square() / noise.array()).sum();
+}
+
+// Levenberg's method in the metric of the prior: the damping is raised until the objective falls. Where it can fall by
+// no more than rounding, a whole step ends at the mode, and says nothing about the damping.
 Step proximal_step(const RowModel& model, const RowData& data, const SharedPrior& prior, SharedState& state,
                    const Vector& noise, Curvature& curvature, double other) {
-  constexpr double kRounding = 1e-13;
-  const auto cost = [&](const Vector& r) { return 0.5 * (r.array().square() / noise.array()).sum(); };
+  constexpr double kRounding = 1e-13;  // of the objective, a sum over rows
   Vector rest = curvature.residuals();
   for_others(data, [&](Index k, const auto&) { rest.segment(k * data.targets.rows(), data.targets.rows()).setZero(); });
-  const double before = cost(rest) - other + prior_cost(prior, state);
+  const double before = squares_cost(rest, noise) - other + prior_cost(prior, state);
   const Vector g = curvature.gradient() - state.scale * prior.precision.cwiseProduct(state.mean - prior.mean);
   const double nothing = kRounding * (1 + std::abs(before));
   SharedState next = state;
@@ -83,7 +86,7 @@ Step proximal_step(const RowModel& model, const RowData& data, const SharedPrior
     next.mean = state.mean + delta;
     double other_there = 0;
     Vector r = residuals_at(model, data, next.mean, other_there);
-    const double after = cost(r) - other_there + prior_cost(prior, next);
+    const double after = squares_cost(r, noise) - other_there + prior_cost(prior, next);
     if (std::isfinite(after) && (is_nothing ? after < before + nothing : after < before)) {
       if (!is_nothing) state.damping = damping_after(state.damping, before - after, 0.5 * delta.dot(g));
       state.mean = std::move(next.mean);
@@ -106,9 +109,9 @@ bool step_to_mode(const RowModel& model, const RowData& data, const SharedPrior&
   if (!(foretold > kThere)) return false;
   SharedState next{.mean = state.mean + delta, .scale = state.scale, .noise = {}};
   double other = 0;
-  const auto squares = [&](const Vector& r) { return 0.5 * (r.array().square() / noise.array()).sum(); };
-  const double gained = squares(curvature.residuals()) - squares(residuals_at(model, data, next.mean, other)) +
-                        prior_cost(prior, state) - prior_cost(prior, next);
+  const double gained = squares_cost(curvature.residuals(), noise) -
+                        squares_cost(residuals_at(model, data, next.mean, other), noise) + prior_cost(prior, state) -
+                        prior_cost(prior, next);
   if (!(std::abs(gained - foretold) < kAsForetold * foretold)) return false;
   state.mean = std::move(next.mean);
   return true;

@@ -26,7 +26,8 @@ void check_same(const std::filesystem::path& path, const Json& saved, const Json
 // Options that the network sets for itself: learned noise when none is given, hidden layers that it has chosen.
 Json options_as_made(BnnOptions options, const BnnOptions& saved) {
   if (options.noise.empty()) options.learn_noise = true;
-  if (options.choose_width && saved.choose_width && saved.layers.front() == options.layers.front())
+  if (options.choose_width && saved.choose_width && saved.layers.front() == options.layers.front() &&
+      saved.layers.back() == options.layers.back())
     options.layers = saved.layers;
   if (options.members == 0) options.members = saved.members;
   return to_json(options);
