@@ -127,13 +127,14 @@ void JointRegression::fit_baseline(Fitting& fitting) {
   curvature->use_threads(options_.jobs, options_.team);
   watch(*curvature, "linear model");
   SharedFitOptions joint{.epochs = kBaselineEpochs, .least_gain = kBaselineGain};
-  joint.on_epoch = [this](const SharedEpoch& epoch) {  // whoever stops the fit has a few of them in any case
+  bool going_on = true;
+  joint.on_epoch = [&](const SharedEpoch& epoch) {  // whoever stops the fit has a few of them in any case
     bool stops = epoch.epoch >= kFewestBaselineEpochs && options_.keep_going && !options_.keep_going();
     if (options_.team) stops = options_.team->any(stops);
-    return !stops;
+    return going_on = !stops;
   };
   double evidence = fitting.baseline_evidence = fit_shared(linear_, data, linear_prior_, joint, state, *curvature);
-  if (noise_by_inputs()) {
+  if (noise_by_inputs() && going_on) {
     const auto return_to = [&](SharedState before) {
       state = std::move(before);
       curvature->assemble(linear_, data, state.mean, state.scale * linear_prior_.precision,
@@ -228,7 +229,7 @@ void JointRegression::fit_plain(Fitting& fitting, std::size_t index) {
   const double plain_evidence = fit_shared(network_, data, prior, joint, plain, *curvature);
   SharedState noisy = plain;
   double evidence = plain_evidence;
-  if (noise_by_inputs()) {
+  if (noise_by_inputs() && going_on) {  // a stop leaves the noise constant
     learn_noise_function(data, *curvature, noisy);
     curvature->assemble(network_, data, noisy.mean, noisy.scale * prior.precision,
                         data.weighted(row_noise(noisy, data.rows)));

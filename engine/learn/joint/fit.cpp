@@ -128,7 +128,7 @@ void learn_noise(const RowData& data, const Vector& residuals, const Vector& oth
     if (noise.depends_on_inputs()) {
       Vector squares = r.cwiseAbs2(), left = others.segment(k * n, n);
       if (is_weighted) squares = squares.cwiseProduct(data.weights), left += (data.weights.array() - 1).matrix();
-      for (int twice = 0; twice < 2; ++twice) noise.learn(data.rows, squares, left);
+      noise.learn(data.rows, squares, left, 2);
       continue;
     }
     double left_over = others.size() > 0 ? others.segment(k * n, n).sum() : static_cast<double>(n) - effective;
@@ -238,9 +238,8 @@ void learn_noise_function(const RowData& data, Curvature& curvature, SharedState
   }
   for (std::size_t k = 0; k < state.noise.size(); ++k) {
     state.noise[k].add_slopes(data.rows.cols());
-    for (int step = 0; step < kSteps; ++step)
-      state.noise[k].learn(data.rows, squares.segment(static_cast<Index>(k) * n, n),
-                           fractions.segment(static_cast<Index>(k) * n, n));
+    state.noise[k].learn(data.rows, squares.segment(static_cast<Index>(k) * n, n),
+                         fractions.segment(static_cast<Index>(k) * n, n), kSteps);
   }
 }
 

@@ -31,14 +31,20 @@ void for_row_blocks(const Matrix& rows, const Use& use) {
   }
 }
 
-// Phi^T O Phi / 2, the Fisher information of beta, with the slopes' prior.
-Matrix information(const Matrix& rows, const Vector& fractions, double precision) {
+// The lower triangle of Phi^T O Phi / 2, the Fisher information of beta.
+Matrix information(const Matrix& rows, const Vector& fractions) {
   Matrix f = Matrix::Zero(rows.cols() + 1, rows.cols() + 1);
   for_row_blocks(rows, [&](Index begin, Index n, const Matrix& phi) {
-    add_transposed_product(f, fractions.segment(begin, n).asDiagonal() * phi, phi, 0.5);
+    add_lower_product_by_transposed(f, (0.5 * fractions.segment(begin, n).asDiagonal() * phi).transpose(),
+                                    phi.transpose());
   });
-  f.diagonal().tail(f.rows() - 1).array() += precision;
   return f;
+}
+
+// Its factor with the slopes' prior.
+Eigen::LLT<Matrix> factorised(Matrix f, double precision) {
+  f.diagonal().tail(f.rows() - 1).array() += precision;
+  return Eigen::LLT<Matrix>(std::move(f));
 }
 
 }  // namespace
@@ -54,30 +60,30 @@ Vector LogLinearNoise::variances(const Matrix& rows) const {
 // With row noise s_n the log evidence changes by (r_n^2 / s_n - (1 - h_n)) / 2 with log s_n. A row that is its own
 // prediction (h near 1) so has no say; dividing its residual by a bounded 1 - h instead takes it for evidence of little
 // noise, and where all rows are fitted closely the noise then falls from step to step without end.
-void LogLinearNoise::learn(const Matrix& rows, const Vector& squares, const Vector& fractions) {
-  const Vector u = squares.array() / variances(rows).array() - fractions.array();
-  Matrix f = information(rows, fractions, precision);
+void LogLinearNoise::learn(const Matrix& rows, const Vector& squares, const Vector& fractions, int steps) {
+  Matrix f = information(rows, fractions);
   f(0, 0) += 0.5 * kAwayFromZero;
-  const Eigen::LLT<Matrix> factor(f);
-  Vector slope = Vector::Zero(f.rows());
-  for_row_blocks(
-      rows, [&](Index begin, Index n, const Matrix& phi) { slope += 0.5 * (phi.transpose() * u.segment(begin, n)); });
-  slope(0) += 0.5 * kAwayFromZero;
-  slope.tail(rows.cols()) -= precision * beta.tail(rows.cols());
-  const Vector delta = factor.solve(slope);
-  const double largest = logarithms(delta, rows).cwiseAbs().maxCoeff();
-  beta += delta * std::min(1.0, 1 / std::max(largest, 1e-300));
-  const Matrix inverse = factor.solve(Matrix::Identity(f.rows(), f.cols()));
-  const double determined = static_cast<double>(rows.cols()) - precision * inverse.diagonal().tail(rows.cols()).sum();
-  precision =
-      std::clamp(determined / std::max(beta.tail(rows.cols()).squaredNorm(), 1e-300), kLeastPrecision, kMostPrecision);
+  for (; steps > 0; --steps) {
+    const Vector u = squares.array() / variances(rows).array() - fractions.array();
+    const Eigen::LLT<Matrix> factor = factorised(f, precision);
+    Vector slope(f.rows());
+    slope << 0.5 * (u.sum() + kAwayFromZero),
+        0.5 * (rows.transpose() * u) - precision * beta.tail(rows.cols());
+    const Vector delta = factor.solve(slope);
+    const double largest = logarithms(delta, rows).cwiseAbs().maxCoeff();
+    beta += delta * std::min(1.0, 1 / std::max(largest, 1e-300));
+    Matrix root = Matrix::Identity(f.rows(), f.cols());  // of the inverse
+    solve_lower(factor.matrixLLT(), root);
+    const double determined = static_cast<double>(rows.cols()) - precision * root.rightCols(rows.cols()).squaredNorm();
+    precision = std::clamp(determined / std::max(beta.tail(rows.cols()).squaredNorm(), 1e-300), kLeastPrecision,
+                           kMostPrecision);
+  }
 }
 
 double LogLinearNoise::log_evidence(const Matrix& rows, const Vector& weights) const {
   if (!depends_on_inputs()) return 0;
   const Vector counts = weights.size() > 0 ? weights : Vector(Vector::Ones(rows.rows()));
-  const Matrix f = information(rows, counts, precision);
-  const Eigen::LLT<Matrix> factor(f);
+  const Eigen::LLT<Matrix> factor = factorised(information(rows, counts), precision);
   const auto slopes = static_cast<double>(rows.cols());
   // The intercept's own determinant, N / 2, is the constant model's too and is left out.
   return -0.5 * precision * beta.tail(rows.cols()).squaredNorm() + 0.5 * slopes * std::log(precision) -

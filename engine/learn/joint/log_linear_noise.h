@@ -30,10 +30,10 @@ struct LogLinearNoise {
   static LogLinearNoise constant(double variance);
   void add_slopes(Index inputs);
 
-  // One step of Fisher scoring on the evidence, and of evidence on the precision of slopes. `squares`: of the
+  // Steps of Fisher scoring on the evidence, and of evidence on the precision of slopes. `squares`: of the
   // residuals; `fractions`: 1 - h of every row, the part of its prediction that it did not make itself (1 where nothing
   // was fitted).
-  void learn(const Matrix& rows, const Vector& squares, const Vector& fractions);
+  void learn(const Matrix& rows, const Vector& squares, const Vector& fractions, int steps = 1);
   // Laplace's term for beta in the log evidence; the weights are those of the rows, empty: 1 for all.
   double log_evidence(const Matrix& rows, const Vector& weights = {}) const;
   // Remembers the range of the logarithm on these rows.

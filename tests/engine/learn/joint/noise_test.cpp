@@ -48,7 +48,7 @@ TEST_CASE("log-linear noise: slopes come back, and go to zero where noise is con
   const Vector truth = (-1 + 0.8 * rows.col(1).array()).exp();
   LogLinearNoise noise = LogLinearNoise::constant(1);
   noise.add_slopes(3);
-  for (int step = 0; step < 40; ++step) noise.learn(rows, truth.cwiseProduct(z.cwiseAbs2()), Vector::Ones(3000));
+  noise.learn(rows, truth.cwiseProduct(z.cwiseAbs2()), Vector::Ones(3000), 40);
   CHECK(noise.beta(0) == doctest::Approx(-1).epsilon(0.1));
   CHECK(noise.beta(2) == doctest::Approx(0.8).epsilon(0.1));
   CHECK(std::abs(noise.beta(1)) < 0.1);
@@ -70,7 +70,7 @@ TEST_CASE("log-linear noise: a row that makes its own prediction has no say") {
   squares.head(kRows / 2).setZero(), fractions.head(kRows / 2).setConstant(1e-9);
   LogLinearNoise noise = LogLinearNoise::constant(1);
   noise.add_slopes(2);
-  for (int step = 0; step < 40; ++step) noise.learn(rows, squares, fractions);
+  noise.learn(rows, squares, fractions, 40);
   CHECK(std::exp(noise.beta(0)) == doctest::Approx(0.25).epsilon(0.1));
 }
 
