@@ -1,13 +1,12 @@
 #include "models/neighbours/neighbours.h"
 
 #include <algorithm>
-#include <boost/random/mersenne_twister.hpp>
-#include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "engine/support/parallel.h"
+#include "models/neighbours/trend.h"
 #include "models/table/deal_rows.h"
 #include "models/table/relevance.h"
 
@@ -31,102 +30,6 @@ constexpr double kLeastNoiseToSignal = 1e-8;  // of the signal: keeps equal rows
 constexpr double kLongest = 6;                // logarithm of a lengthscale, away from the usual one
 constexpr double kMatters = 0.1;              // relevance from which on a column gets a lengthscale of its own
 constexpr double kNoVariance = 1e-20;         // of what the trend leaves: nothing is left
-
-// The line whose ridge predicts rows best that it leaves out, and what it leaves of each row with and without that row.
-// Columns are shrunk as their relevances say.
-struct Trend {
-  Vector weights;  // of the columns, then the constant
-  Vector left, left_out;
-  Eigen::RowVectorXd centre;
-  Matrix axes;    // of the columns, times the roots of their relevances
-  Vector shrunk;  // inverse of the squares along each, with the ridge
-};
-
-// Weights of rows: empty: 1.
-Trend trend_of(const Matrix& rows, const Vector& targets, const Vector& given, const Vector& relevance) {
-  const Vector weights_of_rows = given.size() == 0 ? Vector(Vector::Ones(rows.rows())) : given;
-  const double count = weights_of_rows.sum();
-  const Eigen::RowVectorXd centre = weights_of_rows.transpose() * rows / count;
-  const double mean = weights_of_rows.dot(targets) / count;
-  const Vector y = targets.array() - mean;
-  const Matrix centred = (rows.rowwise() - centre) * relevance.cwiseSqrt().asDiagonal();
-  const Eigen::SelfAdjointEigenSolver<Matrix> found(
-      Matrix(centred.transpose() * weights_of_rows.asDiagonal() * centred));
-  const Matrix along = centred * found.eigenvectors(), axes = relevance.cwiseSqrt().asDiagonal() * found.eigenvectors();
-  const Vector products = along.transpose() * weights_of_rows.cwiseProduct(y);
-  const Matrix squares = along.cwiseAbs2();
-  const Vector lengths = found.eigenvalues().cwiseMax(0);
-  Trend best;
-  double least = std::numeric_limits<double>::infinity();
-  // Where columns outnumber rows, rounding would decide what little ridge leaves of them.
-  for (double ridge = rows.rows() > 2 * rows.cols() ? 1e-12 : 1e-4; ridge < 1e7; ridge *= 10) {
-    const Vector shrunk = (lengths.array() + ridge * count).inverse(), weights = products.cwiseProduct(shrunk);
-    const Vector left = y - along * weights;
-    const Vector left_out =
-        left.array() / (1 - weights_of_rows.array() * (1 / count + (squares * shrunk).array())).max(1e-9);
-    const double sum = weights_of_rows.dot(left_out.cwiseAbs2());
-    if (!(sum < least)) continue;
-    least = sum;
-    best = {axes * weights, left, left_out, centre, axes, shrunk};
-  }
-  best.weights.conservativeResize(rows.cols() + 1);
-  best.weights(rows.cols()) = mean - centre.dot(best.weights.head(rows.cols()));
-  return best;
-}
-
-Vector trend_at(const Vector& weights, const Matrix& rows) {
-  return (rows * weights.head(rows.cols())).array() + weights(rows.cols());
-}
-
-// `count` of so many, in a random order.
-std::vector<Index> drawn(Index of, Index count, boost::random::mt19937_64& random) {
-  std::vector<Index> all(static_cast<std::size_t>(of));
-  std::iota(all.begin(), all.end(), Index{0});
-  count = std::min(of, count);
-  for (Index i = 0; i < count; ++i) {
-    const Index other = boost::random::uniform_int_distribution<Index>(i, of - 1)(random);
-    std::swap(all[static_cast<std::size_t>(i)], all[static_cast<std::size_t>(other)]);
-  }
-  all.resize(static_cast<std::size_t>(count));
-  return all;
-}
-
-// Of the weights of a trend, under what the process and the noise do to them. Along its axes F, with
-// D = (F^T F + R)^-1 and weights of variance (s + v) / R, which is at most 1, it is
-//   D (F^T (K + v I) F + (s + v) R) D  =  (s + v) D + D F^T (K - s I) F D,
-// where pairs of some rows stand for all pairs. A row of weight w is w rows with one f: it counts w times in F^T F, and
-// w (w - 1) of its pairs are in K - s I.
-Matrix covariance_of(const Trend& trend, const Matrix& rows, const Vector& weights, const NeighbourKernel& kernel,
-                     std::uint64_t seed) {
-  constexpr Index kSample = 256;
-  boost::random::mt19937_64 random(seed);
-  const Index columns = rows.cols();
-  const std::vector<Index> which = drawn(rows.rows(), kSample, random);
-  const Matrix sample = rows(which, Eigen::all);
-  const auto all = static_cast<double>(rows.rows()), some = static_cast<double>(sample.rows());
-  Matrix features(sample.rows(), columns + 1);
-  features << (sample.rowwise() - trend.centre) * trend.axes, Vector::Ones(sample.rows());
-  Matrix pairs = kernel.covariance(sample);
-  pairs.diagonal().setZero();
-  if (const Vector own = dma::weights_of(weights, which); own.size() > 0) {
-    pairs = own.asDiagonal() * pairs * own.asDiagonal();
-    if (all > 1) pairs.diagonal() = kernel.signal * (some - 1) / (all - 1) * own.array() * (own.array() - 1);
-  }
-  const Eigen::SelfAdjointEigenSolver<Matrix> found(Matrix(features.transpose() * pairs * features));
-  // What is negative is due to the sample: neighbours have like features.
-  pairs = found.eigenvectors() * found.eigenvalues().cwiseMax(0).asDiagonal() * found.eigenvectors().transpose();
-  const double variance = kernel.signal + kernel.noise;
-  Vector shrunk(columns + 1);
-  shrunk << (trend.shrunk.cwiseInverse().array() + variance).inverse().matrix(),
-      1 / total_weight(rows.rows(), weights);
-  Matrix along = shrunk.asDiagonal() * pairs * shrunk.asDiagonal() * (all * (all - 1) / (some * (some - 1)));
-  along.diagonal() += variance * shrunk;
-  Matrix to_axes = Matrix::Zero(columns + 1, columns + 1);  // from columns and constant
-  to_axes.topLeftCorner(columns, columns) = trend.axes.transpose();
-  to_axes.topRightCorner(columns, 1) = -(trend.centre * trend.axes).transpose();
-  to_axes(columns, columns) = 1;
-  return to_axes.transpose() * along * to_axes;
-}
 
 // Calls f with the first and the number of every so many rows, several at the same time.
 void by_blocks(Index rows, std::size_t jobs, const auto& f) {
@@ -220,10 +123,12 @@ NeighbourKernel learned_kernel(const Matrix& rows, const Vector& values, const V
 }
 
 // What the process says of points by their nearest rows; with `own`, the numbers of the rows that they are, each
-// without itself. An error of the trend counts as far as the neighbours do not share it.
+// without itself. An error of the trend counts as far as the neighbours do not share it: `apart` of every point is told.
 void believe(const NeighbourKernel& kernel, const Matrix& trend_covariance, const NearestRows& search,
              const Matrix& rows, const Vector& values, const Vector& weights, const Matrix& points,
-             std::span<const Index> own, std::size_t jobs, Eigen::Ref<Vector> mean, Eigen::Ref<Vector> variance) {
+             std::span<const Index> own, std::size_t jobs, Eigen::Ref<Vector> mean, Eigen::Ref<Vector> variance,
+             Matrix* all_apart = nullptr) {
+  if (all_apart) all_apart->resize(points.rows(), rows.cols() + 1);
   by_blocks(points.rows(), jobs, [&](Index begin, Index size) {
     const auto some = points.middleRows(begin, size);
     const IndexMatrix nearest = search.find(kernel.scaled(some), Neighbours::kNeighbours, part_of(own, begin, size));
@@ -235,6 +140,7 @@ void believe(const NeighbourKernel& kernel, const Matrix& trend_covariance, cons
       if (trend_covariance.size() == 0) continue;
       apart.head(rows.cols()) = some.row(i) - conditional.weights().transpose() * rows(nearest.col(i), Eigen::all);
       apart(rows.cols()) = 1 - conditional.weights().sum();
+      if (all_apart) all_apart->row(begin + i) = apart;
       variance(begin + i) += std::max(0.0, apart.dot(trend_covariance * apart));
     }
   });
@@ -249,7 +155,7 @@ void Neighbours::prepare() {
   search_.clear();
   for (std::size_t k = 0; k < memory_.outputs.size(); ++k) {
     const Output& output = memory_.outputs[k];
-    values_.col(static_cast<Index>(k)) -= trend_at(output.trend, memory_.rows);
+    values_.col(static_cast<Index>(k)) -= Trend::at(output.trend, memory_.rows);
     search_.emplace_back(output.kernel.scaled(memory_.rows));
   }
 }
@@ -289,10 +195,10 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
     const Vector relevance = relevance_by(rows, targets.col(k), weights);
     const bool has_lengthscales =
         rows.cols() > 1 && static_cast<double>(count) >= kRowsPerLengthscale * relevance.sum();
-    const Trend trend = trend_of(rows, targets.col(k), weights, relevance);
+    const Trend trend = Trend::fit(rows, targets.col(k), weights, relevance);
     const double variance = weighted_sum(trend.left_out.cwiseAbs2(), weights) / total_weight(count, weights);
     NeighbourKernel kernel{Vector::Ones(rows.cols()), 0, std::max(variance, std::numeric_limits<double>::min())};
-    Vector mean = Vector::Zero(count), spread = mean;
+    Vector errors = trend.left_out, spread = Vector::Zero(count);
     const bool has_structure = variance > kNoVariance;
     flattery(k) = !has_structure ? std::numeric_limits<double>::infinity()
                   : are_few      ? 0
@@ -312,22 +218,24 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
       away.head(rows.cols()) -= usual_lengths(of_part);
       logs += away / static_cast<double>(parts.size());
       Vector own_mean(static_cast<Index>(own_rows.size())), own_spread = own_mean;
-      believe(kernel, covariance_of(trend, rows, weights, kernel, options.seed), NearestRows(kernel.scaled(rows)), rows,
-              trend.left, weights, rows(own_rows, Eigen::all), own_rows, options.jobs, own_mean, own_spread);
-      mean(own_rows) = own_mean, spread(own_rows) = own_spread;
+      Matrix apart;
+      believe(kernel, trend.covariance(rows, kernel, options.seed), NearestRows(kernel.scaled(rows)), rows,
+              trend.left, weights, rows(own_rows, Eigen::all), own_rows, options.jobs, own_mean, own_spread, &apart);
+      errors(own_rows) = trend.left(own_rows) - own_mean + trend.change(rows, own_rows, apart);
+      spread(own_rows) = own_spread;
     }
     if (has_structure && are_few)
       kernel =
           learned_kernel(rows, trend.left, trend.left_out, weights, relevance, has_lengthscales, logs, options, told);
     // The noise is that of the kernel that stays, whose tails these rows tell.
-    const Vector errors = (trend.left_out - mean)(judged), own_spread = spread(judged),
-                 noise = Vector::Constant(size, kernel.noise);
+    errors = errors(judged).eval();
+    const Vector own_spread = spread(judged), noise = Vector::Constant(size, kernel.noise);
     left_out.mean.col(k) -= errors;
     left_out.epistemic_sd.col(k) = own_spread.cwiseSqrt();
     left_out.noise_sd.col(k) = noise.cwiseSqrt();
     learned.push_back({trend.weights, kernel,
                        has_structure ? most_likely_tails(errors, own_spread, noise, judged_weights) : StudentTails{}, 0,
-                       covariance_of(trend, rows, weights, kernel, options.seed)});
+                       trend.covariance(rows, kernel, options.seed)});
     left_out.tails.push_back(learned.back().tails);
   }
   for (Index k = 0; k < outputs; ++k) {
@@ -356,7 +264,7 @@ PredictionComponent Neighbours::believed(const Matrix& rows, std::span<const Ind
     const Output& output = memory_.outputs[static_cast<std::size_t>(k)];
     believe(output.kernel, output.trend_covariance, search_[static_cast<std::size_t>(k)], memory_.rows, values_.col(k),
             memory_.weights, rows, own, jobs, all.mean.col(k), all.epistemic_sd.col(k));
-    all.mean.col(k) += trend_at(output.trend, rows);
+    all.mean.col(k) += Trend::at(output.trend, rows);
     all.epistemic_sd.col(k) = all.epistemic_sd.col(k).cwiseSqrt().eval();
     all.noise_sd.col(k).setConstant(std::sqrt(output.kernel.noise));
     all.tails.push_back(output.tails);

@@ -1,5 +1,7 @@
 #include "models/table/deal_rows.h"
 
+#include <algorithm>
+#include <boost/random/uniform_int_distribution.hpp>
 #include <numeric>
 #include <utility>
 
@@ -46,6 +48,18 @@ std::vector<Eigen::Index> deal_rows(std::size_t rows, std::size_t workers, std::
   std::vector<Eigen::Index> order(rows);
   for (std::size_t n = 0; n < rows; ++n) order[next[dealt[n]]++] = static_cast<Eigen::Index>(n);
   return order;
+}
+
+std::vector<Eigen::Index> drawn(Eigen::Index of, Eigen::Index count, boost::random::mt19937_64& random) {
+  std::vector<Eigen::Index> all(static_cast<std::size_t>(of));
+  std::iota(all.begin(), all.end(), Eigen::Index{0});
+  count = std::min(of, count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const auto other = boost::random::uniform_int_distribution<Eigen::Index>(i, of - 1)(random);
+    std::swap(all[static_cast<std::size_t>(i)], all[static_cast<std::size_t>(other)]);
+  }
+  all.resize(static_cast<std::size_t>(count));
+  return all;
 }
 
 }  // namespace dma

@@ -225,6 +225,38 @@ TEST_CASE("neighbours: local structure is learned, its intervals hold, and threa
   CHECK(fit.left_out.epistemic_sd == again.left_out.epistemic_sd);
 }
 
+TEST_CASE("neighbours: a row that is left out has no part in the trend of its neighbours either") {
+  constexpr Index kRows = 320;
+  Matrix rows = random_matrix(kRows, 2, 3);
+  rows.col(0) = rows.col(0).array().cube() / 2;  // some rows have much leverage
+  const Matrix targets =
+      2 * rows.col(0).array() + (3 * rows.col(1).array()).sin() + 0.1 * random_matrix(kRows, 1, 4).array();
+  const Vector weights = random_matrix(kRows, 1, 5).cwiseAbs().array() + 0.5;
+  const Neighbours::Fit fit = Neighbours::fit(rows, targets, {}, weights);
+  REQUIRE(fit.left_out.mean.rows() == kRows);
+  const NeighbourKernel& kernel = fit.model.memory().outputs[0].kernel;
+  Matrix with_ones(kRows, 3);
+  with_ones << rows, Vector::Ones(kRows);
+  for (Index n = 0; n < kRows; ++n) {
+    std::vector<Index> others;
+    for (Index i = 0; i < kRows; ++i)
+      if (i != n) others.push_back(i);
+    const Vector roots = weights(others).cwiseSqrt();
+    const Vector line = (roots.asDiagonal() * with_ones(others, Eigen::all))
+                            .householderQr()
+                            .solve(roots.cwiseProduct(targets(others, 0)));
+    const Vector left = targets - with_ones * line;
+    const Matrix scaled = kernel.scaled(rows);
+    std::ranges::sort(others, {}, [&](Index i) { return (scaled.row(i) - scaled.row(n)).squaredNorm(); });
+    others.resize(Neighbours::kNeighbours);
+    const Matrix near = rows(others, Eigen::all);
+    Matrix k = covariance(kernel, near, near);
+    k.diagonal() += kernel.noise * weights(others).cwiseInverse();
+    const double process = covariance(kernel, rows.row(n), near).row(0).dot(Vector(k.ldlt().solve(left(others))));
+    CHECK(fit.left_out.mean(n, 0) == doctest::Approx(with_ones.row(n).dot(line) + process).epsilon(1e-6));
+  }
+}
+
 TEST_CASE("neighbours: of a large table a sample is judged, as all of its rows would be") {
   const Matrix rows = random_matrix(20500, 2, 7);
   const Matrix targets = (3 * rows.col(0)).array().sin().matrix() + rows.col(1) + 0.2 * random_matrix(20500, 1, 8);

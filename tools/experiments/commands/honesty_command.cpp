@@ -54,7 +54,7 @@ void judge_sizes(const HonestyRequest& request, const validation::Hidden& hidden
   std::size_t count = 0, kept = 0, covered = 0, near = 0;
   double sum = 0;
   fmt::print("{:<30}{:>6}{:>9}{:>9}{:>8}{:>10}{:>8}\n", "table", "seed", "said", "rmse", "off", "coverage", "CPU s");
-  for (const std::string& name : sized_names())
+  for (const std::string& name : request.tables.empty() ? sized_names() : request.tables)
     for (std::uint64_t seed = request.first; seed < request.first + request.seeds; ++seed) {
       const HonestyResult r = measure_honesty(name, {1, seed}, hidden, request.method);
       const double off = r.said / r.rmse - 1;

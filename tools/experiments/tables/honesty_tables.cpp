@@ -226,9 +226,11 @@ std::vector<std::string> sized_names() {
 }
 
 HonestyTable honesty_table(const std::string& name, std::uint64_t seed) {
-  const bool is_sized = sized_laws().contains(name);
+  const auto sized = sized_laws().find(name);
+  const bool is_sized = sized != sized_laws().end();
   if (!is_sized && !laws().contains(name)) fail("no honesty table '{}'{}", name, suggestion(name, honesty_names()));
-  const Law& law = is_sized ? sized_laws().at(name) : laws().at(name);
+  const Law& law = is_sized ? sized->second : laws().at(name);
+  if (is_sized) seed += 1'000'003 * static_cast<std::uint64_t>(std::distance(sized_laws().begin(), sized));
   Source source(seed);
   HonestyTable table{name, {}, {}, {}, {}, law.noise, law.least, law.most};
   draw(law, law.rows, source, table.inputs, table.targets);
