@@ -186,8 +186,13 @@ struct Diagnosis::Information {
   }
 };
 
+const PlanData::Variable& Diagnosis::variable_at(std::uint32_t element) const {
+  const bool is_same = variable_.ends.data() != nullptr && element - variable_.first_element < variable_.size;
+  return is_same ? variable_ : variable_ = plan_.variables.at_element(element);
+}
+
 Natural Diagnosis::product_at(std::uint32_t element, std::uint32_t without) const {
-  const PlanData::Variable v = plan_.variables.at_element(element);
+  const PlanData::Variable& v = variable_at(element);
   Natural product;
   if (v.first_slot != kNowhere) product = state_.message(v.first_slot + element - v.first_element);
   for (const auto& end : v.ends)
@@ -234,9 +239,9 @@ bool Diagnosis::add_slot(std::uint32_t g, std::uint32_t slot, Information& infor
     }
     for (std::uint32_t t = 0; t < port.terms; ++t, ++inputs) {
       const std::uint32_t q = slot * port.terms + t, e = state_.element(port, q);
-      const PlanData::Variable v = plan_.variables.at_element(e);
       const std::size_t at = information.place_of(e);
-      if (!(v.family == Family()) || inputs == Information::kMost || at == Information::kMost) return false;
+      const bool has_room = inputs < Information::kMost && at < Information::kMost;
+      if (!has_room || !(variable_at(e).family == Family())) return false;
       const bool is_new = at == information.size;
       if (is_new) information.element[at] = e, information.belief[at] = product_at(e);
       const Natural belief = information.belief[at];

@@ -39,9 +39,11 @@ class Diagnosis {
   bool add_slot(std::uint32_t group, std::uint32_t slot, Information& information) const;
   bool is_silent(const Group& group, std::size_t input, std::size_t output) const;
   Natural product_at(std::uint32_t element, std::uint32_t without = kNowhere) const;
+  const PlanData::Variable& variable_at(std::uint32_t element) const;
 
   State& state_;
   const PlanData& plan_;
+  mutable PlanData::Variable variable_ = {};  // the last that was looked up: elements are asked for in a row
 };
 
 }  // namespace dma
