@@ -123,7 +123,8 @@ NeighbourKernel learned_kernel(const Matrix& rows, const Vector& values, const V
 }
 
 // What the process says of points by their nearest rows; with `own`, the numbers of the rows that they are, each
-// without itself. An error of the trend counts as far as the neighbours do not share it: `apart` of every point is told.
+// without itself. An error of the trend counts as far as the neighbours do not share it: `all_apart`, if wanted, is how
+// far they do not.
 void believe(const NeighbourKernel& kernel, const Matrix& trend_covariance, const NearestRows& search,
              const Matrix& rows, const Vector& values, const Vector& weights, const Matrix& points,
              std::span<const Index> own, std::size_t jobs, Eigen::Ref<Vector> mean, Eigen::Ref<Vector> variance,
