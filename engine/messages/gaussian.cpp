@@ -32,11 +32,6 @@ double log_density_at(double deviation, double rho) {
 }
 }  // namespace
 
-Gaussian closed_unusual(double tau, double rho, double mean) {
-  if (widens({tau, rho})) return {tau, rho};
-  return rho > 0 && std::isfinite(mean) ? Gaussian::point(mean) : Gaussian::uniform();
-}
-
 Natural multiply_unusual(const Natural& a, const Natural& b) {
   if (a.is_point()) return a;
   if (b.is_point()) return b;

@@ -94,9 +94,6 @@ struct Gaussian : Natural {
   double sd() const { return 1 / std::sqrt(rho); }
 };
 
-// Not inlined: it would cost a chain of messages a tenth of its time.
-[[gnu::cold]] Gaussian closed_unusual(double tau, double rho, double mean);
-
 // The message with these natural parameters and this mean, where they fit in a double; otherwise its neighbour in the
 // closed set:
 //   rho underflows, or the mean leaves the range  uniform: the density is flat over every representable number
@@ -107,9 +104,12 @@ struct Gaussian : Natural {
 // need not wait.
 template <class Mean>
 Gaussian closed(double tau, double rho, const Mean& mean) {
-  if (rho > 0 && rho < kInfinity && std::abs(tau) < kInfinity) [[likely]] return {tau, rho};
-  if constexpr (std::is_invocable_v<Mean>) return closed_unusual(tau, rho, mean());
-  else return closed_unusual(tau, rho, mean);
+  if (rho > 0 && rho < kInfinity && std::abs(tau) < kInfinity) return {tau, rho};
+  if (widens({tau, rho})) return {tau, rho};
+  double location;
+  if constexpr (std::is_invocable_v<Mean>) location = mean();
+  else location = mean;
+  return rho > 0 && std::isfinite(location) ? Gaussian::point(location) : Gaussian::uniform();
 }
 
 inline Gaussian Gaussian::from_moments(double mean, double variance) {

@@ -5,6 +5,8 @@
 
 namespace dma {
 
+Gaussian GaussianNoise::closed_elsewhere(double tau, double rho, double mean) { return closed(tau, rho, mean); }
+
 void GaussianNoise::row(const RowCall& call) {
   for (std::size_t s = 0; s < call.slots; ++s) {
     call.coefficient(0)[s] = -1;

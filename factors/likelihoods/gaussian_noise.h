@@ -29,8 +29,12 @@ struct GaussianNoise {
     const double widening = 1 + g.rho * variance;
     if (g.is_point() || widening == kInfinity) return Gaussian::from_moments(g.mean(), variance);
     const double fraction = 1 / widening;  // one division for both: a chain of these waits for every one
-    return closed(g.tau * fraction, g.rho * fraction, [&] { return g.mean(); });
+    const double tau = g.tau * fraction, rho = g.rho * fraction;
+    if (rho > 0 && rho < kInfinity && std::abs(tau) < kInfinity) [[likely]] return {tau, rho};
+    return closed_elsewhere(tau, rho, g.mean());
   }
+  // Inlined, it costs a chain of messages a tenth of its time.
+  [[gnu::cold]] static Gaussian closed_elsewhere(double tau, double rho, double mean);
 };
 
 Kind gaussian_noise_kind();
