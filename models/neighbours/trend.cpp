@@ -43,6 +43,9 @@ Vector Trend::at(const Vector& weights, const Matrix& rows) {
   return (rows * weights.head(rows.cols())).array() + weights(rows.cols());
 }
 
+// Without row n, whose error is then e, the slopes along the axes change by -D f w e and the constant at the centre by
+// -w e / W: f are the row's features, w its weight, W the sum of all weights, D the inverse `shrunk`. Neighbours whose
+// values lose the same change carry it into the process, which leaves that of `apart`.
 Vector Trend::change(const Matrix& rows, const std::vector<Index>& some, const Matrix& apart) const {
   const Vector constants = apart.rightCols(1);
   const Matrix own = (rows(some, Eigen::all).rowwise() - centre) * axes * shrunk.asDiagonal(),

@@ -1,4 +1,5 @@
-// The line that neighbours leave to no process: a ridge regression on the columns, shrunk as their relevances say.
+// The linear trend below the Gaussian process of neighbours: a ridge regression on the columns, shrunk as their
+// relevances say.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ struct Trend {
   Vector shrunk;  // inverse of the squares along each, with the ridge
   Vector weights_of_rows;
 
-  // The one whose ridge predicts rows best that it leaves out. Weights of rows: empty: 1 for all.
+  // The one whose ridge predicts rows best that it leaves out. No weights: 1 for every row.
   static Trend fit(const Matrix& rows, const Vector& targets, const Vector& weights, const Vector& relevance);
   static Vector at(const Vector& weights, const Matrix& rows);
 
