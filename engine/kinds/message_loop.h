@@ -117,15 +117,13 @@ class MessageLoop {
   static void columns(const Call& call, std::size_t first, std::size_t last, Outcome& outcome) {
     knowing_if_tracked(call, [&](auto tracked) {
       knowing_if_parameters_vary(call, [&](auto vary) {
-        over_plate<tracked.value, vary.value>(call, first, last, outcome, Reads());
+        over_plate<tracked.value ? Tracked::kYes : Tracked::kNo, vary.value>(call, first, last, outcome, Reads());
       });
     });
   }
   // One slot after the other: by the table if there is one, and otherwise, never tracked, at constant places.
   static void chain(const Call& call, const ChainSegment& segment, Outcome& outcome) {
-    if (segment.table != nullptr)
-      return knowing_if_tracked(
-          call, [&](auto tracked) { over_table<tracked.value>(call, segment, outcome, Reads()); });
+    if (segment.table != nullptr) return over_table(call, segment, outcome, Reads());
     knowing_if_parameters_vary(call, [&](auto vary) {
       ChainLoop<vary.value> loop(call, segment, outcome);
       for (std::uint64_t k = 0; k < segment.count; ++k) loop.next();
@@ -200,9 +198,11 @@ class MessageLoop {
     else loop(std::false_type());
   }
 
+  enum class Tracked { kNo, kYes, kAsk };
+
   // The function and where its results go. Everything that stays the same from slot to slot is copied out of the call:
   // the compiler then knows that storing a message does not change it. Parameters that all slots share are bound once.
-  template <bool kTracked, bool kParametersVary>
+  template <Tracked kTracked, bool kParametersVary>
   class SlotSender {
    public:
     SlotSender(const Call& call, ScratchArrays& scratch, const Outcome& outcome)
@@ -248,7 +248,7 @@ class MessageLoop {
         function_(arguments..., results_);
         for (std::size_t t = 0; t < results_.size(); ++t)
           keep(out + static_cast<std::ptrdiff_t>(t), results_[t], slot);
-        return kTracked || results_.empty() ? Natural() : Natural(results_[0]);
+        return kTracked != Tracked::kNo || results_.empty() ? Natural() : Natural(results_[0]);
       } else {
         const auto message = function_(arguments...);
         keep(out, message, slot);
@@ -263,10 +263,15 @@ class MessageLoop {
         if (sink_.keeps_sites && widens(message.own)) return sink_.store(out, message.own, slot, outcome_);
         outcome_.replaced += message.replaced;
       }
+      if (kTracked == Tracked::kAsk ? sink_.is_tracked : kTracked == Tracked::kYes) keep_as<true>(out, message, slot);
+      else keep_as<false>(out, message, slot);
+    }
+    template <bool kIsTracked, class Message>
+    [[gnu::always_inline]] void keep_as(std::ptrdiff_t out, const Message& message, std::uint64_t slot) {
       if constexpr (requires(const Natural& m) { Message::is_message(m); })
-        sink_.template store_by_rules<kTracked>(out, message, slot, outcome_);
+        sink_.template store_by_rules<kIsTracked>(out, message, slot, outcome_);
       else
-        sink_.template store<kTracked>(out, message, slot, outcome_);
+        sink_.template store<kIsTracked>(out, message, slot, outcome_);
     }
 
     Outcome outcome_;
@@ -279,7 +284,7 @@ class MessageLoop {
     Results results_ = {};
   };
 
-  template <bool kTracked, bool kParametersVary, std::size_t... i>
+  template <Tracked kTracked, bool kParametersVary, std::size_t... i>
   static void over_plate(const Call& call, std::size_t first, std::size_t last, Outcome& outcome,
                          std::index_sequence<i...>) {
     ScratchArrays scratch(call.scratch);
@@ -299,8 +304,8 @@ class MessageLoop {
     outcome = send.outcome();
   }
 
-  // That slots may share parameters is not worth another loop beside looking up neighbours.
-  template <bool kTracked, std::size_t... i>
+  // That slots may share parameters, or be tracked, is not worth another loop beside looking up neighbours.
+  template <std::size_t... i>
   static void over_table(const Call& call, const ChainSegment& segment, Outcome& outcome, std::index_sequence<i...>) {
     // Copies stay in registers; what somebody else can see is read anew for every message.
     [[maybe_unused]] const ChainTable table = *segment.table;
@@ -309,7 +314,7 @@ class MessageLoop {
     const std::int64_t step = segment.step;
     ScratchArrays scratch(call.scratch);
     [[maybe_unused]] const std::tuple room{scratch.template take<Argument<i>>(reads[i].terms)...};
-    SlotSender<kTracked, true> send(call, scratch, outcome);
+    SlotSender<Tracked::kAsk, true> send(call, scratch, outcome);
     std::int64_t at = segment.first;
     for (std::uint64_t k = segment.count; k > 0; --k, at += step) {
       const auto slot = static_cast<std::uint32_t>(at);
@@ -364,7 +369,7 @@ class MessageLoop<F>::ChainLoop {
 
   ScratchArrays scratch_;
   decltype(make_room(std::declval<ScratchArrays&>(), std::declval<const ChainSegment&>(), Reads())) room_;
-  SlotSender<false, kParametersVary> send_;
+  SlotSender<Tracked::kNo, kParametersVary> send_;
   std::array<ChainRead, kReads> reads_{};
   Natural sent_;
   const std::ptrdiff_t out_column_;
