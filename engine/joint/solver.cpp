@@ -6,6 +6,7 @@
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 
+#include "engine/support/dense.h"
 #include "engine/support/error.h"
 
 namespace dma::joint_system {
@@ -69,7 +70,7 @@ std::vector<double> downward_bend(Numbers& n) {
   }
   (void)gradient_at(n.x);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> bends(
-      curvature.topLeftCorner(count, count).selfadjointView<Eigen::Upper>());
+      Eigen::MatrixXd(curvature.topLeftCorner(count, count).selfadjointView<Eigen::Upper>()));
   if (!(bends.eigenvalues()[0] < 0)) return {};
   set_step(basis.leftCols(count) * bends.eigenvectors().col(0));
   return n.step;

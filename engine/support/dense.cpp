@@ -1,5 +1,17 @@
 #include "engine/support/dense.h"
 
+namespace Eigen {
+
+template LLT<MatrixXd>& LLT<MatrixXd>::compute<MatrixXd>(const EigenBase<MatrixXd>&);
+template LDLT<MatrixXd>& LDLT<MatrixXd>::compute<MatrixXd>(const EigenBase<MatrixXd>&);
+template void PartialPivLU<MatrixXd>::compute();
+template SelfAdjointEigenSolver<MatrixXd>& SelfAdjointEigenSolver<MatrixXd>::compute<MatrixXd>(
+    const EigenBase<MatrixXd>&, int);
+template SelfAdjointEigenSolver<MatrixXd>& SelfAdjointEigenSolver<MatrixXd>::computeFromTridiagonal(
+    const RealVectorType&, const SubDiagonalType&, int);
+
+}  // namespace Eigen
+
 namespace dma {
 
 Eigen::MatrixXd product_by_transposed(const MatrixView& a, const MatrixView& b) { return a * b.transpose(); }

@@ -1,8 +1,24 @@
 // Products of dense matrices and solutions with triangles as plain functions, compiled once. Written as an expression,
 // a product of matrices is compiled anew for every combination of operand types, a second or two each.
+// Decompositions of an Eigen::MatrixXd (not of an expression) are compiled once too: one to six seconds each.
 #pragma once
 
+#include <Eigen/Cholesky>
 #include <Eigen/Core>
+#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
+
+namespace Eigen {
+
+extern template LLT<MatrixXd>& LLT<MatrixXd>::compute<MatrixXd>(const EigenBase<MatrixXd>&);
+extern template LDLT<MatrixXd>& LDLT<MatrixXd>::compute<MatrixXd>(const EigenBase<MatrixXd>&);
+extern template void PartialPivLU<MatrixXd>::compute();
+extern template SelfAdjointEigenSolver<MatrixXd>& SelfAdjointEigenSolver<MatrixXd>::compute<MatrixXd>(
+    const EigenBase<MatrixXd>&, int);
+extern template SelfAdjointEigenSolver<MatrixXd>& SelfAdjointEigenSolver<MatrixXd>::computeFromTridiagonal(
+    const RealVectorType&, const SubDiagonalType&, int);
+
+}  // namespace Eigen
 
 namespace dma {
 

@@ -3,6 +3,8 @@
 #include <Eigen/Eigenvalues>
 #include <cmath>
 
+#include "engine/support/dense.h"
+
 namespace dma {
 
 // Golub and Welsch: eigenvalues of the Jacobi matrix of the Hermite polynomials, whose off-diagonal entries are

@@ -18,8 +18,8 @@ Eigen::Matrix3d cross(const Eigen::Vector3d& u) {
 
 Eigen::Quaterniond quaternion(const Eigen::Vector3d& w) {
   const double angle = w.norm(), half = 0.5 * angle;
-  constexpr double kSmall = 1e-5;  // sin(half) / angle = 1/2 - angle^2 / 48 + ...
-  const double ratio = angle < kSmall ? 0.5 - angle * angle / 48 : std::sin(half) / angle;
+  constexpr double kSmallAngle = 1e-5;  // sin(half) / angle = 1/2 - angle^2 / 48 + ...
+  const double ratio = angle < kSmallAngle ? 0.5 - angle * angle / 48 : std::sin(half) / angle;
   return {std::cos(half), ratio * w[0], ratio * w[1], ratio * w[2]};
 }
 
@@ -69,8 +69,8 @@ Eigen::Vector3d Turn<3>::composed(const Angles& a, const Angles& step) {
 template <>
 Turn<3>::Slopes Turn<3>::slopes(const Angles& a) {
   const double h = 0.5 * a.norm();
-  constexpr double kSmall = 1e-3;  // c = 1/12 + (2h)^2 / 720 + ...
-  const double c = h < kSmall ? 1.0 / 12 + h * h / 180 : (1 - h / std::tan(h)) / (4 * h * h);
+  constexpr double kSmallAngle = 1e-3;  // c = 1/12 + (2h)^2 / 720 + ...
+  const double c = h < kSmallAngle ? 1.0 / 12 + h * h / 180 : (1 - h / std::tan(h)) / (4 * h * h);
   const Eigen::Matrix3d m = cross(a);
   return Eigen::Matrix3d::Identity() + 0.5 * m + c * m * m;
 }

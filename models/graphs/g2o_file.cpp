@@ -8,6 +8,7 @@
 #include <queue>
 #include <utility>
 
+#include "engine/support/dense.h"
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "factors/families/charts.h"
@@ -179,7 +180,7 @@ class G2o {
     };
     const auto is_definite = [&](const std::vector<double>& matrix) {
       const auto n = static_cast<Eigen::Index>(size);
-      return Eigen::Map<const Eigen::MatrixXd>(matrix.data(), n, n).llt().info() == Eigen::Success;
+      return Eigen::MatrixXd(Eigen::Map<const Eigen::MatrixXd>(matrix.data(), n, n)).llt().info() == Eigen::Success;
     };
     if (tag.name == "EDGE2") {  // TORO's order: xx, xy, yy, aa, xa, ya; some files have that of the others
       const std::vector<double> by_rows =

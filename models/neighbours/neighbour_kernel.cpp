@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/support/log_gamma.h"
 #include "engine/support/parallel.h"
+#include "engine/support/special_functions.h"
 
 namespace dma {
 

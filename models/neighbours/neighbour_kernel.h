@@ -10,6 +10,7 @@
 
 #include <span>
 
+#include "engine/support/dense.h"
 #include "models/neighbours/nearest_rows.h"
 
 namespace dma {

@@ -4,6 +4,7 @@
 #include <boost/random/mersenne_twister.hpp>
 #include <limits>
 
+#include "engine/support/dense.h"
 #include "models/table/deal_rows.h"
 
 namespace dma {

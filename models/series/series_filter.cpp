@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/support/dense.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "models/series/series_graph.h"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/support/dense.h"
+
 namespace dma {
 
 // By the smaller of the two matrices of products: of columns, or of rows (whose eigenvectors u give directions X^T u).

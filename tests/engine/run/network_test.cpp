@@ -19,7 +19,7 @@ using Numbers = std::vector<double>;
 
 // Each weight message passes some 10^2 roundings, a few of them behind a subtraction of neighbouring sums.
 constexpr double kNetworkError = 1e-9;
-constexpr double kSlope = 0.1, kPriorVariance = 0.05, kNetworkNoise = 0.04;
+constexpr double kSlope = 0.1, kWeightVariance = 0.05, kNetworkNoise = 0.04;
 const std::vector<std::size_t> kWidths{8, 6, 5, 1};
 
 struct Moment {
@@ -61,7 +61,7 @@ std::vector<std::vector<Gaussian>> algorithm_1(const Numbers& input, double targ
     for (std::size_t i = 0; i < kWidths[l]; ++i) {
       Moment sum;
       for (std::size_t j = 0; j < kWidths[l - 1]; ++j) {
-        const Moment w{prior_means[l - 1][i * kWidths[l - 1] + j], kPriorVariance}, a = x[l - 1][j];
+        const Moment w{prior_means[l - 1][i * kWidths[l - 1] + j], kWeightVariance}, a = x[l - 1][j];
         products[l].push_back(
             {w.mean * a.mean, w.variance * a.mean * a.mean + a.variance * w.mean * w.mean + w.variance * a.variance});
         sum.mean += products[l].back().mean;
@@ -81,7 +81,7 @@ std::vector<std::vector<Gaussian>> algorithm_1(const Numbers& input, double targ
         const Moment cavity{backward[i].mean - z[l][i].mean + own.mean,
                             backward[i].variance + z[l][i].variance - own.variance};
         to_weights[l - 1].push_back(product_backward(cavity, x[l - 1][j]));
-        to_x[j] = to_x[j] * product_backward(cavity, {prior_means[l - 1][i * fan_in + j], kPriorVariance});
+        to_x[j] = to_x[j] * product_backward(cavity, {prior_means[l - 1][i * fan_in + j], kWeightVariance});
       }
     backward.clear();
     for (const Gaussian& g : to_x) backward.push_back(relu_backward({g.mean(), g.variance()}));
@@ -104,7 +104,7 @@ TEST_CASE("network: forward_backward over 8-6-5-1 equals Algorithm 1 for one exa
     const auto w = g.variable("", n * m), p = g.variable("", n * m), z = g.variable("", n);
     prior_means.emplace_back();
     for (std::size_t i = 0; i < n * m; ++i) prior_means.back().push_back(random.sign() * random.log_uniform({0.05, 1}));
-    g.factor("gaussian_prior", {w}, {{"mean", prior_means.back()}, {"variance", kPriorVariance}});
+    g.factor("gaussian_prior", {w}, {{"mean", prior_means.back()}, {"variance", kWeightVariance}});
     products.push_back(g.factor("product", {w, column(below), p}));
     g.factor("sum", {p, z});
     below = z;
