@@ -6,7 +6,7 @@
 
 #include "engine/messages/gaussian.h"
 #include "engine/support/error.h"
-#include "engine/support/log_gamma.h"
+#include "engine/support/special_functions.h"
 
 namespace dma {
 

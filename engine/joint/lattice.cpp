@@ -3,13 +3,15 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <algorithm>
-#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <deque>
 #include <limits>
 #include <numbers>
 #include <set>
 #include <vector>
+
+#include "engine/support/dense.h"
+#include "engine/support/special_functions.h"
 
 namespace dma::joint_system {
 
@@ -118,7 +120,7 @@ void visit_cloud(const Mode& mode, const VisitPoint& visit) {
     for (Eigen::Index i = 0; i < n; ++i) {
       double whole;
       const double part = std::modf(0.5 + k * std::pow(g, -static_cast<double>(i + 1)), &whole);
-      z[i] = -std::numbers::sqrt2 * boost::math::erfc_inv(2 * part);
+      z[i] = normal_quantile(part);
     }
     for (const double by : {kWider, -kWider}) visit(mode.at + by * (mode.axes * z), 0.5 * z.squaredNorm());
   }

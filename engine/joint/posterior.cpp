@@ -2,7 +2,6 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <boost/math/special_functions/erf.hpp>
 #include <boost/random/discrete_distribution.hpp>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
@@ -11,6 +10,7 @@
 #include "engine/joint/joint.h"
 #include "engine/joint/solver.h"
 #include "engine/support/error.h"
+#include "engine/support/special_functions.h"
 
 namespace dma {
 
@@ -203,7 +203,7 @@ double JointPosterior::quantile(VariableId variable, double probability, std::si
   if (element >= v.size) fail("variable '{}' has {} elements, there is no element {}", v.name, v.size, element);
   if (memory.hypers != nullptr) return memory.hypers->quantile(v.first_element + element, probability);
   const Gaussian belief = state_->belief(variable)[element];
-  return belief.mean() - std::numbers::sqrt2 * belief.sd() * boost::math::erfc_inv(2 * probability);
+  return belief.mean() + belief.sd() * normal_quantile(probability);
 }
 
 HyperBelief JointPosterior::hyper(std::string_view name) const {

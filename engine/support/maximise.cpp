@@ -1,7 +1,9 @@
 #include "engine/support/maximise.h"
 
 #include <algorithm>
+#include <boost/math/tools/minima.hpp>
 #include <cmath>
+#include <cstdint>
 
 namespace dma {
 
@@ -72,6 +74,12 @@ Maximum maximise(const std::function<double(const Vector&, Vector&)>& function, 
     is_fresh = true;
   }
   return best;
+}
+
+Minimum minimise(const std::function<double(double)>& function, double low, double high, int bits) {
+  std::uintmax_t limit = 100;  // also where its values are not numbers
+  const auto [at, value] = boost::math::tools::brent_find_minima(function, low, high, bits, limit);
+  return {at, value};
 }
 
 }  // namespace dma

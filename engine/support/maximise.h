@@ -1,4 +1,5 @@
-// The highest point of a smooth function of a few numbers, by quasi-Newton steps (BFGS) inside a box.
+// The highest point of a smooth function of a few numbers, by quasi-Newton steps (BFGS) inside a box. The lowest of a
+// function of one number.
 #pragma once
 
 #include <Eigen/Core>
@@ -22,5 +23,11 @@ struct MaximiseOptions {
 // `function` writes its gradient into the second argument. A value that is not a number is taken for a bad step.
 Maximum maximise(const std::function<double(const Eigen::VectorXd&, Eigen::VectorXd&)>& function, Eigen::VectorXd start,
                  const MaximiseOptions& options = {});
+
+struct Minimum {
+  double at, value;
+};
+// Of a function of one number between low and high, to so many bits, by Brent's method.
+Minimum minimise(const std::function<double(double)>& function, double low, double high, int bits);
 
 }  // namespace dma

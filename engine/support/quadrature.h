@@ -2,14 +2,22 @@
 #pragma once
 
 #include <algorithm>
-#include <boost/math/quadrature/gauss_kronrod.hpp>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 namespace dma::quadrature {
 
-// The fifteen points of a Gauss-Kronrod rule on one panel, with the values of f there.
+// Of the Gauss-Kronrod rule of fifteen points on [-1, 1], from the centre outwards. Every second is one of Gauss's
+// seven.
+struct Node {
+  double x, kronrod, gauss;
+};
+const std::array<Node, 8>& kronrod_rule();
+
+// The fifteen points of the rule on one panel, with the values of f there.
 struct Panel {
   struct Point {
     double x, kronrod, gauss, value;
@@ -22,17 +30,13 @@ struct Panel {
 
   template <class F>
   Panel(const F& f, double a, double b) : low(a), high(b) {
-    using Kronrod = boost::math::quadrature::gauss_kronrod<double, 15>;
-    using Gauss = boost::math::quadrature::gauss<double, 7>;
     const double middle = 0.5 * (a + b), half = 0.5 * (b - a);
     std::size_t count = 0;
-    for (std::size_t i = 0; i < Kronrod::abscissa().size(); ++i)
+    for (const Node& node : kronrod_rule())
       for (const int side : {-1, 1}) {
-        if (i == 0 && side == 1) continue;
-        const double x = middle + side * half * Kronrod::abscissa()[i];
-        // The seven Gauss points are every second of the fifteen, from the centre outwards.
-        const double gauss = i % 2 == 0 ? half * Gauss::weights()[i / 2] : 0.0;
-        points[count++] = {x, half * Kronrod::weights()[i], gauss, f(x)};
+        if (count == 1 && side == 1) continue;  // the centre is one point
+        const double x = middle + side * half * node.x;
+        points[count++] = {x, half * node.kronrod, half * node.gauss, f(x)};
       }
   }
 
@@ -104,6 +108,15 @@ double root_between(const H& h, double a, double b, double ha, double hb) {
   }
   return x;
 }
+
+struct Bracket {
+  double low, high;
+  double middle() const { return 0.5 * (low + high); }
+};
+// The root of h between low and high, where it has these values, of opposite signs: to so many bits, by Algorithm 748
+// of the ACM, in a hundred steps at most.
+Bracket bracket_root(const std::function<double(double)>& h, double low, double high, double at_low, double at_high,
+                     int bits = 53);
 
 // Visits every root of h on [low, high] that a change of sign between neighbours of an even grid betrays: two roots in
 // one cell go unseen.

@@ -1,9 +1,7 @@
 #include "factors/authoring/common_cause.h"
 
 #include <algorithm>
-#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
-#include <cstdint>
 #include <utility>
 
 #include "engine/support/quadrature.h"
@@ -223,11 +221,9 @@ void CommonCause::find_mode() {
   }
   mode_ = far;
   if (at_near * at_far < 0) {  // numbers, that is: a part may be as wide as a double allows
-    std::uintmax_t most = 100;
-    const auto [left, right] = boost::math::tools::toms748_solve(
-        [&](double t) { return slope(t); }, std::min(near, far), std::max(near, far), way > 0 ? at_near : at_far,
-        way > 0 ? at_far : at_near, boost::math::tools::eps_tolerance<double>(50), most);
-    mode_ = 0.5 * (left + right);
+    if (way < 0) std::swap(near, far), std::swap(at_near, at_far);
+    const auto slope_at = [this](double t) { return slope(t); };
+    mode_ = quadrature::bracket_root(slope_at, near, far, at_near, at_far, 50).middle();
   }
   top_ = log_weight(mode_);
 }

@@ -4,12 +4,12 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <boost/math/special_functions/digamma.hpp>
+#include <cmath>
 #include <string>
 #include <string_view>
 
 #include "engine/messages/any_natural.h"
-#include "engine/support/log_gamma.h"
+#include "engine/support/special_functions.h"
 
 namespace dma {
 
@@ -30,8 +30,8 @@ struct Beta : AnyNatural {
   bool is_proper() const { return tau > -1 && rho > -1 && rho < kInfinity; }
   double log_normaliser() const { return log_gamma(a()) + log_gamma(b()) - log_gamma(a() + b()); }
   std::array<double, 2> expected() const {
-    const double both = boost::math::digamma(a() + b());
-    return {boost::math::digamma(a()) - both, boost::math::digamma(b()) - both};
+    const double both = digamma(a() + b());
+    return {digamma(a()) - both, digamma(b()) - both};
   }
   double mean() const { return a() / (a() + b()); }
   double variance() const { return mean() * (1 - mean()) / (a() + b() + 1); }

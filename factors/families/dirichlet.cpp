@@ -4,11 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <boost/math/special_functions/digamma.hpp>
 #include <numeric>
 #include <vector>
 
-#include "engine/support/log_gamma.h"
+#include "engine/support/special_functions.h"
 
 namespace dma {
 
@@ -100,10 +99,10 @@ bool Dirichlet::project(std::span<const double> counts, std::span<const double> 
 double Dirichlet::kl(Components p, Components q) {
   if (std::ranges::equal(p, q)) return 0;
   if (!is_proper(p) || !is_proper(q)) return kInfinity;
-  const double of_total = boost::math::digamma(total(p));
+  const double of_total = digamma(total(p));
   double sum = log_normaliser(q) - log_normaliser(p);
   for (std::size_t k = 0; k < p.size(); ++k)
-    sum += (p[k].tau - q[k].tau) * (boost::math::digamma(p[k].tau + 1) - of_total);
+    sum += (p[k].tau - q[k].tau) * (digamma(p[k].tau + 1) - of_total);
   return sum;
 }
 

@@ -3,13 +3,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
-#include <boost/math/special_functions/digamma.hpp>
+#include <cmath>
 #include <string>
 #include <string_view>
 
 #include "engine/messages/any_natural.h"
-#include "engine/support/log_gamma.h"
+#include "engine/support/special_functions.h"
 
 namespace dma {
 
@@ -41,7 +42,7 @@ struct Gamma : AnyNatural {
   std::array<double, 2> expected() const { return {mean_log(), -mean()}; }
   double mean() const { return is_point() ? tau : shape() / rate(); }
   double variance() const { return is_point() ? 0.0 : shape() / rate() / rate(); }
-  double mean_log() const { return is_point() ? std::log(tau) : boost::math::digamma(shape()) - std::log(rate()); }
+  double mean_log() const { return is_point() ? std::log(tau) : digamma(shape()) - std::log(rate()); }
   std::string text() const { return fmt::format("gamma({:.4g}, {:.4g})", shape(), rate()); }
 };
 

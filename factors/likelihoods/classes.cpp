@@ -7,8 +7,8 @@
 
 #include "engine/kinds/kind.h"
 #include "engine/support/error.h"
-#include "engine/support/log_gamma.h"
 #include "engine/support/log_sum_exp.h"
+#include "engine/support/special_functions.h"
 #include "factors/authoring/common_cause.h"
 #include "factors/authoring/normal.h"
 #include "factors/likelihoods/logistic.h"

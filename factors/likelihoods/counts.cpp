@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "engine/support/log_gamma.h"
+#include "engine/support/special_functions.h"
 #include "factors/authoring/from_log_density.h"
 
 namespace dma {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/math/special_functions/digamma.hpp>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -10,6 +9,7 @@
 
 #include "engine/kinds/kind.h"
 #include "engine/support/log_sum_exp.h"
+#include "engine/support/special_functions.h"
 
 namespace dma {
 
@@ -61,7 +61,7 @@ void settle(Numbers counts, Numbers logs, std::span<double> fractions) {
   for (int i = 0; i < kMostSteps; ++i) {
     std::vector<double>& found = draw_memory(counts.size()).found;
     for (std::size_t k = 0; k < counts.size(); ++k)
-      found[k] = logs[k] > -kInfinity ? logs[k] + boost::math::digamma(counts[k] + fractions[k]) : -kInfinity;
+      found[k] = logs[k] > -kInfinity ? logs[k] + digamma(counts[k] + fractions[k]) : -kInfinity;
     to_fractions(found);
     double change = 0;
     for (std::size_t k = 0; k < counts.size(); ++k)
@@ -146,7 +146,7 @@ void CategoricalDraw::Vmp::to_outcome(Probabilities p, Outcome outcome, std::spa
   if (!counts_of(p, memory.counts.data()) || std::ranges::max(memory.logs) == -kInfinity) return;
   settle(memory.counts, memory.logs, memory.fractions);
   for (std::size_t k = 0; k < p.size(); ++k)
-    memory.found[k] = boost::math::digamma(memory.counts[k] + memory.fractions[k]);
+    memory.found[k] = digamma(memory.counts[k] + memory.fractions[k]);
   put_logs(memory.found, out);
 }
 
@@ -183,11 +183,11 @@ double CategoricalDraw::expected_log(Components beliefs) {
   Categorical::logs(beliefs.subspan(categories), memory.logs.data());
   memory.fractions = memory.logs;
   to_fractions(memory.fractions);
-  const double all = is_known ? 0 : boost::math::digamma(sum_of(memory.counts));
+  const double all = is_known ? 0 : digamma(sum_of(memory.counts));
   double sum = 0;
   for (std::size_t k = 0; k < categories; ++k)
     if (const double c = memory.counts[k], w = memory.fractions[k]; w > 0)
-      sum += w * (is_known ? std::log(c) : boost::math::digamma(c) - all);
+      sum += w * (is_known ? std::log(c) : digamma(c) - all);
   return sum;
 }
 

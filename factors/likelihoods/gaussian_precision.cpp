@@ -1,12 +1,10 @@
 #include "factors/likelihoods/gaussian_precision.h"
 
 #include <algorithm>
-#include <boost/math/special_functions/log1p.hpp>
-#include <boost/math/special_functions/trigamma.hpp>
 #include <cmath>
 
 #include "engine/kinds/kind.h"
-#include "engine/support/log_gamma.h"
+#include "engine/support/special_functions.h"
 #include "factors/arithmetic/exponential.h"
 #include "factors/authoring/peaks.h"
 
@@ -56,7 +54,7 @@ double log_peak(double a) { return 0.5 * std::log(a) - kHalfLogTwoPi - stirling_
 // F(x) = log x - digamma(x) = E[exp(t) - 1 - t] of gamma(x, x) and t = log w, without 1 / (2 x).
 double gap_tail(double x) {
   constexpr double kMany = 20;
-  if (x < kMany) return std::log(x) - boost::math::digamma(x) - 0.5 / x;
+  if (x < kMany) return std::log(x) - digamma(x) - 0.5 / x;
   const double y = 1 / (x * x);
   return y * (1.0 / 12 - y * (1.0 / 120 - y * (1.0 / 252 - y * (1.0 / 240 - y * (1.0 / 132 - y * 691 / 32760)))));
 }
@@ -70,7 +68,7 @@ double shape_change(double a, double change) {
   for (int i = 0; i < kLimit; ++i) {
     const double x = a + d;
     if (!(x > kTiny)) return std::nan("");
-    const double slope = std::clamp(x * (x * boost::math::trigamma(x) - 1), 0.5, 1.0);
+    const double slope = std::clamp(x * (x * trigamma(x) - 1), 0.5, 1.0);
     const double off = -0.5 * d / a / x + gap_tail(x) - gap_tail(a) - change;
     const double fraction = off * x / slope, step = x * fraction / (1 - fraction);
     if (!(std::abs(step) < 0.5 * last)) break;  // rounding
@@ -109,7 +107,7 @@ class TiltedPrecision {
   double log_integral() const {
     const double fraction = -rest_ / a_;  // b w / a - 1
     const double below =
-        std::abs(fraction) < 0.5 ? boost::math::log1pmx(fraction) : std::log(b_ / a_ * top_) - fraction;
+        std::abs(fraction) < 0.5 ? log1p_minus(fraction) : std::log(b_ / a_ * top_) - fraction;
     const double at_top = a_ * below - 0.5 * (std::log(variance_) + z_) - kHalfLogTwoPi;
     return log_peak(a_) - log_peak(shape_) + at_top + std::log(mass_);
   }
@@ -196,7 +194,7 @@ class TiltedPrecision {
     mass_ = (has_reference_ ? 1 : 0) + scale * more;
     moved_ = scale * moved / mass_;
     const double gap = gap_tail(shape_) + 0.5 / shape_;
-    gap_change_ = moved_ > -1 ? boost::math::log1pmx(moved_) + scale * (bent - more * gap) / mass_ : 0;
+    gap_change_ = moved_ > -1 ? log1p_minus(moved_) + scale * (bent - more * gap) / mass_ : 0;
     weakened_ = weaker / all, left_ = left / all;
     varied_ = square / all - weakened_ * weakened_;
   }

@@ -4,7 +4,7 @@
 #include <numbers>
 
 #include "engine/kinds/kind.h"
-#include "engine/support/log_gamma.h"
+#include "engine/support/special_functions.h"
 #include "factors/authoring/tilted_product.h"
 
 namespace dma {

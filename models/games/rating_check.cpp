@@ -1,10 +1,10 @@
 // What games and options of a rating may be.
 #include <algorithm>
-#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <set>
 
 #include "engine/support/error.h"
+#include "engine/support/special_functions.h"
 #include "models/games/rating_graph.h"
 
 namespace dma {
@@ -87,7 +87,7 @@ double performance_variance(const Skill& skill, const RatingOptions& options) {
 }
 
 double draw_margin(double variance, const RatingOptions& options) {
-  return std::sqrt(2 * variance) * boost::math::erf_inv(options.draw_probability);
+  return std::sqrt(2 * variance) * inverse_erf(options.draw_probability);
 }
 
 }  // namespace dma

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "engine/support/error.h"
-#include "engine/support/log_gamma.h"
+#include "engine/support/special_functions.h"
 #include "models/network/bnn_member.h"
 #include "models/table/distinct_rows.h"
 

@@ -1,14 +1,14 @@
 #include "models/series/series_average.h"
 
 #include <algorithm>
-#include <boost/math/special_functions/erf.hpp>
-#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
-#include <cstdint>
+#include <functional>
 #include <iterator>
 #include <numbers>
 
 #include "engine/messages/gaussian.h"
+#include "engine/support/quadrature.h"
+#include "engine/support/special_functions.h"
 
 namespace dma {
 
@@ -66,7 +66,7 @@ Smoothed SeriesAverage::smoothed() && {
 }
 
 double Smoothed::quantile(std::size_t t, double probability) const {
-  const double z = -std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability);
+  const double z = normal_quantile(probability);
   double low = kInfinity, high = -kInfinity;
   for (const SmoothedPart& part : parts) {
     const double at = part.mean[t] + z * part.sd[t], value = part.is_log ? std::exp(at) : at;
@@ -83,10 +83,7 @@ double Smoothed::quantile(std::size_t t, double probability) const {
   const double at_low = excess(low), at_high = excess(high);
   if (!(high > low) || !(at_low < 0)) return low;
   if (!(at_high > 0)) return high;
-  std::uintmax_t limit = 100;
-  const auto [below, above] = boost::math::tools::toms748_solve(excess, low, high, at_low, at_high,
-                                                                boost::math::tools::eps_tolerance<double>(40), limit);
-  return 0.5 * (below + above);
+  return quadrature::bracket_root(std::cref(excess), low, high, at_low, at_high, 40).middle();
 }
 
 }  // namespace dma

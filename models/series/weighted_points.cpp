@@ -2,12 +2,12 @@
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
-#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <functional>
-#include <numbers>
 
+#include "engine/support/dense.h"
 #include "engine/support/error.h"
+#include "engine/support/special_functions.h"
 
 namespace dma {
 
@@ -43,7 +43,8 @@ Eigen::MatrixXd width_at(const LogDensity& log_density, const Eigen::VectorXd& s
     (void)log_density(at, below);
     curvature.col(i) = (below - above) / (2 * kDifference);
   }
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(0.5 * (curvature + curvature.transpose()));
+  const Eigen::MatrixXd symmetric = 0.5 * (curvature + curvature.transpose());
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solved(symmetric);
   const Eigen::VectorXd scales = solved.eigenvalues().cwiseMax(1 / (kWidest * kWidest)).cwiseSqrt().cwiseInverse();
   return solved.eigenvectors() * scales.asDiagonal();
 }
@@ -139,7 +140,7 @@ WeightedPoints weighted_points(const LogDensity& log_density, std::span<const Ma
     for (std::size_t j = 0; j < 2 * pairs; ++j, ++drawn) {
       if (j % 2 == 0) ++pair;
       for (std::size_t i = 0; i < size; ++i) {
-        const double normal = -std::numbers::sqrt2 * boost::math::erfc_inv(2 * radical_inverse(pair, kPrimes[i]));
+        const double normal = normal_quantile(radical_inverse(pair, kPrimes[i]));
         z[static_cast<Eigen::Index>(i)] = j % 2 == 0 ? normal : -normal;
       }
       const Eigen::VectorXd at = proposal.centre + proposal.width * z;

@@ -1,14 +1,13 @@
 #include "models/table/noise.h"
 
 #include <algorithm>
-#include <boost/math/tools/minima.hpp>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 
 #include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
+#include "engine/support/maximise.h"
 #include "engine/support/whole_number.h"
 
 namespace dma {
@@ -52,9 +51,7 @@ double most_likely_noise(std::span<const ComponentPredictions> components, std::
     if (const double here = cost(place(i)); here < least) best = i, least = here;
   constexpr int kBits =
       std::numeric_limits<double>::digits / 2;  // more cannot be told from the values of a smooth function
-  std::uintmax_t limit = 200;  // also where what is predicted is not a number
-  const auto [log_b, found] =
-      boost::math::tools::brent_find_minima(cost, place(best - 1), place(best + 1), kBits, limit);
+  const auto [log_b, found] = minimise(cost, place(best - 1), place(best + 1), kBits);
   if (found < least) return std::clamp(std::exp(log_b), smallest, largest);
   return best == 0 ? smallest : best == steps ? largest : std::exp(place(best));
 }

@@ -1,17 +1,16 @@
 #include "engine/learn/joint/prediction.h"
 
 #include <algorithm>
-#include <boost/math/special_functions/erf.hpp>
-#include <boost/math/tools/minima.hpp>
-#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
-#include <cstdint>
+#include <functional>
 #include <numbers>
 
 #include "engine/learn/rows/output_likelihood.h"
 #include "engine/support/error.h"
-#include "engine/support/log_gamma.h"
 #include "engine/support/log_sum_exp.h"
+#include "engine/support/maximise.h"
+#include "engine/support/quadrature.h"
+#include "engine/support/special_functions.h"
 
 namespace dma {
 
@@ -101,10 +100,7 @@ struct MixedTarget {
       (excess(middle) >= 0 ? high : low) = middle;
     }
     if (is_discrete || !(low < high)) return high;
-    std::uintmax_t steps = 60;
-    const auto bracket =
-        boost::math::tools::toms748_solve(excess, low, high, boost::math::tools::eps_tolerance<double>(30), steps);
-    return 0.5 * (bracket.first + bracket.second);
+    return quadrature::bracket_root(std::cref(excess), low, high, excess(low), excess(high), 30).middle();
   }
 };
 
@@ -134,7 +130,7 @@ double mass_below(const std::vector<Piece>& pieces, double x) {
 double quantile_of(const std::vector<Piece>& pieces, double probability) {
   // Every Gaussian's own quantile lies at this many of its standard deviations; that of the mixture between the lowest
   // and the highest of them.
-  const double deviations = -std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability);
+  const double deviations = normal_quantile(probability);
   double low = HUGE_VAL, high = -HUGE_VAL;
   for (const Piece& p : pieces) {
     const double own = p.mean + deviations * p.sd;
@@ -142,14 +138,14 @@ double quantile_of(const std::vector<Piece>& pieces, double probability) {
   }
   const auto excess = [&](double x) { return mass_below(pieces, x) - probability; };
   // Rounding may leave the bracket without a change of sign at one of its ends, which then is the answer.
-  if (!(low < high) || excess(low) >= 0) return low;
-  if (excess(high) <= 0) return high;
+  if (!(low < high)) return low;
+  const double at_low = excess(low), at_high = excess(high);
+  if (at_low >= 0) return low;
+  if (at_high <= 0) return high;
   // Solved on [0, 1] between them: the solver forms products that values of 1e300 would take out of range.
-  std::uintmax_t steps = 100;
   const auto between = [&](double fraction) { return (1 - fraction) * low + fraction * high; };
-  const auto bracket = boost::math::tools::toms748_solve([&](double fraction) { return excess(between(fraction)); },
-                                                         0.0, 1.0, boost::math::tools::eps_tolerance<double>(), steps);
-  return between(0.5 * (bracket.first + bracket.second));
+  const auto excess_between = [&](double fraction) { return excess(between(fraction)); };
+  return between(quadrature::bracket_root(std::cref(excess_between), 0, 1, at_low, at_high).middle());
 }
 
 }  // namespace
@@ -293,13 +289,11 @@ double likeliest_factor(const std::vector<PredictionComponent>& components, cons
   }
   constexpr double kLeast = 0.01, kMost = 1e4;
   constexpr int kBits = 10;  // of the logarithm
-  std::uintmax_t limit = 50;
   const auto loss = [&](double log_factor) {
     return -weighted_sum(
         with_noise_times(components, std::exp(log_factor), output).log_density(targets).col(output), weights);
   };
-  const auto [best, least] =
-      boost::math::tools::brent_find_minima(loss, std::log(kLeast), std::log(kMost), kBits, limit);
+  const auto [best, least] = minimise(loss, std::log(kLeast), std::log(kMost), kBits);
   if (!(least < loss(0))) return 1;
   const double rows = total_weight(targets.rows(), weights);
   return std::exp(best < 0 ? best * rows / (rows + kDoubtingRows) : best);

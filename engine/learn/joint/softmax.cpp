@@ -1,10 +1,9 @@
 #include "engine/learn/joint/softmax.h"
 
-#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
-#include <numbers>
 
 #include "engine/support/dense.h"
+#include "engine/support/special_functions.h"
 
 namespace dma {
 
@@ -15,7 +14,6 @@ constexpr Index kPoints = 256;
 // log(1 + e^x) for any x.
 double softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
 
-double normal_quantile(double probability) { return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability); }
 
 // The root above 1 of x^(d + 1) = x + 1: its powers are steps that fill d dimensions evenly.
 double filling_ratio(Index dimensions) {

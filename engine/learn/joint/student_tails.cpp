@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/math/tools/minima.hpp>
-#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
-#include <cstdint>
+
+#include "engine/support/maximise.h"
+#include "engine/support/quadrature.h"
 
 namespace dma {
 
@@ -20,11 +20,9 @@ constexpr Index kMostRows = 4000;  // a shape of two numbers needs no more
 // Where the density of log omega has fallen by e^-16 from its top: a (omega - 1 - log omega) = 16, on either side of 1.
 double edge(double a, bool upper) {
   const auto fall = [a](double log_omega) { return a * (std::expm1(log_omega) - log_omega) - 16; };
-  const auto tolerance = boost::math::tools::eps_tolerance<double>();
-  std::uintmax_t most = 200;
-  const auto [low, high] = upper ? boost::math::tools::toms748_solve(fall, 0.0, 60.0, tolerance, most)
-                                 : boost::math::tools::toms748_solve(fall, -17 / a - 2, 0.0, tolerance, most);
-  return upper ? low : high;
+  const double low = upper ? 0 : -17 / a - 2, high = upper ? 60 : 0;
+  const quadrature::Bracket edge = quadrature::bracket_root(fall, low, high, fall(low), fall(high));
+  return upper ? edge.low : edge.high;
 }
 
 double log_likelihood(const Vector& errors, const Vector& variances, const Vector& noise, const Vector& weights,
@@ -47,12 +45,10 @@ struct Scored {
 Scored best_scale(const Vector& errors, const Vector& variances, const Vector& noise, const Vector& weights,
                   double degrees) {
   constexpr int kBits = 8;  // of the logarithm: the scale to less than a hundredth, far below what rows can tell
-  std::uintmax_t limit = 100;
-  const auto [log_scale, loss] = boost::math::tools::brent_find_minima(
-      [&](double x) {
-        return -log_likelihood(errors, variances, noise, weights, {degrees, std::exp(x)});
-      },
-      std::log(kLeastScale), std::log(kMostScale), kBits, limit);
+  const auto loss_at = [&](double log_scale) {
+    return -log_likelihood(errors, variances, noise, weights, {degrees, std::exp(log_scale)});
+  };
+  const auto [log_scale, loss] = minimise(loss_at, std::log(kLeastScale), std::log(kMostScale), kBits);
   return {std::exp(log_scale), -loss};
 }
 
