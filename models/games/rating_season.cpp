@@ -29,6 +29,9 @@ struct Season::Solved {
 namespace {
 
 constexpr Iteration kUntilTheSeasonSettles{.tolerance = 1e-8, .limit = 10000};
+// What elimination cannot settle is near the end of what a double can hold: there rounding alone moves messages by
+// 1e-7.
+constexpr Iteration kUntilRounding{.tolerance = 1e-6, .limit = 10000};
 constexpr double kMostJointWork = 3e8;  // half a minute at most, of one core
 
 // Products of numbers in one factorisation, about: what elimination leaves is a dense block of the players.
@@ -53,12 +56,17 @@ bool are_balanced(std::span<const Game> games) {
   });
 }
 
-std::shared_ptr<const Season::Solved> solve(std::span<const Game> games, std::size_t players,
-                                            const RatingOptions& options, bool jointly) {
+std::shared_ptr<const Season::Solved> solve_jointly(std::span<const Game> games, std::size_t players,
+                                                    const RatingOptions& options) {
   RatingGraph graph(games, players, options);
-  Plan plan = jointly
-                  ? compile(graph.graph, joint(), standard_registry())
-                  : compile(graph.graph, season_sweeps(kUntilTheSeasonSettles), standard_registry(), {.method = "ep"});
+  Plan plan = compile(graph.graph, joint(), standard_registry());
+  return std::make_shared<Season::Solved>(std::move(graph), std::move(plan), players);
+}
+
+std::shared_ptr<const Season::Solved> solve_by_sweeps(std::span<const Game> games, std::size_t players,
+                                                      const RatingOptions& options, const Iteration& until) {
+  RatingGraph graph(games, players, options);
+  Plan plan = compile(graph.graph, season_sweeps(until), standard_registry(), {.method = "ep"});
   return std::make_shared<Season::Solved>(std::move(graph), std::move(plan), players);
 }
 
@@ -91,11 +99,10 @@ Season rate_season(std::span<const Game> games, std::size_t players, const Ratin
   }
   const bool is_small = joint_work(games, players, options) <= kMostJointWork;
   const bool jointly = solver == SeasonSolver::jointly || (solver == SeasonSolver::best && is_small);
-  season.solved = solve(games, players, around, jointly);
-  // What elimination cannot settle is near the end of what a double can hold; sweeps that do not end say less, and
-  // truly.
+  season.solved = jointly ? solve_jointly(games, players, around)
+                          : solve_by_sweeps(games, players, around, kUntilTheSeasonSettles);
   if (solver == SeasonSolver::best && jointly && !season.solved->report.converged())
-    season.solved = solve(games, players, around, false);
+    season.solved = solve_by_sweeps(games, players, around, kUntilRounding);
   season.report = season.solved->report;
   const Belief belief = season.solved->state.belief(season.solved->graph.skill);
   for (const RatingGraph::Appearance& a : season.solved->graph.appearances) {
