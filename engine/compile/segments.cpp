@@ -47,6 +47,7 @@ SegmentFinder::SegmentFinder(const Draft& draft, const PortsRead& read)
   for (const Group& group : plan.groups)
     for (const Group::Port& port : group.ports)
       for (std::uint32_t q = 0; q < group.slots * port.terms; ++q) ++degree_[port.elements(q)];
+  if (std::ranges::max(degree_) <= kManyMessages) degree_.clear();
 }
 
 bool SegmentFinder::is_chainable(const Visit& v) const {
@@ -59,6 +60,7 @@ bool SegmentFinder::is_chainable(const Visit& v) const {
 }
 
 bool SegmentFinder::reads_hub(const Visit& v) const {
+  if (degree_.empty()) return false;
   for (const std::uint32_t p : v.refresh) {
     const Group::Port& port = draft_.group_of(v).ports[p];
     for (std::uint32_t t = 0; t < port.terms; ++t)

@@ -49,7 +49,7 @@ class SegmentFinder {
 
   const Draft& draft_;
   const PortsRead& read_;
-  std::vector<std::uint32_t> degree_;   // by element, if there are factors that are visited slot by slot
+  std::vector<std::uint32_t> degree_;   // by element; empty: no hub concerns a factor that is visited slot by slot
   std::vector<std::uint32_t> written_;  // variable -> the last segment that wrote to it
   std::uint32_t segment_ = 0;
 };

@@ -240,9 +240,8 @@ bool Diagnosis::add_slot(std::uint32_t g, std::uint32_t slot, Information& infor
     for (std::uint32_t t = 0; t < port.terms; ++t, ++inputs) {
       const std::uint32_t q = slot * port.terms + t, e = state_.element(port, q);
       const std::size_t at = information.place_of(e);
-      const bool has_room = inputs < Information::kMost && at < Information::kMost;
-      if (!has_room || !(variable_at(e).family == Family())) return false;
-      const bool is_new = at == information.size;
+      const bool has_room = inputs < Information::kMost && at < Information::kMost, is_new = at == information.size;
+      if (!has_room || (is_new && !(variable_at(e).family == Family()))) return false;
       if (is_new) information.element[at] = e, information.belief[at] = product_at(e);
       const Natural belief = information.belief[at];
       values[inputs] = Gaussian(belief).mean();

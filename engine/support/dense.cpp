@@ -14,6 +14,7 @@ template SelfAdjointEigenSolver<MatrixXd>& SelfAdjointEigenSolver<MatrixXd>::com
 
 namespace dma {
 
+Eigen::MatrixXd product_of(const MatrixView& a, const MatrixView& b) { return a * b; }
 Eigen::MatrixXd product_by_transposed(const MatrixView& a, const MatrixView& b) { return a * b.transpose(); }
 Eigen::MatrixXd transposed_product(const MatrixView& a, const MatrixView& b) { return a.transpose() * b; }
 

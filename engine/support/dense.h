@@ -25,6 +25,7 @@ namespace dma {
 using MatrixView = Eigen::Ref<const Eigen::MatrixXd>;
 using MatrixSpan = Eigen::Ref<Eigen::MatrixXd>;
 
+Eigen::MatrixXd product_of(const MatrixView& a, const MatrixView& b);             // a b
 Eigen::MatrixXd product_by_transposed(const MatrixView& a, const MatrixView& b);  // a b^T
 Eigen::MatrixXd transposed_product(const MatrixView& a, const MatrixView& b);     // a^T b
 

@@ -1,5 +1,5 @@
-// Special functions of one number as plain functions: a file that sees Boost.Math's templates takes the compiler a second
-// or two longer.
+// Special functions of one number as plain functions: with Boost.Math's templates a file takes the compiler a second or
+// two longer.
 #pragma once
 
 namespace dma {

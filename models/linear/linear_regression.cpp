@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/joint/joint.h"
+#include "engine/support/dense.h"
 #include "engine/support/error.h"
 #include "engine/support/maximise.h"
 #include "factors/standard_registry.h"
@@ -159,7 +160,7 @@ LinearFit linear_regression(const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
   const Eigen::MatrixXd map = table.map();
   fit.weights = map * fit.weights;
   fit.weights[fit.weights.size() - 1] += table.of_y.shift[0];
-  fit.covariance = map * fit.covariance * map.transpose();
+  fit.covariance = product_by_transposed(product_of(map, fit.covariance), map);
   return fit;
 }
 

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/support/dense.h"
+
 namespace dma {
 
 // The nearest rows so far, the furthest of them on top.
@@ -72,7 +74,7 @@ void NearestRows::scan(const Matrix& points, std::vector<Found>& found) const {
   const Vector squares = points.rowwise().squaredNorm();
   for (Index begin = 0; begin < rows_.rows(); begin += kBlock) {
     const auto block = rows_.middleRows(begin, std::min(kBlock, rows_.rows() - begin));
-    Matrix distances = -2 * block * points.transpose();
+    Matrix distances = -2 * product_by_transposed(block, points);
     distances.colwise() += block.rowwise().squaredNorm();
     for (Index p = 0; p < points.rows(); ++p)
       for (Index i = 0; i < block.rows(); ++i)

@@ -33,7 +33,7 @@ NeighbourKernel NeighbourKernel::from_logs(const Vector& logs) {
 Matrix NeighbourKernel::covariance(const Matrix& rows) const {
   const Matrix z = scaled(rows);
   const Vector squares = z.rowwise().squaredNorm();
-  Matrix apart = -2 * z * z.transpose();
+  Matrix apart = -2 * product_by_transposed(z, z);
   apart.colwise() += squares;
   apart.rowwise() += squares.transpose();
   const Eigen::ArrayXXd distances = kRootFive * apart.array().max(0).sqrt();
@@ -48,7 +48,8 @@ RowConditional::Belief RowConditional::at(const Eigen::RowVectorXd& point,
   apart_ *= kernel_.lengthscales.cwiseInverse().asDiagonal();
   near_values_ = values_(nearest);
   const Vector squares = apart_.rowwise().squaredNorm();
-  covariance_.noalias() = -2 * apart_ * apart_.transpose();
+  covariance_.setZero(apart_.rows(), apart_.rows());
+  add_product_by_transposed(covariance_, apart_, apart_, -2);
   const Index size = nearest.size();
   distances_.resize(size, size), decay_.resize(size, size);
   for (Index j = 0, below = size; j < size; ++j, --below) {  // the lower triangles; log_density() mirrors them

@@ -17,8 +17,9 @@ Trend Trend::fit(const Matrix& rows, const Vector& targets, const Vector& given,
   const Vector y = targets.array() - mean;
   const Matrix centred = (rows.rowwise() - centre) * relevance.cwiseSqrt().asDiagonal();
   const Eigen::SelfAdjointEigenSolver<Matrix> found(
-      Matrix(centred.transpose() * weights_of_rows.asDiagonal() * centred));
-  const Matrix along = centred * found.eigenvectors(), axes = relevance.cwiseSqrt().asDiagonal() * found.eigenvectors();
+      transposed_product(weights_of_rows.asDiagonal() * centred, centred));
+  const Matrix along = product_of(centred, found.eigenvectors()),
+               axes = relevance.cwiseSqrt().asDiagonal() * found.eigenvectors();
   const Vector products = along.transpose() * weights_of_rows.cwiseProduct(y);
   const Matrix squares = along.cwiseAbs2();
   const Vector lengths = found.eigenvalues().cwiseMax(0);
@@ -49,7 +50,7 @@ Vector Trend::at(const Vector& weights, const Matrix& rows) {
 // values lose the same change carry it into the process, which leaves that of `apart`.
 Vector Trend::change(const Matrix& rows, const std::vector<Index>& some, const Matrix& apart) const {
   const Vector constants = apart.rightCols(1);
-  const Matrix own = (rows(some, Eigen::all).rowwise() - centre) * axes * shrunk.asDiagonal(),
+  const Matrix own = product_of(rows(some, Eigen::all).rowwise() - centre, axes) * shrunk.asDiagonal(),
                along = (apart.leftCols(rows.cols()) - constants * centre) * axes;
   return weights_of_rows(some).cwiseProduct(left_out(some)).array() *
          (along.cwiseProduct(own).rowwise().sum() + constants / weights_of_rows.sum()).array();
@@ -67,15 +68,16 @@ Matrix Trend::covariance(const Matrix& rows, const NeighbourKernel& kernel, std:
   const Matrix sample = rows(which, Eigen::all);
   const auto all = static_cast<double>(rows.rows()), some = static_cast<double>(sample.rows());
   Matrix features(sample.rows(), columns + 1);
-  features << (sample.rowwise() - centre) * axes, Vector::Ones(sample.rows());
+  features << product_of(sample.rowwise() - centre, axes), Vector::Ones(sample.rows());
   Matrix pairs = kernel.covariance(sample);
   const Vector own = weights_of_rows(which);
   pairs = own.asDiagonal() * pairs * own.asDiagonal();
   pairs.diagonal() = all > 1 ? Vector(kernel.signal * (some - 1) / (all - 1) * own.array() * (own.array() - 1))
                              : Vector(Vector::Zero(own.size()));
-  const Eigen::SelfAdjointEigenSolver<Matrix> found(Matrix(features.transpose() * pairs * features));
+  const Eigen::SelfAdjointEigenSolver<Matrix> found(product_of(transposed_product(features, pairs), features));
   // What is negative is due to the sample: neighbours have like features.
-  pairs = found.eigenvectors() * found.eigenvalues().cwiseMax(0).asDiagonal() * found.eigenvectors().transpose();
+  pairs = product_by_transposed(found.eigenvectors() * found.eigenvalues().cwiseMax(0).asDiagonal(),
+                                found.eigenvectors());
   const double variance = kernel.signal + kernel.noise;
   Vector inverse(columns + 1);
   inverse << (shrunk.cwiseInverse().array() + variance).inverse().matrix(), 1 / weights_of_rows.sum();
@@ -85,7 +87,7 @@ Matrix Trend::covariance(const Matrix& rows, const NeighbourKernel& kernel, std:
   to_axes.topLeftCorner(columns, columns) = axes.transpose();
   to_axes.topRightCorner(columns, 1) = -(centre * axes).transpose();
   to_axes(columns, columns) = 1;
-  return to_axes.transpose() * along * to_axes;
+  return product_of(transposed_product(to_axes, along), to_axes);
 }
 
 }  // namespace dma
