@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "engine/joint/fronts.h"
+#include "engine/support/dense.h"
 
 namespace dma::joint_system {
 
@@ -184,9 +185,10 @@ void Fronts::invert_by_qr() {
       for (Index i = 0; i < below; ++i)
         chosen.col(i) = all.col(e_->in_parent[shape.indices + static_cast<std::size_t>(i)]);
       s.bottomRightCorner(below, below) = Triangle::reduced(std::move(chosen));
-      s.bottomLeftCorner(below, own) = -s.bottomRightCorner(below, below) * (u.bottomRows(below) * inverse);
+      s.bottomLeftCorner(below, own) =
+          -product_of(s.bottomRightCorner(below, below), product_of(u.bottomRows(below), inverse));
     }
-    z.noalias() = s.transpose() * s;
+    z = transposed_product(s, s);
     for (Index j = 0; j < own; ++j) variance_[e_->unknown[shape.first + static_cast<std::uint32_t>(j)]] = z(j, j);
   }
 }

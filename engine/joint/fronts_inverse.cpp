@@ -6,6 +6,7 @@
 #include "engine/joint/front_block.h"
 #include "engine/joint/fronts.h"
 #include "engine/joint/small_fronts.h"
+#include "engine/support/dense.h"
 
 namespace dma::joint_system {
 
@@ -68,12 +69,12 @@ void Fronts::invert_in_blocks(const Elimination::Front& shape, const double* pan
   u.topRows(own).triangularView<Eigen::UnitLower>().solveInPlace(inverse);
   FrontBlock corner = block(z, size, 0, 0, own, own);
   const Matrix scaled = inverse_pivots.cwiseSqrt().asDiagonal() * inverse;
-  corner.noalias() = scaled.transpose() * scaled;
+  corner = transposed_product(scaled, scaled);
   if (below == 0) return;
-  const Matrix w = u.bottomRows(below) * inverse;
+  const Matrix w = product_of(u.bottomRows(below), inverse);
   FrontBlock side = block(z, size, own, 0, below, own);
-  side.noalias() = -(block(z, size, own, own, below, below) * w);
-  corner.noalias() -= w.transpose() * side;
+  side = -product_of(block(z, size, own, own, below, below), w);
+  add_transposed_product(corner, w, side, -1);
   block(z, size, 0, own, own, below) = side.transpose();
 }
 

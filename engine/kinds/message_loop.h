@@ -115,10 +115,9 @@ class MessageLoop {
   static void plate(const Call& call, Outcome& outcome) { columns(call, 0, call.columns, outcome); }
   // Only those columns of every row.
   static void columns(const Call& call, std::size_t first, std::size_t last, Outcome& outcome) {
-    knowing_if_tracked(call, [&](auto tracked) {
-      knowing_if_parameters_vary(call, [&](auto vary) {
-        over_plate<tracked.value ? Tracked::kYes : Tracked::kNo, vary.value>(call, first, last, outcome, Reads());
-      });
+    if (call.sink.is_tracked) return over_plate<Tracked::kYes, true>(call, first, last, outcome, Reads());
+    knowing_if_parameters_vary(call, [&](auto vary) {
+      over_plate<Tracked::kNo, vary.value>(call, first, last, outcome, Reads());
     });
   }
   // One slot after the other: by the table if there is one, and otherwise, never tracked, at constant places.
@@ -182,7 +181,7 @@ class MessageLoop {
   }
 
   // loop(std::bool_constant): the loop over slots is compiled twice, so that what depends on parameters alone (often a
-  // division) is computed once where all slots share them.
+  // division) is computed once where all slots share them. Not if messages are tracked, which costs more than that.
   template <class Loop>
   static void knowing_if_parameters_vary(const Call& call, const Loop& loop) {
     if constexpr (has_parameters()) {
@@ -191,13 +190,7 @@ class MessageLoop {
     loop(std::true_type());
   }
 
-  // loop(std::bool_constant): a choice for every message would cost the cheap ones a tenth of their time and more.
-  template <class Loop>
-  static void knowing_if_tracked(const Call& call, const Loop& loop) {
-    if (call.sink.is_tracked) loop(std::true_type());
-    else loop(std::false_type());
-  }
-
+  // Whether messages are tracked. To ask for every message would cost the cheap ones of a plate a tenth of their time.
   enum class Tracked { kNo, kYes, kAsk };
 
   // The function and where its results go. Everything that stays the same from slot to slot is copied out of the call:
