@@ -47,7 +47,7 @@ SegmentFinder::SegmentFinder(const Draft& draft, const PortsRead& read)
   for (const Group& group : plan.groups)
     for (const Group::Port& port : group.ports)
       for (std::uint32_t q = 0; q < group.slots * port.terms; ++q) ++degree_[port.elements(q)];
-  if (std::ranges::max(degree_) <= kManyMessages) degree_.clear();
+  if (std::ranges::all_of(degree_, [](std::uint32_t degree) { return degree <= kManyMessages; })) degree_.clear();
 }
 
 bool SegmentFinder::is_chainable(const Visit& v) const {

@@ -30,7 +30,7 @@ namespace {
 
 constexpr Iteration kUntilTheSeasonSettles{.tolerance = 1e-8, .limit = 10000};
 // What elimination cannot settle is near the end of what a double can hold: there rounding alone moves messages by
-// 1e-7.
+// up to 1e-7.
 constexpr Iteration kUntilRounding{.tolerance = 1e-6, .limit = 10000};
 constexpr double kMostJointWork = 3e8;  // half a minute at most, of one core
 
