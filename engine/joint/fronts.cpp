@@ -7,6 +7,7 @@
 
 #include "engine/joint/front_block.h"
 #include "engine/joint/small_fronts.h"
+#include "engine/support/dense.h"
 
 namespace dma::joint_system {
 
@@ -120,8 +121,8 @@ void Fronts::assemble_in_blocks(const Rows& rows, std::uint32_t f, double* front
     }
     for (Index j = 0; j < size; j += kColumnsAtOnce) {
       const Index width = std::min(kColumnsAtOnce, size - j);
-      block(front, size, j, j, size - j, width).noalias() +=
-          a.block(j, 0, size - j, used) * a.block(j, 0, width, used).transpose();
+      add_product_by_transposed(block(front, size, j, j, size - j, width), a.block(j, 0, size - j, used),
+                                a.block(j, 0, width, used));
     }
   }
 }

@@ -49,8 +49,8 @@ class Triangle {
     const Index kept = std::min(m.rows(), m.cols());
     if (m.rows() <= 1) return m;
     if (m.cols() > kLarge) {
-      Eigen::HouseholderQR<Eigen::Ref<Matrix>> qr(m);
-      return m.topRows(kept).triangularView<Eigen::Upper>();
+      const Eigen::HouseholderQR<Matrix> qr(m);
+      return qr.matrixQR().topRows(kept).triangularView<Eigen::Upper>();
     }
     Index k = 0;
     for (Index j = 0; j < m.cols() && k < m.rows(); ++j)

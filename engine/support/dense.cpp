@@ -5,6 +5,7 @@ namespace Eigen {
 template LLT<MatrixXd>& LLT<MatrixXd>::compute<MatrixXd>(const EigenBase<MatrixXd>&);
 template LDLT<MatrixXd>& LDLT<MatrixXd>::compute<MatrixXd>(const EigenBase<MatrixXd>&);
 template void PartialPivLU<MatrixXd>::compute();
+template void HouseholderQR<MatrixXd>::computeInPlace();
 template SelfAdjointEigenSolver<MatrixXd>& SelfAdjointEigenSolver<MatrixXd>::compute<MatrixXd>(
     const EigenBase<MatrixXd>&, int);
 template SelfAdjointEigenSolver<MatrixXd>& SelfAdjointEigenSolver<MatrixXd>::computeFromTridiagonal(
@@ -18,6 +19,9 @@ Eigen::MatrixXd product_of(const MatrixView& a, const MatrixView& b) { return a 
 Eigen::MatrixXd product_by_transposed(const MatrixView& a, const MatrixView& b) { return a * b.transpose(); }
 Eigen::MatrixXd transposed_product(const MatrixView& a, const MatrixView& b) { return a.transpose() * b; }
 
+void add_product(MatrixSpan sum, const MatrixView& a, const MatrixView& b, double times) {
+  sum.noalias() += times * a * b;
+}
 void add_product_by_transposed(MatrixSpan sum, const MatrixView& a, const MatrixView& b, double times) {
   sum.noalias() += times * a * b.transpose();
 }

@@ -7,12 +7,14 @@
 #include <Eigen/Core>
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
+#include <Eigen/QR>
 
 namespace Eigen {
 
 extern template LLT<MatrixXd>& LLT<MatrixXd>::compute<MatrixXd>(const EigenBase<MatrixXd>&);
 extern template LDLT<MatrixXd>& LDLT<MatrixXd>::compute<MatrixXd>(const EigenBase<MatrixXd>&);
 extern template void PartialPivLU<MatrixXd>::compute();
+extern template void HouseholderQR<MatrixXd>::computeInPlace();
 extern template SelfAdjointEigenSolver<MatrixXd>& SelfAdjointEigenSolver<MatrixXd>::compute<MatrixXd>(
     const EigenBase<MatrixXd>&, int);
 extern template SelfAdjointEigenSolver<MatrixXd>& SelfAdjointEigenSolver<MatrixXd>::computeFromTridiagonal(
@@ -30,6 +32,7 @@ Eigen::MatrixXd product_by_transposed(const MatrixView& a, const MatrixView& b);
 Eigen::MatrixXd transposed_product(const MatrixView& a, const MatrixView& b);     // a^T b
 
 // `sum` gains the product, so many times. It shares no memory with the operands.
+void add_product(MatrixSpan sum, const MatrixView& a, const MatrixView& b, double times = 1);
 void add_product_by_transposed(MatrixSpan sum, const MatrixView& a, const MatrixView& b, double times = 1);
 void add_transposed_product(MatrixSpan sum, const MatrixView& a, const MatrixView& b, double times = 1);
 // The lower triangle of `sum` alone gains a b^T, a a^T, or a^T a.

@@ -158,7 +158,7 @@ class ProgramGains final : public Gains {
       const RowPass::RowMajor w =
           Eigen::Map<const RowPass::RowMajor>(scalars.data() + a.step->weights, a.step->rows, a.step->columns) *
           a.roots.cwiseInverse().asDiagonal();
-      Matrix z = a.h * w.transpose();
+      Matrix z = product_of(a.h, Eigen::Map<const Matrix>(w.data(), w.cols(), w.rows()));
       if (a.step->bias >= 0) z.rowwise() += scalars.segment(a.step->bias, a.step->rows).transpose();
       Vector by_variance;
       if (a.is_noisy()) by_variance = w.cwiseProduct(a.u).rowwise().sum();
@@ -184,7 +184,7 @@ class ProgramGains final : public Gains {
         const Vector own = outputs_gain.segment(k * n_, n_);
         const Matrix weighted = a.of(a.g, k).array().colwise() * own.array();
         auto rows = w.middleRows(live.begin, live.size());
-        rows.noalias() += weighted.transpose() * a.h;
+        add_transposed_product(Eigen::Map<Matrix>(rows.data(), rows.cols(), rows.rows()), a.h, weighted);
         if (a.is_noisy())
           rows += (a.of(a.e, k).transpose() * own).asDiagonal() * a.u.middleRows(live.begin, live.size());
         if (a.step->bias >= 0)

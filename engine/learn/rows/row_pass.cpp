@@ -2,6 +2,7 @@
 
 #include "engine/learn/rows/row_graph.h"
 #include "engine/learn/rows/row_steps.h"
+#include "engine/support/dense.h"
 
 namespace dma {
 
@@ -56,7 +57,8 @@ Eigen::Map<const Vector> RowPass::gain(Index step, Index argument, Index slot, b
 void RowPass::run(const AffineStep& step, Index) {
   const auto w = weights(step);
   auto z = computed_.middleCols(step.out, step.rows);
-  z.noalias() = columns(step.h, step.columns) * w.transpose();
+  z.setZero();
+  add_product(z, columns(step.h, step.columns), weights_by_row(step));
   if (step.bias >= 0) z.rowwise() += m_.segment(step.bias, step.rows).transpose();
   if (step.noise >= 0)
     noise_.segment(step.noise, step.rows) = w.cwiseAbs2() * noise_.segment(step.h.noise, step.columns);
@@ -159,8 +161,9 @@ void RowPass::pull(const AffineStep& step, Index, Index output, RowAdjoint& adjo
   const ColumnRange live = step.live[static_cast<std::size_t>(output)];
   if (live.size() == 0) return;
   if (step.h.in == RowPlace::In::computed)
-    adjoint.computed.middleCols(step.h.at, step.columns).noalias() +=
-        adjoint.computed.middleCols(step.out + live.begin, live.size()) * w.middleRows(live.begin, live.size());
+    add_product_by_transposed(adjoint.computed.middleCols(step.h.at, step.columns),
+                              adjoint.computed.middleCols(step.out + live.begin, live.size()),
+                              weights_by_row(step).middleCols(live.begin, live.size()));
   for (Index i = 0; step.noise >= 0 && i < step.columns; ++i)
     if (code_.derived[static_cast<std::size_t>(step.h.noise + i)] != 0)
       adjoint.noise.col(step.h.noise + i) += adjoint.noise.middleCols(step.noise, step.rows) * w.col(i).cwiseAbs2();

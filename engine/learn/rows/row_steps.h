@@ -112,6 +112,10 @@ class RowPass {
   Eigen::Map<const RowMajor> weights(const AffineStep& step) const {
     return {m_.data() + step.weights, step.rows, step.columns};
   }
+  // The weights of result j are column j.
+  Eigen::Map<const Matrix> weights_by_row(const AffineStep& step) const {
+    return {m_.data() + step.weights, step.columns, step.rows};
+  }
   const Vector& noise() const { return noise_; }
   // Of a function: its gain in argument a of slot s, by rows; likewise in that argument's variance.
   Eigen::Map<const Vector> gain(Index step, Index argument, Index slot, bool by_noise = false) const;

@@ -46,7 +46,7 @@ double simple_rmse(const Table& learned, const Table& fresh) {
     all << x, VectorXd::Ones(x.rows());
     return all;
   };
-  const VectorXd weights = with_one(learned.x).colPivHouseholderQr().solve(learned.y.col(0));
+  const VectorXd weights = with_one(learned.x).householderQr().solve(learned.y.col(0));
   return std::min(rmse(VectorXd::Constant(fresh.y.rows(), learned.y.mean()), fresh.y),
                   rmse(with_one(fresh.x) * weights, fresh.y));
 }
