@@ -10,6 +10,7 @@
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
 #include "models/classifier/classifier_size.h"
+#include "models/network/bnn_check.h"
 #include "models/table/scores.h"
 
 namespace dma {
@@ -26,21 +27,35 @@ constexpr double kLeastFrequenciesShare = 0.1;
 // 0.01 nats a row.
 constexpr double kMostNeighbours = 0.99;
 
-// Half a row of every class is added: no class is impossible. With `without`, one row less.
-Vector frequencies_of(const std::vector<std::size_t>& counts, std::optional<Index> without = {}) {
-  Vector p(static_cast<Index>(counts.size()));
-  for (Index k = 0; k < p.size(); ++k)
-    p(k) = static_cast<double>(counts[static_cast<std::size_t>(k)]) + 0.5 - (without == k ? 1 : 0);
-  return p / p.sum();
+// Half a row of every class is added: no class is impossible.
+Vector counts_of(const ClassLabels& labels, const Vector& weights) {
+  Vector counts = Vector::Constant(static_cast<Index>(labels.names.size()), 0.5);
+  for (std::size_t n = 0; n < labels.of_rows.size(); ++n)
+    counts(labels.of_rows[n]) += weight_of(weights, static_cast<Index>(n));
+  return counts;
+}
+// The frequencies of the classes among all rows but one, of each.
+Matrix frequencies_without_each(const Vector& counts, const ClassData& data) {
+  Matrix all(data.rows.rows(), counts.size());
+  for (Index n = 0; n < all.rows(); ++n) {
+    Vector others = counts;
+    double& own = others(data.classes[static_cast<std::size_t>(n)]);
+    own = std::max(0.5, own - weight_of(data.weights, n));  // above it by rounding
+    all.row(n) = (others / others.sum()).transpose();
+  }
+  return all;
 }
 
-void check_inputs(const Matrix& inputs, const ClassLabels& labels) {
+void check_inputs(const Matrix& inputs, const ClassLabels& labels, const Vector& weights) {
   if (static_cast<std::size_t>(inputs.rows()) != labels.of_rows.size())
     fail("classifier: {} rows of inputs, but {} labels; one label per row is expected", inputs.rows(),
          labels.of_rows.size());
   if (inputs.cols() == 0) fail("classifier: the rows have no columns; at least one is expected");
   if (!inputs.allFinite()) fail("classifier: an input is not a finite number; leave such rows out");
   check_classes(labels, "classifier");
+  if (weights.size() > 0) check_weights(weights, inputs.rows());
+  for (Index n = 0; n < weights.size(); ++n)
+    if (weights(n) == 0) fail("classifier: row {} has a weight of 0; leave it out", n + 1);
 }
 
 }  // namespace
@@ -94,17 +109,19 @@ ClassPrior Classifier::prior_of(const Part& part, const RowProgram& rows, Vector
 }
 
 ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabels& labels,
-                                 const ClassifierCallback& on_epoch) {
-  check_inputs(inputs, labels);
+                                 const ClassifierCallback& on_epoch, const Eigen::VectorXd& weights_of_rows) {
+  check_inputs(inputs, labels, weights_of_rows);
   const auto size = classifier_size(static_cast<std::size_t>(inputs.rows()), static_cast<std::size_t>(inputs.cols()),
                                     labels.names.size(), options_.hidden, options_.members);
-  memory_ = {.inputs = options_.standardise ? Standardiser::of(inputs) : Standardiser::identity(inputs.cols()),
+  const Vector counts = counts_of(labels, weights_of_rows);
+  memory_ = {.inputs = options_.standardise ? Standardiser::of(inputs, weights_of_rows)
+                                            : Standardiser::identity(inputs.cols()),
              .classes = labels.names,
-             .frequencies = frequencies_of(labels.counts()),
+             .frequencies = counts / counts.sum(),
              .parts = {}};
   if (size.directions > 0)
     memory_.directions = PrincipalDirections::of(memory_.inputs.apply(inputs), static_cast<Index>(size.directions));
-  const ClassData data{prepared(inputs), labels.of_rows};
+  const ClassData data{prepared(inputs), labels.of_rows, weights_of_rows};
   ClassifierReport report;
   report.reason = size.reason;
 
@@ -150,25 +167,25 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
   // place. Left-out rows are predicted with hidden units that have seen them: with more weights than rows they flatter,
   // and the network must have the better evidence too.
   const Index n = data.rows.rows();
-  Matrix frequencies(n, memory_.frequencies.size()), networks = Matrix::Zero(n, memory_.frequencies.size());
-  for (Index i = 0; i < n; ++i)
-    frequencies.row(i) = frequencies_of(labels.counts(), data.classes[static_cast<std::size_t>(i)]).transpose();
+  const double total = total_weight(n, data.weights);
+  const Matrix frequencies = frequencies_without_each(counts, data);
+  Matrix networks = Matrix::Zero(n, counts.size());
   double evidence = -1e300;
   for (std::size_t k = 1; k < fitted.size(); ++k) {
     networks += fitted[k].left_out / static_cast<double>(fitted.size() - 1);
     evidence = std::max(evidence, fitted[k].log_evidence);
   }
   const double linear = fitted[0].score - kBenefitOfSimplicity;
-  Eigen::Array3d nats(log_score(frequencies, data.classes), linear, -1e300);
+  Eigen::Array3d nats(log_score(frequencies, data.classes, data.weights), linear, -1e300);
   if (fitted.size() > 1) {
-    nats(2) = log_score(networks, data.classes) - 2 * kBenefitOfSimplicity;
+    nats(2) = log_score(networks, data.classes, data.weights) - 2 * kBenefitOfSimplicity;
     const bool few_rows = n * logits_for(memory_.frequencies.size()) <= fitted[1].mean.size();
     if (few_rows) nats(2) = std::min(nats(2), linear + evidence - fitted[0].log_evidence - kBenefitOfSimplicity);
   }
   Eigen::Array3d fractions = (nats - nats.maxCoeff()).exp();
   fractions /= fractions.sum();
   fractions = (fractions < kLeastPart).select(0, fractions);
-  fractions(0) = std::max(fractions(0), kLeastFrequenciesShare / static_cast<double>(n));
+  fractions(0) = std::max(fractions(0), kLeastFrequenciesShare / total);
   fractions /= fractions.sum();
 
   memory_.frequencies_fraction = report.frequencies_fraction = fractions(0);
@@ -181,24 +198,25 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
                                std::move(fitted[k].factor.lower)});
   }
   if (options_.neighbours && !size.hidden.empty() && !report.interrupted)
-    mix_with_neighbours(inputs, data.classes, frequencies, report);
-  report.left_out = class_scores_of(left_out_, data.classes);
-  report.frequencies = class_scores_of(memory_.frequencies.transpose().replicate(n, 1), data.classes);
-  report.frequencies.log_loss = -nats(0) / static_cast<double>(n);
+    mix_with_neighbours(inputs, data, frequencies, report);
+  report.left_out = class_scores_of(left_out_, data.classes, data.weights);
+  report.frequencies = class_scores_of(memory_.frequencies.transpose().replicate(n, 1), data.classes, data.weights);
+  report.frequencies.log_loss = -nats(0) / total;
   return report;
 }
 
-void Classifier::mix_with_neighbours(const Eigen::MatrixXd& inputs, const std::vector<Index>& classes,
-                                     const Matrix& frequencies, ClassifierReport& report) {
+void Classifier::mix_with_neighbours(const Eigen::MatrixXd& inputs, const ClassData& data, const Matrix& frequencies,
+                                     ClassifierReport& report) {
   if (!ClassNeighbours::suits(inputs.rows(), inputs.cols())) return;
   ClassNeighbours::Fit found = ClassNeighbours::fit(memory_.inputs.apply(inputs), memory_.inputs.scale.transpose(),
-                                                    classes, memory_.frequencies, frequencies, options_.jobs);
+                                                    data.classes, memory_.frequencies, frequencies, options_.jobs,
+                                                    data.weights);
   Vector ahead(inputs.rows());
   for (Index n = 0; n < ahead.size(); ++n) {
-    const Index c = classes[static_cast<std::size_t>(n)];
+    const Index c = data.classes[static_cast<std::size_t>(n)];
     ahead(n) = std::log(found.left_out(n, c) / left_out_(n, c));
   }
-  const double fraction = likeliest_fraction(ahead, kBenefitOfSimplicity + ClassNeighbours::kFlattery);
+  const double fraction = likeliest_fraction(ahead, kBenefitOfSimplicity + ClassNeighbours::kFlattery, data.weights);
   if (!(fraction > 0)) return;
   const double taken = std::min(fraction, kMostNeighbours), left = 1 - taken;
   found.model.set_fraction(taken);

@@ -62,8 +62,9 @@ class Classifier {
  public:
   explicit Classifier(ClassifierOptions options = {});
 
+  // A row of weight w > 0 counts as w rows that are equal but independent; no weights: 1 each.
   ClassifierReport fit(const Eigen::MatrixXd& inputs, const ClassLabels& labels,
-                       const ClassifierCallback& on_epoch = {});
+                       const ClassifierCallback& on_epoch = {}, const Eigen::VectorXd& weights = {});
   ClassifierReport fit(const Eigen::MatrixXd& inputs, const std::vector<std::string>& labels) {
     return fit(inputs, ClassLabels::of(labels));
   }
@@ -112,7 +113,7 @@ class Classifier {
   }
   Matrix prepared(const Eigen::MatrixXd& inputs) const;
   // `frequencies` without each row.
-  void mix_with_neighbours(const Eigen::MatrixXd& inputs, const std::vector<Index>& classes, const Matrix& frequencies,
+  void mix_with_neighbours(const Eigen::MatrixXd& inputs, const ClassData& data, const Matrix& frequencies,
                            ClassifierReport& report);
   ClassPrior prior_of(const Part& part, const RowProgram& rows, Vector& start, std::uint64_t seed) const;
 

@@ -94,12 +94,14 @@ Classifier::Part part_from(const Json& json) {
 }
 
 Json to_json(const ClassNeighbours::Memory& m) {
-  return {{"share", json_number(m.fraction)},
-          {"width", json_number(m.width)},
-          {"doubt", json_number(m.doubt)},
-          {"scales", packed_vector(m.scales)},
-          {"rows", packed_matrix(m.rows)},
-          {"classes", m.classes}};
+  Json json = {{"share", json_number(m.fraction)},
+               {"width", json_number(m.width)},
+               {"doubt", json_number(m.doubt)},
+               {"scales", packed_vector(m.scales)},
+               {"rows", packed_matrix(m.rows)},
+               {"classes", m.classes}};
+  if (m.weights.size() > 0) json["row_weights"] = packed_vector(m.weights);
+  return json;
 }
 
 // Checked here: the search trusts its rows.
@@ -111,13 +113,16 @@ std::shared_ptr<const ClassNeighbours> class_neighbours_from(const Json& json, c
                             .width = json_number(json.at("width")),
                             .doubt = json_number(json.at("doubt")),
                             .fraction = json_number(json.at("share"))};
+  if (json.contains("row_weights")) m.weights = packed_vector_from(json.at("row_weights"));
   for (const std::size_t one : widths_from(json.at("classes"))) m.classes.push_back(static_cast<Index>(one));
   const Index columns = of.inputs.shift.size();
   const auto is_class = [&](Index c) { return c >= 0 && c < m.frequencies.size(); };
   if (!(m.scales.size() == columns && m.rows.cols() == columns && m.rows.rows() > 0 &&
         m.rows.rows() == static_cast<Index>(m.classes.size()) && m.scales.allFinite() && m.rows.allFinite() &&
         m.width > 0 && std::isfinite(m.width) && m.doubt > 0 && std::isfinite(m.doubt) && m.fraction >= 0 &&
-        m.fraction <= 1 && std::ranges::all_of(m.classes, is_class)))
+        m.fraction <= 1 && std::ranges::all_of(m.classes, is_class) &&
+        (m.weights.size() == 0 || (m.weights.size() == m.rows.rows() && m.weights.allFinite() &&
+                                   (m.weights.array() >= 0).all()))))
     fail("a number of the neighbours is not usable");
   return std::make_shared<const ClassNeighbours>(std::move(m));
 }

@@ -11,17 +11,20 @@ namespace dma {
 
 namespace {
 
-// The nearest rows of points: their squared distances and classes, a column for each point.
+// The nearest rows of points: their squared distances, classes and weights, a column for each point.
 struct Nearby {
   Matrix distances;
   IndexMatrix classes;
+  Matrix weights = {};  // empty: 1 for all
 };
 
 Nearby nearby(const NearestRows& search, const ClassNeighbours::Memory& m, const Matrix& points, bool are_rows,
               std::size_t jobs) {
   constexpr Index kBlock = 256;
   const Index count = std::min(ClassNeighbours::kNeighbours, m.rows.rows() - (are_rows ? 1 : 0));
+  const bool has_weights = m.weights.size() > 0;
   Nearby found{Matrix(count, points.rows()), IndexMatrix(count, points.rows())};
+  if (has_weights) found.weights.resize(count, points.rows());
   parallel_for(static_cast<std::size_t>((points.rows() + kBlock - 1) / kBlock), jobs, [&](std::size_t task) {
     const Index begin = static_cast<Index>(task) * kBlock, size = std::min(kBlock, points.rows() - begin);
     std::vector<Index> own(are_rows ? static_cast<std::size_t>(size) : 0);
@@ -32,17 +35,19 @@ Nearby nearby(const NearestRows& search, const ClassNeighbours::Memory& m, const
         const Index row = nearest(k, p);
         found.distances(k, begin + p) = (m.rows.row(row) - points.row(begin + p)).squaredNorm();
         found.classes(k, begin + p) = m.classes[static_cast<std::size_t>(row)];
+        if (has_weights) found.weights(k, begin + p) = m.weights(row);
       }
   });
   return found;
 }
 
-// Weights of the classes, by points.
-Matrix weights_of(const Nearby& near, double width, Index classes) {
+// What is said for each class, by points.
+Matrix votes_of(const Nearby& near, double width, Index classes) {
   Matrix weights = Matrix::Zero(near.classes.cols(), classes);
   for (Index p = 0; p < weights.rows(); ++p)
     for (Index k = 0; k < near.classes.rows(); ++k)
-      weights(p, near.classes(k, p)) += std::exp(-near.distances(k, p) / (2 * width));
+      weights(p, near.classes(k, p)) +=
+          (near.weights.size() > 0 ? near.weights(k, p) : 1) * std::exp(-near.distances(k, p) / (2 * width));
   return weights;
 }
 
@@ -66,10 +71,12 @@ double choose(const Nearby& near, const Matrix& frequencies, ClassNeighbours::Me
   const Index all = near.distances.cols(), rows = std::min(all, kEnoughToChoose);
   std::vector<Index> which;
   for (Index i = 0; i < rows; ++i) which.push_back(i * all / rows);
-  const Nearby some{near.distances(Eigen::all, which), near.classes(Eigen::all, which)};
+  Nearby some{near.distances(Eigen::all, which), near.classes(Eigen::all, which)};
+  if (near.weights.size() > 0) some.weights = near.weights(Eigen::all, which);
+  const Vector counts = dma::weights_of(m.weights, which);
   for (int w = kNarrowest; w <= kWidest; ++w) {
     const double width = usual * std::exp(0.5 * w);
-    const Matrix weights = weights_of(some, width, m.frequencies.size());
+    const Matrix weights = votes_of(some, width, m.frequencies.size());
     const Vector sums = weights.rowwise().sum();
     Vector own(rows), frequency(rows);
     for (Index p = 0; p < rows; ++p) {
@@ -78,7 +85,7 @@ double choose(const Nearby& near, const Matrix& frequencies, ClassNeighbours::Me
     }
     for (int d = kLeastDoubt; d <= kMostDoubt; ++d) {
       const double doubt = std::exp(0.5 * d);
-      const double found = ((own + doubt * frequency).array() / (sums.array() + doubt)).log().sum();
+      const double found = weighted_sum(((own + doubt * frequency).array() / (sums.array() + doubt)).log(), counts);
       if (found > most) most = found, m.width = width, m.doubt = doubt;
     }
   }
@@ -99,19 +106,20 @@ bool ClassNeighbours::suits(Index rows, Index columns) {
 }
 
 ClassNeighbours::Fit ClassNeighbours::fit(const Matrix& rows, const Vector& units, std::vector<Index> classes,
-                                          Vector frequencies, const Matrix& without_each, std::size_t jobs) {
+                                          Vector frequencies, const Matrix& without_each, std::size_t jobs,
+                                          const Vector& weights) {
   std::optional<ClassNeighbours> best;
   Nearby near_best;
   double most = -std::numeric_limits<double>::infinity();
   const Vector equal = Vector::Ones(rows.cols()), own = units / units.maxCoeff();
   for (const Vector& scales : {equal, own}) {
     if (best && scales == equal) continue;
-    ClassNeighbours one({scales, rows * scales.asDiagonal(), classes, frequencies});
+    ClassNeighbours one({scales, rows * scales.asDiagonal(), classes, frequencies, 1, 1, 0, weights});
     Nearby near = nearby(one.search_, one.memory_, one.memory_.rows, true, jobs);
     const double found = choose(near, without_each, one.memory_);
     if (found > most || !best) most = found, best = std::move(one), near_best = std::move(near);
   }
-  Matrix left_out = probabilities_of(weights_of(near_best, best->memory_.width, frequencies.size()),
+  Matrix left_out = probabilities_of(votes_of(near_best, best->memory_.width, frequencies.size()),
                                      best->memory_.doubt, without_each);
   return {std::move(*best), std::move(left_out)};
 }
@@ -119,7 +127,7 @@ ClassNeighbours::Fit ClassNeighbours::fit(const Matrix& rows, const Vector& unit
 Matrix ClassNeighbours::predict(const Matrix& rows, std::size_t jobs) const {
   const Matrix points = rows * memory_.scales.asDiagonal();
   return probabilities_of(
-      weights_of(nearby(search_, memory_, points, false, jobs), memory_.width, memory_.frequencies.size()),
+      votes_of(nearby(search_, memory_, points, false, jobs), memory_.width, memory_.frequencies.size()),
       memory_.doubt, memory_.frequencies.transpose().replicate(rows.rows(), 1));
 }
 

@@ -1,10 +1,10 @@
 // Classes of a table by its nearest rows. At x class c has a probability proportional to
 //
-//   sum_k exp(-|x - x_k|^2 / (2 width)) [row k is of class c]  +  doubt * frequency of c
+//   sum_k w_k exp(-|x - x_k|^2 / (2 width)) [row k is of class c]  +  doubt * frequency of c
 //
-// with k over the nearest rows: far from all of them the frequencies are left. Width, doubt, and whether columns are
-// compared in standard deviations or in their own units, are those under which rows are most probable, each by the
-// others.
+// with k over the nearest rows and w_k the weight of row k, 1 where rows have none: far from all of them the
+// frequencies are left. Width, doubt, and whether columns are compared in standard deviations or in their own units,
+// are those under which rows are most probable, each by the others.
 #pragma once
 
 #include <optional>
@@ -28,6 +28,7 @@ class ClassNeighbours {
     Vector frequencies;
     double width = 1, doubt = 1;
     double fraction = 0;  // of a mixture with other models
+    Vector weights = {};  // of the rows; empty: 1 for all
   };
 
   explicit ClassNeighbours(Memory memory);
@@ -39,7 +40,7 @@ class ClassNeighbours {
   // Standardised rows, and the units that this has taken off every column; the frequencies of the classes, and what
   // they are without each row (rows x classes): a row that counts itself would flatter.
   static Fit fit(const Matrix& rows, const Vector& units, std::vector<Index> classes, Vector frequencies,
-                 const Matrix& without_each, std::size_t jobs = 1);
+                 const Matrix& without_each, std::size_t jobs = 1, const Vector& weights = {});
 
   Matrix predict(const Matrix& rows, std::size_t jobs = 1) const;  // rows x classes
   void set_fraction(double fraction) { memory_.fraction = fraction; }

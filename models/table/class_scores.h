@@ -15,8 +15,9 @@ struct ClassScores {
   double calibration_error = 0;
 };
 
-// Probabilities: rows x classes.
-ClassScores class_scores_of(const Eigen::MatrixXd& probabilities, std::span<const Eigen::Index> classes);
+// Probabilities: rows x classes. Rows count by their weights, if they have any.
+ClassScores class_scores_of(const Eigen::MatrixXd& probabilities, std::span<const Eigen::Index> classes,
+                            const Eigen::VectorXd& weights = {});
 
 // The most probable class of every row; the first of equals.
 std::vector<Eigen::Index> most_probable(const Eigen::MatrixXd& probabilities);

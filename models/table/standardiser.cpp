@@ -30,9 +30,9 @@ Standardiser Standardiser::identity(Eigen::Index columns) {
   return {Eigen::RowVectorXd::Zero(columns), Eigen::RowVectorXd::Ones(columns)};
 }
 
-Standardiser Standardiser::of(const Eigen::MatrixXd& data) {
+Standardiser Standardiser::of(const Eigen::MatrixXd& data, const Eigen::VectorXd& weights) {
   const auto alone = local_team(1);
-  return of(data, TeamSum(*alone, {{0, static_cast<std::size_t>(data.rows())}}));
+  return of(data, TeamSum(*alone, {{0, static_cast<std::size_t>(data.rows())}}), weights);
 }
 
 Standardiser Standardiser::of(const Eigen::MatrixXd& data, const TeamSum& sum, const Eigen::VectorXd& weights) {

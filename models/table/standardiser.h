@@ -12,7 +12,7 @@ struct Standardiser {
   Eigen::RowVectorXd shift, scale;
 
   static Standardiser identity(Eigen::Index columns);
-  static Standardiser of(const Eigen::MatrixXd& data);
+  static Standardiser of(const Eigen::MatrixXd& data, const Eigen::VectorXd& weights = {});
   // Of the rows of all workers; or of one, whose rows may have weights.
   static Standardiser of(const Eigen::MatrixXd& data, const TeamSum& sum, const Eigen::VectorXd& weights = {});
 

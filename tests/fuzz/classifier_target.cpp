@@ -25,6 +25,14 @@ std::vector<std::string> classifier_seeds() {
     for (int i = 0; i < columns; ++i) saved.features.push_back(fmt::format("x{}", i));
     saved.training.report = net.fit(rows_of(columns), labels);
     saved.memory = net.memory();
+    if (classes == 3) {  // with neighbours, whose rows have weights
+      Classifier::Memory& m = saved.memory;
+      m.neighbours = std::make_shared<const ClassNeighbours>(ClassNeighbours::Memory{
+          Vector::Ones(columns), m.inputs.apply(rows_of(columns)), ClassLabels::of(labels).of_rows, m.frequencies, 1, 1,
+          0.5, Vector::LinSpaced(12, 0.5, 2)});
+      m.frequencies_fraction /= 2;
+      for (Classifier::Part& part : m.parts) part.fraction /= 2;
+    }
     saved.training.rows = 12;
     saved.training.counts = ClassLabels::of(labels).counts();
     std::string text = classifier_to_text(saved);

@@ -47,10 +47,11 @@ void learn(TrainingData& data, const std::vector<std::string>& labels, const Fit
   const ClassifierOptions options = classifier_for(settings);
   Classifier net(options);
   const auto begin = std::chrono::steady_clock::now();
+  const double rows = total_weight(data.inputs.rows(), data.weights);
   const ClassifierReport report = net.fit(data.inputs, classes, [&](const ClassifierEpoch& e) {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    return listener.hear(e.part, e.epoch.epoch, e.epoch.log_evidence / static_cast<double>(data.rows()), seconds);
-  });
+    return listener.hear(e.part, e.epoch.epoch, e.epoch.log_evidence / rows, seconds);
+  }, data.weights);
   SavedClassifier saved{
       .features = data.features, .target = data.targets[0], .options = options, .memory = net.memory()};
   saved.coding = data.coding;
@@ -68,9 +69,10 @@ void learn(TrainingData& data, const std::vector<std::string>& labels, const Fit
 
 ClassOutcome fit_classes(const Columns& inputs, const std::vector<std::string>& labels,
                          std::vector<std::string> features, const std::string& target, const FitSettings& settings,
-                         py::object on_epoch, ColumnCoding coding) {
+                         py::object on_epoch, ColumnCoding coding, const std::vector<double>& weights) {
   TrainingData data;
   data.inputs = matrix_of(inputs, "inputs");
+  data.weights = Eigen::Map<const Eigen::VectorXd>(weights.data(), static_cast<Eigen::Index>(weights.size()));
   data.features = std::move(features);
   data.targets = {target};
   data.coding = std::move(coding);
@@ -130,7 +132,8 @@ void bind_classifier(py::module_& module) {
       .def(py::pickle(text, [from_text](const std::string& state) { return from_text(state, "the pickled model"); }));
   py::class_<ClassOutcome, Outcome>(module, "ClassOutcome").def_readonly("model", &ClassOutcome::model);
   module.def("fit_classes", &fit_classes, py::arg("inputs"), py::arg("labels"), py::arg("features"), py::arg("target"),
-             py::arg("settings"), py::arg("on_epoch") = py::none(), py::arg("coding") = ColumnCoding());
+             py::arg("settings"), py::arg("on_epoch") = py::none(), py::arg("coding") = ColumnCoding(),
+             py::arg("weights") = std::vector<double>());
 }
 
 }  // namespace dma::python

@@ -52,7 +52,7 @@ ClassFit fit_classes(const RowModel& model, const ClassData& data, const ClassPr
     variances(fit.factor.order) = triangular_inverse(fit.factor.lower, pool).colwise().squaredNorm().transpose();
     fit.effective_scalars = fit.scale * (prior.precision.array() * (1 / lambda.array() - variances.array())).sum();
 
-    const double rows = static_cast<double>(data.rows.rows());
+    const double rows = total_weight(data.rows.rows(), data.weights);
     flat = fit.epochs + 1 >= kFirstFlatEpoch && std::abs(fit.log_evidence - last) < options.least_change * rows
                ? flat + 1
                : 0;

@@ -10,6 +10,14 @@ namespace {
 
 constexpr Index kLabelledRowsPerBlock = 512;
 
+// Of n labelled rows from `begin` on.
+std::span<const Index> classes_in(const ClassData& data, Index begin, Index n) {
+  return std::span(data.classes).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(n));
+}
+Vector weights_in(const ClassData& data, Index begin, Index n) {
+  return data.weights.size() == 0 ? Vector() : Vector(data.weights.segment(begin, n));
+}
+
 void append_order(const std::vector<UnitGains>& units, std::vector<Index>& order) {
   for (const UnitGains& unit : units) order.insert(order.end(), unit.scalars.begin(), unit.scalars.end());
 }
@@ -37,16 +45,22 @@ ClassInformation::ClassInformation(const RowModel& model, const ClassData& data,
     const Index n = std::min(kLabelledRowsPerBlock, data.rows.rows() - begin);
     const auto units = model.units(m, data.rows.middleRows(begin, n), logits);
     if (order_.empty()) append_order(units, order_);
-    add(units, logits, std::span(data.classes).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(n)));
+    add(units, logits, classes_in(data, begin, n), weights_in(data, begin, n));
   }
 }
 
-void ClassInformation::add(const std::vector<UnitGains>& units, const Matrix& logits, std::span<const Index> classes) {
-  const Matrix p = class_probabilities(logits), residuals = class_gradient(p, classes, logits.cols());
-  log_likelihood_ += dma::class_log_likelihood(logits, classes);
+void ClassInformation::add(const std::vector<UnitGains>& units, const Matrix& logits, std::span<const Index> classes,
+                           const Vector& weights) {
+  const Matrix p = class_probabilities(logits);
+  Matrix residuals = class_gradient(p, classes, logits.cols());
+  const bool has_weights = weights.size() > 0;
+  if (has_weights) residuals.array().colwise() *= weights.array();
+  const Eigen::ArrayXd roots = weights.array().sqrt();
+  log_likelihood_ += dma::class_log_likelihood(logits, classes, weights);
   std::vector<Matrix> ups;
   for (const UnitGains& unit : units) {
     ups.push_back(in_class_metric(unit.up, p));
+    if (has_weights) ups.back().array().colwise() *= roots;
     const Vector pull = unit.up.cwiseProduct(residuals).rowwise().sum();
     gradient_(unit.scalars) += unit.inputs.transpose() * pull;
   }
@@ -99,8 +113,7 @@ double class_log_likelihood(const RowModel& model, const ClassData& data, const 
   for (Index begin = 0; begin < data.rows.rows(); begin += kRows) {
     const Index n = std::min(kRows, data.rows.rows() - begin);
     model.evaluate(m, data.rows.middleRows(begin, n), logits);
-    sum += class_log_likelihood(
-        logits, std::span(data.classes).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(n)));
+    sum += class_log_likelihood(logits, classes_in(data, begin, n), weights_in(data, begin, n));
   }
   return sum;
 }

@@ -13,6 +13,7 @@ namespace dma {
 struct ClassData {
   Matrix rows;                 // N x inputs
   std::vector<Index> classes;  // N, from 0
+  Vector weights = {};         // of the rows
 };
 
 // Lower C of L = C C^T, the precision of the scalars in the order of their units.
@@ -37,7 +38,8 @@ class ClassInformation {
   ClassFactor factor(const Vector& lambda) const;
 
  private:
-  void add(const std::vector<UnitGains>& units, const Matrix& logits, std::span<const Index> classes);
+  void add(const std::vector<UnitGains>& units, const Matrix& logits, std::span<const Index> classes,
+           const Vector& weights);
   Matrix with(const Vector& lambda) const;
 
   ThreadPool* pool_;

@@ -67,10 +67,11 @@ LogitBeliefs leave_one_out(const RowModel& model, const Vector& mean, const Clas
                gradient = class_gradient(p, data.classes, beliefs.mean.cols());
   for (Index n = 0; n < p.rows(); ++n) {
     Matrix& c = beliefs.factors[static_cast<std::size_t>(n)];
-    const Matrix rest = Matrix::Identity(c.rows(), c.rows()) - c * class_curvature(p.row(n), c.rows());
+    const double weight = weight_of(data.weights, n);
+    const Matrix rest = Matrix::Identity(c.rows(), c.rows()) - c * (weight * class_curvature(p.row(n), c.rows()));
     const Matrix without = rest.partialPivLu().solve(c);
     c = 0.5 * (without + without.transpose());
-    beliefs.mean.row(n) -= gradient.row(n) * c;
+    beliefs.mean.row(n) -= weight * gradient.row(n) * c;
     c = factor_of(std::move(c));
   }
   return beliefs;
@@ -84,7 +85,7 @@ Matrix class_probabilities(const LogitBeliefs& beliefs, double stretch) {
   return p;
 }
 
-double most_likely_stretch(const LogitBeliefs& left_out, std::span<const Index> classes) {
+double most_likely_stretch(const LogitBeliefs& left_out, std::span<const Index> classes, const Vector& weights) {
   constexpr std::size_t kEnoughRows = 2000;  // one number is known well from so many
   const std::size_t stride = (classes.size() + kEnoughRows - 1) / kEnoughRows;
   const LogitAverage average(left_out.mean.cols());
@@ -92,7 +93,7 @@ double most_likely_stretch(const LogitBeliefs& left_out, std::span<const Index> 
     double sum = -0.5 * log_stretch * log_stretch;
     for (std::size_t n = 0; n < classes.size(); n += stride) {
       const auto p = average(std::exp(log_stretch) * left_out.mean.row(static_cast<Index>(n)), left_out.factors[n]);
-      sum += std::log(std::max(p(classes[n]), 1e-300));
+      sum += weight_of(weights, static_cast<Index>(n)) * std::log(std::max(p(classes[n]), 1e-300));
     }
     return sum;
   };
@@ -110,9 +111,10 @@ double most_likely_stretch(const LogitBeliefs& left_out, std::span<const Index> 
   return std::exp(best);
 }
 
-double log_score(const Matrix& p, std::span<const Index> classes) {
+double log_score(const Matrix& p, std::span<const Index> classes, const Vector& weights) {
   double sum = 0;
-  for (Index n = 0; n < p.rows(); ++n) sum += std::log(std::max(p(n, classes[static_cast<std::size_t>(n)]), 1e-300));
+  for (Index n = 0; n < p.rows(); ++n)
+    sum += weight_of(weights, n) * std::log(std::max(p(n, classes[static_cast<std::size_t>(n)]), 1e-300));
   return sum;
 }
 
@@ -120,9 +122,9 @@ ClassSolution solve_classes(const RowModel& model, const ClassData& data, const 
                             const ClassFitOptions& options) {
   ClassSolution found{fit_classes(model, data, prior, std::move(start), options), 1, {}, 0};
   const LogitBeliefs left_out = leave_one_out(model, found.mean, found.factor, data);
-  found.stretch = most_likely_stretch(left_out, data.classes);
+  found.stretch = most_likely_stretch(left_out, data.classes, data.weights);
   found.left_out = class_probabilities(left_out, found.stretch);
-  found.score = log_score(found.left_out, data.classes);
+  found.score = log_score(found.left_out, data.classes, data.weights);
   return found;
 }
 

@@ -15,7 +15,7 @@ struct LogitBeliefs {
 LogitBeliefs logits(const RowModel& model, const Vector& mean, const ClassFactor& factor, const Matrix& rows);
 
 // Every learned row as if it had not been: from N(f, C), with curvature H and gradient r of its class, its own Newton
-// step is taken back, C' = (I - C H)^-1 C and f' = f - C' r.
+// step is taken back, C' = (I - C H)^-1 C and f' = f - C' r. A row goes with all of its weight.
 LogitBeliefs leave_one_out(const RowModel& model, const Vector& mean, const ClassFactor& factor, const ClassData& data);
 
 // E[softmax(f)] over f ~ N(stretch * mean, F F^T).
@@ -24,7 +24,7 @@ Matrix class_probabilities(const LogitBeliefs& beliefs, double stretch);
 // The posterior of separable classes is skewed: its mode, where Laplace's Gaussian sits, is far below its mean while
 // the width is right. One factor on all means mends most of that: the one that makes left-out rows most probable, held
 // near 1 by a prior N(0, 1) of its logarithm that a handful of rows cannot overrule.
-double most_likely_stretch(const LogitBeliefs& left_out, std::span<const Index> classes);
+double most_likely_stretch(const LogitBeliefs& left_out, std::span<const Index> classes, const Vector& weights = {});
 
 // All that was learned, with what it takes to predict.
 struct ClassSolution : ClassFit {
@@ -37,6 +37,6 @@ struct ClassSolution : ClassFit {
 };
 ClassSolution solve_classes(const RowModel& model, const ClassData& data, const ClassPrior& prior, Vector start,
                             const ClassFitOptions& options);
-double log_score(const Matrix& probabilities, std::span<const Index> classes);
+double log_score(const Matrix& probabilities, std::span<const Index> classes, const Vector& weights = {});
 
 }  // namespace dma

@@ -38,15 +38,16 @@ Matrix class_probabilities(const Matrix& logits) {
   return p;
 }
 
-double class_log_likelihood(const Matrix& logits, std::span<const Index> classes) {
+double class_log_likelihood(const Matrix& logits, std::span<const Index> classes, const Vector& weights) {
   double sum = 0;
   for (Index n = 0; n < logits.rows(); ++n) {
     const Index own = classes[static_cast<std::size_t>(n)];
+    const double weight = weight_of(weights, n);
     if (logits.cols() == 1) {
-      sum -= softplus(own == 1 ? -logits(n, 0) : logits(n, 0));
+      sum -= weight * softplus(own == 1 ? -logits(n, 0) : logits(n, 0));
     } else {
       const double highest = logits.row(n).maxCoeff();
-      sum += logits(n, own) - highest - std::log((logits.row(n).array() - highest).exp().sum());
+      sum += weight * (logits(n, own) - highest - std::log((logits.row(n).array() - highest).exp().sum()));
     }
   }
   return sum;

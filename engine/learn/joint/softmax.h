@@ -15,7 +15,7 @@ constexpr Index classes_of(Index logits) { return logits == 1 ? 2 : logits; }
 // Rows x classes, of logits rows x outputs.
 Matrix class_probabilities(const Matrix& logits);
 // Sum over rows of log p(class).
-double class_log_likelihood(const Matrix& logits, std::span<const Index> classes);
+double class_log_likelihood(const Matrix& logits, std::span<const Index> classes, const Vector& weights = {});
 // d log p(class) / df, rows x outputs, at probabilities p of so many logits.
 Matrix class_gradient(const Matrix& probabilities, std::span<const Index> classes, Index outputs);
 // -d2 log p / df2 of one row, outputs x outputs: p0 p1, or diag p - p p^T.

@@ -20,6 +20,7 @@ inline double total_weight(Index rows, const Vector& weights) {
 inline double weighted_sum(const Eigen::ArrayXd& values, const Vector& weights) {
   return weights.size() == 0 ? values.sum() : (values * weights.array()).sum();
 }
+inline double weight_of(const Vector& weights, Index row) { return weights.size() == 0 ? 1 : weights(row); }
 inline Vector weights_of(const Vector& weights, const std::vector<Index>& which) {
   return weights.size() == 0 ? Vector() : Vector(weights(which));
 }

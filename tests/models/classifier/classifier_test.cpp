@@ -149,6 +149,37 @@ TEST_CASE("classifier: many threads may ask at once, and all hear the same") {
   }
 }
 
+TEST_CASE("classifier: rows count by their weights, in what is learned and in what is said of it") {
+  // Of three rows two have the wrong class, and a tenth of the weight.
+  const Matrix x = random_matrix(450, 2, 1), fresh = random_matrix(2000, 2, 2);
+  ClassLabels labels = ClassLabels::of(quadrants(x));
+  for (std::size_t n = 150; n < 450; ++n) labels.of_rows[n] = 1 - labels.of_rows[n];
+  Vector weights = Vector::Constant(450, 0.1);
+  weights.head(150).setOnes();
+  Classifier net({.hidden = std::vector<std::size_t>{12}, .members = 1}), plain(net.options()), equal(net.options());
+  const ClassifierReport report = net.fit(x, labels, {}, weights);
+  const std::vector<Index> truth = ClassLabels::of(quadrants(fresh)).of_rows;
+  const Matrix p = net.predict(fresh);
+  CHECK(class_scores_of(p, truth).accuracy > 0.9);
+  std::vector<Index> mixed = truth;  // wrong as often as the weights say
+  for (std::size_t n = 0; n < mixed.size(); n += 6) mixed[n] = 1 - mixed[n];
+  const ClassScores found = class_scores_of(p, mixed);
+  CHECK(report.left_out.accuracy == doctest::Approx(found.accuracy).epsilon(0.05));
+  CHECK(report.left_out.log_loss == doctest::Approx(found.log_loss).epsilon(0.1));
+  Vector counts = Vector::Constant(2, 0.5);
+  for (Index n = 0; n < 450; ++n) counts(labels.of_rows[static_cast<std::size_t>(n)]) += weights(n);
+  CHECK((net.memory().frequencies - counts / counts.sum()).norm() < 1e-12);
+  plain.fit(x, labels);
+  CHECK(class_scores_of(plain.predict(fresh), truth).accuracy < 0.2);
+  equal.fit(x, labels, {}, Vector::Ones(450));
+  CHECK((equal.predict(fresh) - plain.predict(fresh)).cwiseAbs().maxCoeff() < 1e-9);
+  weights(3) = 0;
+  CHECK_THROWS_WITH_AS(net.fit(x, labels, {}, weights), doctest::Contains("row 4 has a weight of 0; leave it out"),
+                       Error);
+  CHECK_THROWS_WITH_AS(net.fit(x, labels, {}, Vector::Ones(3)), doctest::Contains("3 weights are given for 450 rows"),
+                       Error);
+}
+
 TEST_CASE("classifier: wrong options and data are refused") {
   const Matrix x = random_matrix(4, 2, 1);
   const std::vector<std::string> labels{"a", "b", "a", "b"};

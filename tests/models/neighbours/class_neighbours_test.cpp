@@ -22,7 +22,8 @@ Vector formula(const ClassNeighbours::Memory& m, const Vector& frequencies, cons
   std::ranges::sort(all);
   Vector p = m.doubt * frequencies;
   for (std::size_t k = 0; k < std::min<std::size_t>(all.size(), ClassNeighbours::kNeighbours); ++k)
-    p(m.classes[static_cast<std::size_t>(all[k].second)]) += std::exp(-all[k].first / (2 * m.width));
+    p(m.classes[static_cast<std::size_t>(all[k].second)]) +=
+        weight_of(m.weights, all[k].second) * std::exp(-all[k].first / (2 * m.width));
   return p / p.sum();
 }
 
@@ -36,7 +37,8 @@ std::vector<Index> checkerboard(const Matrix& x) {
 }  // namespace
 
 TEST_CASE("class neighbours: the formula with all rows sorted, learned rows without themselves, frequencies far away") {
-  for (const Index columns : {3, 20}) {  // by a tree, by products
+  // By a tree, by products, with weights of rows.
+  for (const auto& [columns, is_weighted] : {std::pair<Index, bool>{3, false}, {20, false}, {3, true}}) {
     const Matrix rows = random_matrix(120, columns, 1), points = random_matrix(40, columns, 2);
     std::vector<Index> classes;
     for (Index n = 0; n < rows.rows(); ++n) classes.push_back(rows(n, 0) > 0.7 ? 2 : rows(n, 1) > 0 ? 1 : 0);
@@ -44,7 +46,8 @@ TEST_CASE("class neighbours: the formula with all rows sorted, learned rows with
     Matrix without(rows.rows(), 3);  // each row
     for (Index n = 0; n < rows.rows(); ++n)
       without.row(n) = (150 * frequencies - Vector::Unit(3, classes[static_cast<std::size_t>(n)])).transpose() / 149;
-    const ClassNeighbours::Fit fit = ClassNeighbours::fit(rows, units, classes, frequencies, without, 2);
+    const Vector weights = is_weighted ? Vector(random_matrix(rows.rows(), 1, 3).cwiseAbs()) : Vector();
+    const ClassNeighbours::Fit fit = ClassNeighbours::fit(rows, units, classes, frequencies, without, 2, weights);
     const ClassNeighbours::Memory& m = fit.model.memory();
     const Matrix found = fit.model.predict(points);
     for (Index i = 0; i < points.rows(); ++i)
@@ -63,7 +66,7 @@ TEST_CASE("class neighbours: the formula with all rows sorted, learned rows with
       other.width = width, other.doubt = doubt;
       double sum = 0;
       for (Index n = 0; n < rows.rows(); ++n)
-        sum += std::log(left_out(other, n)(classes[static_cast<std::size_t>(n)]));
+        sum += weight_of(weights, n) * std::log(left_out(other, n)(classes[static_cast<std::size_t>(n)]));
       return sum;
     };
     constexpr double kFlat = 1e-6;  // the least doubt of the search is as good as none
@@ -117,8 +120,15 @@ TEST_CASE("classifier: a checkerboard is left to its neighbours, what is said of
   CHECK(report.left_out.log_loss == doctest::Approx(found.log_loss).epsilon(0.1));
   SavedClassifier saved{.features = {"u", "v"}, .target = "t", .options = with.options(), .memory = with.memory()};
   saved.training.report = report, saved.training.counts = labels.counts(), saved.training.rows = 700;
-  const std::string text = classifier_to_text(saved);
-  const SavedClassifier read = classifier_from_text(text, "m.json");
-  CHECK(classifier_to_text(read) == text);
-  CHECK(make_classifier(read).predict(fresh) == with.predict(fresh));
+  const auto kept = [&] {
+    const std::string text = classifier_to_text(saved);
+    const SavedClassifier read = classifier_from_text(text, "m.json");
+    CHECK(classifier_to_text(read) == text);
+    return make_classifier(read).predict(fresh);
+  };
+  CHECK(kept() == with.predict(fresh));
+  with.fit(x, labels, {}, random_matrix(700, 1, 7).cwiseAbs());
+  saved.memory = with.memory();
+  REQUIRE(saved.memory.neighbours);
+  CHECK(kept() == with.predict(fresh));
 }

@@ -44,6 +44,11 @@ def test_weights_of_rows(table: pd.DataFrame) -> None:
         fitted(X, y, np.where(np.arange(len(y)) == 2, -1.0, 1.0))
     with pytest.raises(ValueError, match="NaN"):
         fitted(X, y, np.where(np.arange(len(y)) == 2, np.nan, 1.0))
+    kinds = np.where(table["y"] > table["y"].mean(), "high", "low")
+    classes = lambda X, y, w: dma.Classifier(hidden=10, members=1).fit(X, y, sample_weight=w).predict_proba(X)  # noqa: E731
+    some_rows = classes(X[5:], kinds[5:], weight[5:])
+    assert np.array_equal(classes(X, kinds, weight)[5:], some_rows)
+    assert not np.allclose(classes(X[5:], kinds[5:], None), some_rows)
 
 
 def test_a_limited_time_is_kept_to_and_leaves_a_model(table: pd.DataFrame) -> None:

@@ -42,7 +42,7 @@ struct LearnedClasses {
 
 LearnedClasses learn_classes(const FitRequest& request, const ClassifierOptions& options, const TrainingData& data) {
   LearnedClasses learned{Classifier(options), {}};
-  const auto rows = static_cast<double>(data.rows());
+  const double rows = total_weight(data.inputs.rows(), data.weights);
   InterruptWatch interrupt(request.seconds_to_learn());
   std::optional<ProgressLine> progress;
   if (!request.quiet && !request.json) progress.emplace();
@@ -54,7 +54,7 @@ LearnedClasses learn_classes(const FitRequest& request, const ClassifierOptions&
                                  e.part == 0 ? "linear model" : fmt::format("network {} of {}", e.part, e.parts - 1),
                                  e.epoch.epoch, e.epochs, e.epoch.log_evidence / rows));
     return !interrupt.requested();
-  });
+  }, data.weights);
   learned.signal = interrupt.signal();
   return learned;
 }
@@ -90,7 +90,8 @@ void fit_classifier(const FitRequest& request, const TrainingData& data) {
   }
   if (data.held_out_rows() > 0)
     saved.training.held_out =
-        class_scores_of(learned.classifier.predict(data.held_out_inputs), data.held_out_labels().of_rows);
+        class_scores_of(learned.classifier.predict(data.held_out_inputs), data.held_out_labels().of_rows,
+                        data.held_out_weights);
   if (!request.quiet) tell_of_columns(request, data);
   FitOutputs outputs(request);
   outputs.write_model([&] { return classifier_to_text(saved); });

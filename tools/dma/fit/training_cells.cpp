@@ -152,21 +152,16 @@ Eigen::MatrixXd read_any_cells(const TableRequest& request, const TableSource& s
   if (table.rows() < 2) return table.numbers;
   for (std::size_t i = columns.places.size(); i < places.size(); ++i)
     if (!numbers_the_rows(table.column(i)) && !is_empty(table.column(i))) refuse_unnamed(request.path, places[i]);
-  const std::size_t own_targets = columns.targets - (columns.has_weights ? 1 : 0);
+  const std::size_t own_targets = columns.own_targets();
   const bool has_classes =
       own_targets == 1 && table.has_cells(0) && (request.numbers_are_names || holds_classes(table));
   Eigen::MatrixXd targets = Eigen::MatrixXd::Zero(table.numbers.rows(), static_cast<Eigen::Index>(columns.targets));
-  if (has_classes)
-    for (std::size_t n = 0; n < table.rows(); ++n) {
-      if (is_missing_cell(table.cells[0][n]))
-        targets(static_cast<Eigen::Index>(n), 0) = std::numeric_limits<double>::quiet_NaN();
-    }
-  else
-    for (std::size_t j = 0; j < columns.targets; ++j) targets.col(static_cast<Eigen::Index>(j)) = table.numbers_of(j);
+  for (std::size_t n = 0; has_classes && n < table.rows(); ++n)
+    if (is_missing_cell(table.cells[0][n]))
+      targets(static_cast<Eigen::Index>(n), 0) = std::numeric_limits<double>::quiet_NaN();
+  for (std::size_t j = has_classes ? 1 : 0; j < columns.targets; ++j)
+    targets.col(static_cast<Eigen::Index>(j)) = table.numbers_of(j);
   if (columns.has_weights) {
-    if (has_classes)
-      fail("--weights: the target '{}' holds classes, and a classifier knows no weights of rows; leave --weights away",
-           data.targets[0]);
     for (Eigen::Index n = 0; n < targets.rows(); ++n)
       if (const double weight = targets(n, targets.cols() - 1); !(weight >= 0))
         fail("{}, column '{}': the weight of the row is {}; a number of 0 or more is expected",

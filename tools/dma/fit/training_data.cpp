@@ -186,7 +186,7 @@ Eigen::MatrixXd read_strictly(const TableRequest& request, const TableColumns& c
   if (!columns.unnamed.empty()) refuse_unnamed(request.path, columns.unnamed[0]);
   CsvReader::ClassColumn classes{columns.places[0], request.numbers_are_names};
   Eigen::MatrixXd values =
-      reader.read(columns.places, CsvReader::Missing::is_error, columns.targets == 1 ? &classes : nullptr);
+      reader.read(columns.places, CsvReader::Missing::is_error, columns.own_targets() == 1 ? &classes : nullptr);
   if (!classes.cells.empty()) set_classes(classes.cells, request.path, data, values.col(0));
   return values;
 }
@@ -214,8 +214,8 @@ TrainingData read_training_data(const TableRequest& request) {
   CsvReader reader = source.open();
   reader.watch(request.fraction_read);
   const TableColumns columns = table_columns(reader, request.targets, request.features, request.weights);
-  if (request.numbers_are_names && columns.targets > 1)
-    fail("--classes: {} targets are given; a classifier has one", columns.targets);
+  if (request.numbers_are_names && columns.own_targets() > 1)
+    fail("--classes: {} targets are given; a classifier has one", columns.own_targets());
   TrainingData data;
   for (std::size_t i = 0; i < columns.places.size(); ++i)
     (i < columns.targets ? data.targets : data.features).push_back(reader.names()[columns.places[i]]);
@@ -240,8 +240,8 @@ TrainingData read_training_data(const TableRequest& request) {
   data.held_out_inputs = values(kept, right);
   if (columns.has_weights) data.weights = weights(learned), data.held_out_weights = weights(kept);
   if (data.has_classes())
-    check_classes(data.labels(), fmt::format("'{}', column '{}', without the rows of --holdout", request.path.string(),
-                                             data.targets[0]));
+    check_classes(data.labels(), fmt::format("'{}', column '{}', without rows of --holdout or of weight 0",
+                                             request.path.string(), data.targets[0]));
   return data;
 }
 

@@ -58,6 +58,7 @@ struct TableColumns {
   std::vector<std::size_t> places;
   std::size_t targets = 0;
   bool has_weights = false;  // the last of the targets is the weight of the rows
+  std::size_t own_targets() const { return targets - (has_weights ? 1 : 0); }
   std::vector<std::size_t> unnamed = {};  // columns without a name, where features are not named either
 };
 inline constexpr const char* kIndexName = "Unnamed: 0";  // that pandas gives to an index it reads back

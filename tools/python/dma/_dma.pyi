@@ -196,6 +196,7 @@ def fit_classes(
     settings: FitSettings,
     on_epoch: Optional[Callable[[int, int, float, float], object]] = None,
     coding: ColumnCoding = ...,
+    weights: Sequence[float] = (),
 ) -> ClassOutcome: ...
 def fit(
     inputs: npt.ArrayLike,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from . import _dma
 from .table_estimator import Classifying, Floats, TableEstimator
-from .tables import cells_of, checked_labels, target_names
+from .tables import cells_of, checked_labels, target_names, weighed
 
 
 class Classifier(Classifying, TableEstimator):
@@ -54,9 +54,14 @@ class Classifier(Classifying, TableEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Classifier:
-        """Learns rows of inputs and the class of each: numbers or text, two rows of every class at least."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Classifier:
+        """Learns rows of inputs and the class of each: numbers or text, two rows of every class at least.
+
+        Weights of rows as in Regressor: one with sample_weight 2 counts as two, one with 0 is left out. Probabilities are
+        those of a population in which rows come as often as their weights say.
+        """
         targets = target_names(y)
+        X, y, weights, _ = weighed(X, y, sample_weight)
         cells = cells_of(X)
         X, y = checked_labels(self, X, y)
         classes, labels = self._labelled(y)
@@ -64,7 +69,7 @@ class Classifier(Classifying, TableEstimator):
         target = targets(1, features)[0]
         self._classes = classes  # for _keep, which is called even if the fit is stopped
         try:
-            self._learn(lambda settings, on_epoch: _dma.fit_classes(inputs, labels, features, target, settings, on_epoch, coding))
+            self._learn(lambda settings, on_epoch: _dma.fit_classes(inputs, labels, features, target, settings, on_epoch, coding, weights))
         finally:
             self.__dict__.pop("_classes", None)
         return self

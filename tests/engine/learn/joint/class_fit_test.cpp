@@ -322,6 +322,39 @@ TEST_CASE("class posterior: logits have the covariance of the dense posterior") 
       }
 }
 
+TEST_CASE("class fit: a row of weight w is w equal rows, and is left out with all of them") {
+  for (const Index classes : {2, 3}) {
+    ClassData data = labelled(40, 2, classes, 71), repeated;
+    data.weights = random_matrix(40, 1, 72).cwiseAbs().array().ceil();
+    std::vector<Index> which;
+    for (Index n = 0; n < 40; ++n) which.insert(which.end(), static_cast<std::size_t>(data.weights(n)), n);
+    repeated.rows = data.rows(which, Eigen::all);
+    for (const Index n : which) repeated.classes.push_back(data.classes[static_cast<std::size_t>(n)]);
+    const LinearRows model(2, logits_for(classes));
+    const ClassPrior prior = wide_prior(model);
+    const ClassSolution fit = solve_classes(model, data, prior, Vector::Zero(model.scalars()), {}),
+                        all = solve_classes(model, repeated, prior, Vector::Zero(model.scalars()), {});
+    CHECK(largest_of(fit.mean - all.mean) < 1e-10);
+    CHECK(largest_of(fit.factor.lower - all.factor.lower) < 1e-9);
+    CHECK(fit.log_evidence == doctest::Approx(all.log_evidence).epsilon(1e-12));
+    CHECK(fit.score == doctest::Approx(log_score(fit.left_out(which, Eigen::all), repeated.classes)).epsilon(1e-12));
+    // Its Newton step is taken back from the posterior of all.
+    const Matrix precision = dense(model, repeated, fit.mean).information + Matrix(prior.at(fit.scale).asDiagonal());
+    const LogitBeliefs found = leave_one_out(model, fit.mean, fit.factor, data);
+    for (Index n = 0; n < 40; ++n) {
+      const ClassData one{data.rows.row(n), {data.classes[static_cast<std::size_t>(n)]}};
+      const DenseClasses own = dense(model, one, fit.mean);
+      const Matrix without = (precision - data.weights(n) * own.information).inverse();
+      Matrix f, gains;
+      model.linearise(fit.mean, one.rows, f, gains);
+      const Vector mean = f.row(0).transpose() - data.weights(n) * gains * without * own.gradient;
+      CHECK(largest_of(mean - found.mean.row(n).transpose()) < 1e-9);
+      const Matrix& c = found.factors[static_cast<std::size_t>(n)];
+      CHECK(largest_of(c * c.transpose() - gains * without * gains.transpose()) < 1e-7);
+    }
+  }
+}
+
 TEST_CASE("class posterior: a row left out is predicted nearly as by a fit without it") {
   for (const Index classes : {2, 3}) {
     const ClassData data = labelled(40, 2, classes, 61);

@@ -209,9 +209,16 @@ TEST_CASE("messy tables: a column of weights is no input, its rows of 0 are left
             .find("line 5, column 'c': the weight of the row is -2; a number of 0 or more is expected") !=
         std::string::npos);  // the row without a target counts
   CHECK(wrong("much", "line 9, column 'c'"));
-  CHECK(messy_complaint(messy_table([](int n) { return n % 2 ? "red" : "blue"; }), {.target = "c", .weights = "x"})
-            .find("--weights: the target 'c' holds classes, and a classifier knows no weights of rows") !=
-        std::string::npos);
+  // Names of classes, and a number for each row.
+  const TrainingData classes =
+      messy_data(messy_table([](int n) { return n % 2 ? "red" : "blue"; }), {.target = "c", .weights = "x"});
+  CHECK(classes.classes == std::vector<std::string>{"blue", "red"});
+  CHECK(classes.weights.size() == classes.inputs.rows());
+  CHECK(classes.features == std::vector<std::string>{"y"});
+  const std::string numbers = messy_table([](int n) { return n % 2 ? "1" : "0"; });
+  for (const bool strict : {false, true})
+    CHECK(messy_data(numbers, {.target = "c", .numbers_are_names = true, .strict = strict, .weights = "x"}).classes ==
+          std::vector<std::string>{"0", "1"});
 }
 
 TEST_CASE("messy tables: what stays wrong is said as before") {
