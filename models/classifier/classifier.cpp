@@ -40,7 +40,7 @@ Matrix frequencies_without_each(const Vector& counts, const ClassData& data) {
   for (Index n = 0; n < all.rows(); ++n) {
     Vector others = counts;
     double& own = others(data.classes[static_cast<std::size_t>(n)]);
-    own = std::max(0.5, own - weight_of(data.weights, n));  // above it by rounding
+    own = std::max(0.5, own - weight_of(data.weights, n));  // less by rounding alone
     all.row(n) = (others / others.sum()).transpose();
   }
   return all;
