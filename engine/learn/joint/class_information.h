@@ -13,7 +13,7 @@ namespace dma {
 struct ClassData {
   Matrix rows;                 // N x inputs
   std::vector<Index> classes;  // N, from 0
-  Vector weights = {};         // of the rows
+  Vector weights = {};         // of the rows; empty: 1 for all
 };
 
 // Lower C of L = C C^T, the precision of the scalars in the order of their units.

@@ -58,7 +58,7 @@ void RowPass::run(const AffineStep& step, Index) {
   const auto w = weights(step);
   auto z = computed_.middleCols(step.out, step.rows);
   z.setZero();
-  add_product(z, columns(step.h, step.columns), weights_by_row(step));
+  add_product(z, columns(step.h, step.columns), weights_by_result(step));
   if (step.bias >= 0) z.rowwise() += m_.segment(step.bias, step.rows).transpose();
   if (step.noise >= 0)
     noise_.segment(step.noise, step.rows) = w.cwiseAbs2() * noise_.segment(step.h.noise, step.columns);
@@ -163,7 +163,7 @@ void RowPass::pull(const AffineStep& step, Index, Index output, RowAdjoint& adjo
   if (step.h.in == RowPlace::In::computed)
     add_product_by_transposed(adjoint.computed.middleCols(step.h.at, step.columns),
                               adjoint.computed.middleCols(step.out + live.begin, live.size()),
-                              weights_by_row(step).middleCols(live.begin, live.size()));
+                              weights_by_result(step).middleCols(live.begin, live.size()));
   for (Index i = 0; step.noise >= 0 && i < step.columns; ++i)
     if (code_.derived[static_cast<std::size_t>(step.h.noise + i)] != 0)
       adjoint.noise.col(step.h.noise + i) += adjoint.noise.middleCols(step.noise, step.rows) * w.col(i).cwiseAbs2();

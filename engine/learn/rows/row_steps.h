@@ -112,8 +112,8 @@ class RowPass {
   Eigen::Map<const RowMajor> weights(const AffineStep& step) const {
     return {m_.data() + step.weights, step.rows, step.columns};
   }
-  // The weights of result j are column j.
-  Eigen::Map<const Matrix> weights_by_row(const AffineStep& step) const {
+  // The same transposed: a column for each result.
+  Eigen::Map<const Matrix> weights_by_result(const AffineStep& step) const {
     return {m_.data() + step.weights, step.columns, step.rows};
   }
   const Vector& noise() const { return noise_; }

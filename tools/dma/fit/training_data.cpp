@@ -226,7 +226,7 @@ TrainingData read_training_data(const TableRequest& request) {
   if (columns.has_weights && values.rows() > 0)
     weights = take_weights(request, static_cast<Eigen::Index>(data.targets.size()), values, data);
   if (values.rows() < 2) fail("'{}' has one row; at least two are expected to learn from", request.path.string());
-  check_not_constant(request.path, values, data.targets);
+  if (!data.has_classes()) check_not_constant(request.path, values, data.targets);  // see check_classes below
   leave_out_redundant_columns(request.path, values, data);
   const Eigen::Index held_out = count_held_out(request.holdout, values.rows());
   const auto order = split_rows(values.rows(), held_out, request.seed);

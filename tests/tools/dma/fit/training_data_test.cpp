@@ -215,6 +215,9 @@ TEST_CASE("messy tables: a column of weights is no input, its rows of 0 are left
   CHECK(classes.classes == std::vector<std::string>{"blue", "red"});
   CHECK(classes.weights.size() == classes.inputs.rows());
   CHECK(classes.features == std::vector<std::string>{"y"});
+  CHECK(messy_complaint("x,k,w\n1,a,0\n2,a,0\n3,b,1\n4,b,1\n5,b,1\n", {.target = "k", .weights = "w"})
+            .find("without rows of --holdout or of weight 0: the class 'a' has no row to learn from") !=
+        std::string::npos);
   const std::string numbers = messy_table([](int n) { return n % 2 ? "1" : "0"; });
   for (const bool strict : {false, true})
     CHECK(messy_data(numbers, {.target = "c", .numbers_are_names = true, .strict = strict, .weights = "x"}).classes ==
