@@ -11,6 +11,7 @@
 #include "engine/support/text.h"
 #include "models/classifier/classifier_size.h"
 #include "models/network/bnn_check.h"
+#include "models/table/log_scale.h"
 #include "models/table/scores.h"
 
 namespace dma {
@@ -114,7 +115,14 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
   const auto size = classifier_size(static_cast<std::size_t>(inputs.rows()), static_cast<std::size_t>(inputs.cols()),
                                     labels.names.size(), options_.hidden, options_.members);
   const Vector counts = counts_of(labels, weights_of_rows);
-  memory_ = {.inputs = options_.standardise ? Standardiser::of(inputs, weights_of_rows)
+  Eigen::RowVectorXd log_from;
+  if (options_.log_inputs && options_.standardise && !size.hidden.empty() && size.directions == 0) {
+    Matrix of_classes = Matrix::Zero(inputs.rows(), counts.size() - 1);  // 1 in that of the row; the first has none
+    for (Index n = 0; n < inputs.rows(); ++n)
+      if (const Index c = labels.of_rows[static_cast<std::size_t>(n)]; c > 0) of_classes(n, c - 1) = 1;
+    log_from = log_scales_of(inputs, of_classes, options_.seed, weights_of_rows);
+  }
+  memory_ = {.inputs = options_.standardise ? Standardiser::of(inputs, weights_of_rows, log_from)
                                             : Standardiser::identity(inputs.cols()),
              .classes = labels.names,
              .frequencies = counts / counts.sum(),

@@ -35,6 +35,7 @@ struct ClassifierOptions {
   double prior_variance_scale = 1;  // times 1 / fan-in, before the learned scale
   bool standardise = true;          // inputs
   bool neighbours = true;           // mixed in where they gain; the model then keeps all rows
+  bool log_inputs = true;           // where that suits them (log_scale.h): with hidden layers, of standardised inputs
   std::size_t members = 0;          // networks from different draws, mixed; 0: as many as are quick, up to four
   int epochs = 40;                  // limit, for every part
   std::uint64_t seed = 1;

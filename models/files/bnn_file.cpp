@@ -19,7 +19,7 @@ namespace dma {
 namespace {
 
 constexpr std::string_view kModelFormat = "dma-bnn", kCheckpointFormat = "dma-bnn-checkpoint";
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kVersion = 2;  // 1: has no logarithmic scales; older programs read it
 constexpr std::array<std::string_view, 6> kStops = {"tolerance",   "patience",   "limit",
                                                     "interrupted", "least_gain", "diverged"};
 
@@ -100,6 +100,7 @@ BnnOptions bnn_options_from(const Json& json) {
   // the form, shares the fractions.
   o.linear_baseline = json.value("linear_rival", false);  // younger than the format
   o.neighbours = json.value("neighbours", true);           // younger than the format
+  o.log_inputs = json.value("log_inputs", false);          // younger than the format
   o.members = whole<std::size_t>(json, "members");
   o.seed = whole<std::uint64_t>(json, "seed");
   o.choose_width = json.value("choose_width", false);  // younger than the format
@@ -216,6 +217,7 @@ Json to_json(const BnnOptions& o) {
           {"kind_methods", Json(o.kind_methods)},
           {"linear_rival", o.linear_baseline},
           {"neighbours", o.neighbours},
+          {"log_inputs", o.log_inputs},
           {"members", o.members},
           {"seed", o.seed},
           {"shuffle", o.shuffle},
@@ -256,7 +258,7 @@ Scores scores_from(const Json& s) {
 
 std::string bnn_to_text(const SavedBnn& saved) {
   Json json = {{"format", saved.is_checkpoint() ? kCheckpointFormat : kModelFormat},
-               {"version", kVersion},
+               {"version", saved.memory.inputs.log_from.size() > 0 ? kVersion : 1},
                {kChecksumKey, ""}};
   if (saved.is_checkpoint()) json["data_fingerprint"] = saved.data_fingerprint;
   json["features"] = saved.features;

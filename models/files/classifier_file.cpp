@@ -15,7 +15,7 @@ namespace dma {
 
 namespace {
 
-constexpr std::uint64_t kClassifierVersion = 1;
+constexpr std::uint64_t kClassifierVersion = 2;  // 1: has no logarithmic scales; older programs read it
 
 std::vector<std::size_t> widths_from(const Json& json) {
   std::vector<std::size_t> widths;
@@ -30,7 +30,8 @@ ClassifierOptions classifier_options_from(const Json& json) {
   o.smoothing = json_number(json.at("jitter"));
   o.prior_variance_scale = json_number(json.at("prior_variance_scale"));
   o.standardise = json.at("standardise").get<bool>();
-  o.neighbours = json.value("neighbours", true);  // younger than the format
+  o.neighbours = json.value("neighbours", true);   // younger than the format
+  o.log_inputs = json.value("log_inputs", false);  // younger than the format
   o.members = whole<std::size_t>(json, "members");
   o.epochs = whole<int>(json, "epochs");
   o.seed = whole<std::uint64_t>(json, "seed");
@@ -173,6 +174,7 @@ Json to_json(const ClassifierOptions& o) {
           {"prior_variance_scale", json_number(o.prior_variance_scale)},
           {"standardise", o.standardise},
           {"neighbours", o.neighbours},
+          {"log_inputs", o.log_inputs},
           {"members", o.members},
           {"epochs", o.epochs},
           {"seed", o.seed}};
@@ -184,7 +186,9 @@ bool is_classifier_text(std::string_view text) {
 }
 
 std::string classifier_to_text(const SavedClassifier& saved) {
-  Json json = {{"format", kClassifierFormat}, {"version", kClassifierVersion}, {kChecksumKey, ""}};
+  Json json = {{"format", kClassifierFormat},
+               {"version", saved.memory.inputs.log_from.size() > 0 ? kClassifierVersion : 1},
+               {kChecksumKey, ""}};
   json["features"] = saved.features;
   json["target"] = saved.target;
   if (!saved.coding.empty()) json["columns"] = to_json(saved.coding);

@@ -62,10 +62,7 @@ void check_saved(const SavedClassifier& saved) {
   expect_of_classifier(std::set(m.classes.begin(), m.classes.end()).size() == m.classes.size(),
                        "two classes have one name");
   const auto features = static_cast<Index>(saved.features.size()), classes = static_cast<Index>(m.classes.size());
-  expect_of_classifier(m.inputs.shift.size() == features && m.inputs.scale.size() == features &&
-                           m.inputs.shift.allFinite() && m.inputs.scale.allFinite() &&
-                           (m.inputs.scale.array() > 0).all(),
-                       "shifts and scales do not fit the columns");
+  expect_of_classifier(m.inputs.fits(features), "shifts and scales do not fit the columns");
   expect_of_classifier(
       !m.directions.used() || (m.directions.basis.rows() == features && m.directions.basis.cols() <= features &&
                                m.directions.basis.allFinite()),

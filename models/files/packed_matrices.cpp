@@ -62,10 +62,16 @@ Eigen::MatrixXd packed_triangle_from(const Json& json) {
   return m;
 }
 
-Json to_json(const Standardiser& s) { return {{"shift", readable_row(s.shift)}, {"scale", readable_row(s.scale)}}; }
+Json to_json(const Standardiser& s) {
+  Json json = {{"shift", readable_row(s.shift)}, {"scale", readable_row(s.scale)}};
+  if (s.log_from.size() > 0) json["log_from"] = readable_row(s.log_from);
+  return json;
+}
 
 Standardiser standardiser_from(const Json& json) {
-  return {readable_row_from(json.at("shift")), readable_row_from(json.at("scale"))};
+  Standardiser s{readable_row_from(json.at("shift")), readable_row_from(json.at("scale"))};
+  if (json.contains("log_from")) s.log_from = readable_row_from(json.at("log_from"));
+  return s;
 }
 
 }  // namespace dma

@@ -11,6 +11,7 @@
 #include "models/network/bnn_check.h"
 #include "models/network/bnn_member.h"
 #include "models/table/deal_rows.h"
+#include "models/table/log_scale.h"
 #include "schedules/forward_backward.h"
 
 namespace dma {
@@ -181,7 +182,10 @@ FitReport Bnn::fit_dealt(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& t
   const TeamSum sum(team, Partition::split(team, static_cast<std::size_t>(inputs.rows())));
   const bool resuming = is_fitted();
   if (!resuming && options_.standardise) {
-    input_standardiser_ = Standardiser::of(inputs, sum, row_weights_);
+    Eigen::RowVectorXd log_from;
+    if (options_.log_inputs && options_.features == "none" && learns_table(options))
+      log_from = log_scales_of(inputs, targets, options_.seed, row_weights_);
+    input_standardiser_ = Standardiser::of(inputs, sum, row_weights_, log_from);
     target_standardiser_ = Standardiser::of(targets, sum, row_weights_);
   } else if (!resuming) {
     input_standardiser_ = Standardiser::identity(inputs.cols());

@@ -70,9 +70,10 @@ struct BnnOptions {
   // A linear model learned beside the network and mixed with it by how well each predicts left-out rows. Joint learning
   // has one in any case.
   bool linear_baseline = false;
-  // A Gaussian process on the nearest rows (neighbours.h) beside the network, with the weight under which left-out rows
-  // are most probable. Where hidden layers and noise are learned jointly of standardised columns, by one worker.
-  bool neighbours = true;
+  // Where hidden layers and noise are learned jointly of standardised columns, by one worker: a Gaussian process on the
+  // nearest rows (neighbours.h) beside the network, with the weight under which left-out rows are most probable; and
+  // inputs on a logarithmic scale where that suits them (log_scale.h).
+  bool neighbours = true, log_inputs = true;
   std::size_t members =
       0;  // networks with their own prior draws, predictions mixed; 0: as many as are quick (joint), or 1
   // Hidden layers are chosen by rows held out (joint): one of 10, 20, 50, ... units while they gain, then two. `layers`
@@ -227,6 +228,8 @@ class Bnn {
   // Scores are those of judged rows; none: of all.
   void report_left_out(const std::vector<PredictionComponent>& left_out, const Eigen::MatrixXd& targets,
                        const std::vector<Index>& judged = {});
+  // Hidden layers and noise are learned jointly of standardised columns, by one worker.
+  bool learns_table(const LearnOptions& options) const;
   void make_joint();
   void take_shape_of_joint();
   void fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,

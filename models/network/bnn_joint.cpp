@@ -81,6 +81,11 @@ void Bnn::make_joint() {
   joint_ = std::make_unique<JointRegression>(std::move(joint));
 }
 
+bool Bnn::learns_table(const LearnOptions& options) const {
+  return options_.is_joint() && options_.learn_noise && options_.priors.empty() && options_.standardise &&
+         options_.layers.size() > 2 && (options.team ? options.team->size() : options.workers) == 1;
+}
+
 void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
                     const BnnCallback& on_epoch) {
   RowData data{features_.apply(input_standardiser_.apply(inputs)), target_standardiser_.apply(targets), row_weights_};
@@ -119,9 +124,7 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
     data = data.some(distinct.first);
     learned_as_ = std::move(distinct.number);
   }
-  const bool with_neighbours = options_.neighbours && options_.learn_noise && options_.priors.empty() &&
-                               options_.standardise && options_.layers.size() > 2 &&
-                               joint_->options().team->size() == 1 &&
+  const bool with_neighbours = options_.neighbours && learns_table(options) &&
                                Neighbours::suits(data.rows.rows(), data.rows.cols(), data.targets.cols());
   RowData for_neighbours = with_neighbours ? data : RowData{};
   const bool anew = joint_->prepare(data);

@@ -12,9 +12,6 @@ void check_memory(const BnnOptions& options, const Bnn::Memory& memory) {
   const auto expect = [](bool holds, std::string_view what) {
     if (!holds) fail("{}", what);
   };
-  const auto all_above = [](const auto& values, double bound) {
-    return std::ranges::all_of(values, [=](double value) { return value > bound && std::isfinite(value); });
-  };
   const auto& layers = options.layers;
   // Of standardised targets, or of targets as they are: a fit that goes on squares, divides and multiplies it.
   constexpr double kLeast = 1e-300, kMost = 1e300;
@@ -24,10 +21,9 @@ void check_memory(const BnnOptions& options, const Bnn::Memory& memory) {
       if (!(variance >= kLeast && variance <= kMost))
         fail("noise_variance holds {}; a variance from {} to {} is expected", variance, kLeast, kMost);
   };
-  for (const Standardiser* s : {&memory.inputs, &memory.targets}) {
-    expect(s->shift.size() == s->scale.size(), "shifts and scales do not fit the columns");
-    expect(s->shift.allFinite() && all_above(s->scale, 0), "a shift or scale is not a usable number");
-  }
+  for (const Standardiser* s : {&memory.inputs, &memory.targets})
+    expect(s->fits(s->shift.size()), "shifts and scales do not fit the columns, or are no usable numbers");
+  expect(memory.targets.log_from.size() == 0, "a target has a logarithmic scale");
   expect(FeatureMap(options.features).outputs(static_cast<std::size_t>(memory.inputs.shift.size())) == layers.front(),
          "the shifts of the inputs do not fit the first layer");
   expect(static_cast<std::size_t>(memory.targets.shift.size()) == layers.back(),
@@ -42,8 +38,9 @@ void check_memory(const BnnOptions& options, const Bnn::Memory& memory) {
       const LayerPrior& prior = member.priors[l];
       expect(prior.mean.size() == expected && prior.variance.size() == expected, "the priors do not fit the layers");
       // Variance 0 is a weight known exactly, +inf one of which nothing is known.
-      const bool is_usable = std::ranges::all_of(prior.variance, [](double v) { return v >= 0; });
-      expect(is_usable && all_above(prior.mean, -kInfinity), "a prior is not a usable number");
+      const bool is_usable = std::ranges::all_of(prior.variance, [](double v) { return v >= 0; }) &&
+                             std::ranges::all_of(prior.mean, [](double m) { return std::isfinite(m); });
+      expect(is_usable, "a prior is not a usable number");
     }
   }
 }

@@ -64,19 +64,9 @@ struct Effects {
     return roots.asDiagonal() * features;
   }
 
-  // cos k t = 2 cos t cos (k - 1) t - cos (k - 2) t.
   Matrix of(Index i, Index j) const {
     if (i != j) return centred(cosines.col(i).cwiseProduct(cosines.col(j)));
-    Matrix f(rows.rows(), kCosines + 1);
-    f.col(0) = rows.col(j);
-    const Vector c = cosines.col(j) / std::numbers::sqrt2;
-    Vector before = Vector::Ones(rows.rows()), now = c;
-    for (Index k = 1; k <= kCosines; ++k) {
-      f.col(k) = std::numbers::sqrt2 / static_cast<double>(k) * now;
-      before = 2 * c.cwiseProduct(now) - before;
-      now.swap(before);
-    }
-    return centred(std::move(f));
+    return centred(effect_features(rows.col(j), cosines.col(j) / std::numbers::sqrt2));
   }
 };
 
@@ -240,6 +230,19 @@ EffectEvidence::Gain EffectEvidence::gain(const Matrix& features) const {
   Products products;
   complete(products, features);
   return gain(products);
+}
+
+// cos k t = 2 cos t cos (k - 1) t - cos (k - 2) t.
+Matrix effect_features(const Vector& x, const Vector& cosine) {
+  Matrix f(x.size(), kCosines + 1);
+  f.col(0) = x;
+  Vector before = Vector::Ones(x.size()), now = cosine;
+  for (Index k = 1; k <= kCosines; ++k) {
+    f.col(k) = std::numbers::sqrt2 / static_cast<double>(k) * now;
+    before = 2 * cosine.cwiseProduct(now) - before;
+    now.swap(before);
+  }
+  return f;
 }
 
 Vector relevance_of(const Matrix& rows, const Matrix& targets, std::uint64_t seed, const Vector& weights) {

@@ -60,6 +60,9 @@ class EffectEvidence {
   double squares_;            // y^T C^-1 y
 };
 
+// Those of an effect of one input: x, then sqrt2 cos(k t) / k, of which cos(t) is given.
+Matrix effect_features(const Vector& x, const Vector& cosine);
+
 // Factors on the prior variances of the inputs' weights, for models that learn `targets` from `rows`: kLeastRelevance
 // to the power 1 - p for an input that matters with probability p. Inputs that matter by little each are not found one
 // by one: where one linear effect of all that were not found has the evidence, they share a factor, the prior variance

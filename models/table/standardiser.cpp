@@ -26,16 +26,32 @@ double mean_of(const Eigen::ArrayXd& values, const TeamSum& sum, const Eigen::Ve
 
 }  // namespace
 
+Eigen::MatrixXd with_logs(Eigen::MatrixXd data, const Eigen::RowVectorXd& log_from) {
+  for (Eigen::Index j = 0; j < log_from.size(); ++j) {
+    const double from = log_from(j);
+    if (from == 0) continue;
+    for (double& x : data.col(j)) x = std::log(std::max(x, from)) + std::min(0.0, (x - from) / from);
+  }
+  return data;
+}
+
 Standardiser Standardiser::identity(Eigen::Index columns) {
   return {Eigen::RowVectorXd::Zero(columns), Eigen::RowVectorXd::Ones(columns)};
 }
 
-Standardiser Standardiser::of(const Eigen::MatrixXd& data, const Eigen::VectorXd& weights) {
+Standardiser Standardiser::of(const Eigen::MatrixXd& data, const Eigen::VectorXd& weights,
+                              const Eigen::RowVectorXd& log_from) {
   const auto alone = local_team(1);
-  return of(data, TeamSum(*alone, {{0, static_cast<std::size_t>(data.rows())}}), weights);
+  return of(data, TeamSum(*alone, {{0, static_cast<std::size_t>(data.rows())}}), weights, log_from);
 }
 
-Standardiser Standardiser::of(const Eigen::MatrixXd& data, const TeamSum& sum, const Eigen::VectorXd& weights) {
+Standardiser Standardiser::of(const Eigen::MatrixXd& data, const TeamSum& sum, const Eigen::VectorXd& weights,
+                              const Eigen::RowVectorXd& log_from) {
+  if (log_from.size() > 0) {
+    Standardiser of_logs = of(with_logs(data, log_from), sum, weights);
+    of_logs.log_from = log_from;
+    return of_logs;
+  }
   Standardiser s = identity(data.cols());
   for (Eigen::Index j = 0; j < data.cols(); ++j) {
     const Eigen::ArrayXd column = data.col(j);
@@ -54,7 +70,15 @@ Standardiser Standardiser::of(const Eigen::MatrixXd& data, const TeamSum& sum, c
   return s;
 }
 
+bool Standardiser::fits(Eigen::Index columns) const {
+  return shift.size() == columns && scale.size() == columns && shift.allFinite() && scale.allFinite() &&
+         (scale.array() > 0).all() &&
+         (log_from.size() == 0 ||
+          (log_from.size() == columns && log_from.allFinite() && (log_from.array() >= 0).all()));
+}
+
 Eigen::MatrixXd Standardiser::apply(const Eigen::MatrixXd& data) const {
+  if (log_from.size() > 0) return Standardiser{shift, scale}.apply(with_logs(data, log_from));
   Eigen::MatrixXd result(data.rows(), data.cols());
   for (Eigen::Index j = 0; j < data.cols(); ++j) {
     const auto column = data.col(j).array();
@@ -65,6 +89,16 @@ Eigen::MatrixXd Standardiser::apply(const Eigen::MatrixXd& data) const {
     result.col(j) = (column * unit - shift(j) * unit) / (scale(j) * unit);
   }
   return result;
+}
+
+Eigen::RowVectorXd Standardiser::centre() const {
+  Eigen::RowVectorXd all = shift;
+  for (Eigen::Index j = 0; j < log_from.size(); ++j)
+    if (const double from = log_from(j); from > 0) {
+      const double above = shift(j) - std::log(from);
+      all(j) = from * (above < 0 ? 1 + above : std::exp(above));
+    }
+  return all;
 }
 
 Eigen::MatrixXd Standardiser::undo(const Eigen::MatrixXd& data) const {

@@ -8,15 +8,24 @@
 
 namespace dma {
 
+// log x of numbers from `log_from` of their column on, and of those below it the tangent there, which goes on to 0 and
+// beyond. Where it is 0 a column stays as it is; empty: all do.
+Eigen::MatrixXd with_logs(Eigen::MatrixXd data, const Eigen::RowVectorXd& log_from);
+
 struct Standardiser {
   Eigen::RowVectorXd shift, scale;
+  Eigen::RowVectorXd log_from = {};  // of columns that are shifted and scaled with_logs(); no targets
 
   static Standardiser identity(Eigen::Index columns);
-  static Standardiser of(const Eigen::MatrixXd& data, const Eigen::VectorXd& weights = {});
+  static Standardiser of(const Eigen::MatrixXd& data, const Eigen::VectorXd& weights = {},
+                         const Eigen::RowVectorXd& log_from = {});
   // Of the rows of all workers; or of one, whose rows may have weights.
-  static Standardiser of(const Eigen::MatrixXd& data, const TeamSum& sum, const Eigen::VectorXd& weights = {});
+  static Standardiser of(const Eigen::MatrixXd& data, const TeamSum& sum, const Eigen::VectorXd& weights = {},
+                         const Eigen::RowVectorXd& log_from = {});
+  bool fits(Eigen::Index columns) const;  // sizes and signs are possible: it may come from a file
 
   Eigen::MatrixXd apply(const Eigen::MatrixXd& data) const;
+  Eigen::RowVectorXd centre() const;  // what becomes 0
   Eigen::MatrixXd undo(const Eigen::MatrixXd& data) const;
   // Standard deviations know no shift.
   Eigen::MatrixXd undo_scale(const Eigen::MatrixXd& deviations) const;

@@ -25,8 +25,9 @@ std::vector<std::string> classifier_seeds() {
     for (int i = 0; i < columns; ++i) saved.features.push_back(fmt::format("x{}", i));
     saved.training.report = net.fit(rows_of(columns), labels);
     saved.memory = net.memory();
-    if (classes == 3) {  // with neighbours, whose rows have weights
+    if (classes == 3) {  // with neighbours, whose rows have weights, and a logarithmic scale
       Classifier::Memory& m = saved.memory;
+      m.inputs.log_from = Eigen::RowVectorXd{{0, 0.2, 0}};
       m.neighbours = std::make_shared<const ClassNeighbours>(ClassNeighbours::Memory{
           Vector::Ones(columns), m.inputs.apply(rows_of(columns)), ClassLabels::of(labels).of_rows, m.frequencies, 1, 1,
           0.5, Vector::LinSpaced(12, 0.5, 2)});

@@ -41,6 +41,7 @@ std::vector<std::string> seeds(bool checkpoint) {
                    .training = {.rows = kRows, .options = kFit}};
     for (Eigen::Index i = 0; i < inputs; ++i) saved.features.push_back(fmt::format("x{}", i));
     for (Eigen::Index i = 0; i < outputs; ++i) saved.targets.push_back(fmt::format("y{}", i));
+    if (inputs == 2) saved.memory.inputs.log_from = Eigen::RowVectorXd{{0, 0.2}};
     if (checkpoint) saved.data_fingerprint = "8x1";
     texts.push_back(without_checksum(bnn_to_text(saved)));
     if (texts.size() == 1) texts.push_back(bnn_to_text(saved));

@@ -176,6 +176,7 @@ void bind_regressor(py::module_& module) {
       .def_readwrite("standardise", &FitSettings::standardise)
       .def_readwrite("learn_prior", &FitSettings::learn_prior)
       .def_readwrite("neighbours", &FitSettings::neighbours)
+      .def_readwrite("log_inputs", &FitSettings::log_inputs)
       .def_readwrite("features_map", &FitSettings::feature_map)
       .def_readwrite("prior_scale", &FitSettings::prior_scale)
       .def_readwrite("members", &FitSettings::members)

@@ -301,23 +301,23 @@ double likeliest_factor(const std::vector<PredictionComponent>& components, cons
 
 double covering_factor(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
                        Eigen::Index output, const Eigen::VectorXd& weights) {
-  constexpr double kLevel = 0.95, kSlack = 0.01, kWidest = 100;
+  constexpr double kLevel = 0.95, kEnough = 0.945, kWidest = 100;
   constexpr int kSteps = 12;
   constexpr Eigen::Index kEnoughRows = 20000;  // to tell such a fraction
   const Eigen::Index rows = std::min(targets.rows(), kEnoughRows);
   const std::vector<PredictionComponent> some = rows_of(components, 0, rows);
   const Eigen::MatrixXd observed = targets.topRows(rows);
   const Eigen::VectorXd counts = weights.head(std::min(weights.size(), rows));
-  const double all = total_weight(rows, counts), chance = std::sqrt(kLevel * (1 - kLevel) / all);
+  const double all = total_weight(rows, counts);
   const auto coverage = [&](double factor) {
     const Eigen::ArrayXd below = with_noise_times(some, factor, output).cumulative(observed).col(output);
     return weighted_sum((below >= (1 - kLevel) / 2 && below <= (1 + kLevel) / 2).cast<double>(), counts) / all;
   };
-  if (coverage(1) >= kLevel - kSlack - 2 * chance) return 1;
+  if (coverage(1) >= kEnough) return 1;
   double low = 0, high = std::log(kWidest);
   for (int step = 0; step < kSteps; ++step) {
     const double middle = 0.5 * (low + high);
-    (coverage(std::exp(middle)) < kLevel ? low : high) = middle;
+    (coverage(std::exp(middle)) < kEnough ? low : high) = middle;
   }
   return std::exp(high);
 }

@@ -83,6 +83,18 @@ TEST_CASE("bnn_file: a model predicts the same bits after text and back, and the
   CHECK(text.find("seconds") == text.npos);
 }
 
+TEST_CASE("bnn_file: logarithmic scales are kept, and a file with them tells older programs that they cannot read it") {
+  Example e = fitted_example();
+  const auto version = [](const std::string& text) { return dma::Json::parse(text).at("version"); };
+  CHECK(version(dma::bnn_to_text(e.saved)) == 1);
+  e.saved.memory.inputs.log_from = Eigen::RowVectorXd::Constant(1, 0.25);
+  const std::string text = dma::bnn_to_text(e.saved);
+  CHECK(version(text) == 2);
+  const dma::SavedBnn read = dma::bnn_from_text(text, "m.json");
+  CHECK(read.memory.inputs.log_from == e.saved.memory.inputs.log_from);
+  CHECK(dma::bnn_to_text(read) == text);
+}
+
 TEST_CASE("bnn_file: a checkpoint goes on to the same bits as a fit that never stopped") {
   Example e = fitted_example(true);
   dma::Bnn resumed = dma::make_bnn(dma::bnn_from_text(dma::bnn_to_text(e.saved), "m.json"));
@@ -111,7 +123,7 @@ TEST_CASE("bnn_file: another file, a later version, and damage are each named") 
   CHECK(refusal("[1, 2]").find("its \"format\" is missing") != std::string::npos);
   CHECK(refusal("{\"format\": \"other\"}").find("is 'other'") != std::string::npos);
   CHECK(refusal("{\"format\": 7}").find("damaged") != std::string::npos);
-  CHECK(refusal(replaced(text, "\"version\": 1", "\"version\": 2")).find("version 2") != std::string::npos);
+  CHECK(refusal(replaced(text, "\"version\": 1", "\"version\": 3")).find("version 3") != std::string::npos);
   CHECK(refusal(replaced(text, "\"members\": 2", "\"members\": 3")).find("number of members") != std::string::npos);
   CHECK(refusal(replaced(text, "\"layers\": [1,4,2]", "\"layers\": [1,99999999,2]")).find("damaged") !=
         std::string::npos);

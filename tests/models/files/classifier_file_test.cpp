@@ -93,6 +93,8 @@ TEST_CASE("classifier file: every field is checked") {
       [](SavedClassifier& s) { s.memory.classes[1] = s.memory.classes[0]; },
       [](SavedClassifier& s) { s.memory.classes.pop_back(); },
       [](SavedClassifier& s) { s.memory.inputs.scale(0) = 0; },
+      [](SavedClassifier& s) { s.memory.inputs.log_from = Eigen::RowVectorXd::Ones(1); },
+      [](SavedClassifier& s) { s.memory.inputs.log_from = -Eigen::RowVectorXd::Ones(s.memory.inputs.shift.size()); },
       [](SavedClassifier& s) { s.memory.frequencies(0) += 0.1; },
       [](SavedClassifier& s) { s.memory.frequencies_fraction = -0.1; },
       [](SavedClassifier& s) { s.memory.parts[0].fraction += 0.1; },

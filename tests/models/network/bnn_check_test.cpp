@@ -93,6 +93,9 @@ TEST_CASE("bnn check: a memory that is not one of the network is refused") {
   CHECK(!refused([](Bnn::Memory&) {}));
   CHECK(refused([](Bnn::Memory& m) { m.inputs.shift.resize(3); }));
   CHECK(refused([](Bnn::Memory& m) { m.targets.scale(0) = 0; }));
+  CHECK(refused([](Bnn::Memory& m) { m.targets.log_from = Eigen::RowVectorXd::Ones(m.targets.shift.size()); }));
+  CHECK(refused([](Bnn::Memory& m) { m.inputs.log_from = Eigen::RowVectorXd::Ones(m.inputs.shift.size() + 1); }));
+  CHECK(refused([](Bnn::Memory& m) { m.inputs.log_from = -Eigen::RowVectorXd::Ones(m.inputs.shift.size()); }));
   CHECK(refused([](Bnn::Memory& m) { m.noise_variance.clear(); }));
   CHECK(refused([](Bnn::Memory& m) { m.members.clear(); }));
   CHECK(refused([](Bnn::Memory& m) { m.members[0].priors[0].mean.pop_back(); }));

@@ -36,6 +36,8 @@ void refuse_other_options(const FitRequest& r) {
                                                 {"--noise", !s.noise.empty()},
                                                 {"--bias", s.bias.has_value()},
                                                 {"--standardise", s.standardise.has_value()},
+                                                {"--neighbours", s.neighbours.has_value()},
+                                                {"--log-inputs", s.log_inputs.has_value()},
                                                 {"--features-map", s.feature_map != "none"},
                                                 {"--prior-scale", s.prior_scale != 1},
                                                 {"--method", s.method.has_value()},

@@ -10,6 +10,7 @@
 
 #include "engine/support/error.h"
 #include "models/files/coding_file.h"
+#include "tools/dma/fit/model_summary.h"
 #include "tools/dma/io/csv_text.h"
 
 namespace dma {
@@ -75,6 +76,8 @@ std::string summary_text(const SavedClassifier& saved) {
                         100 * saved.memory.neighbours->memory().fraction);
   text += fmt::format("inputs    {}{}\n", fmt::join(saved.features, ", "),
                       saved.options.standardise ? " (standardised)" : "");
+  if (const auto logged = logged_inputs(saved.memory.inputs, saved.features); !logged.empty())
+    text += fmt::format("scale     logarithmic for {}\n", fmt::join(logged, ", "));
   std::vector<std::string> classes;
   for (std::size_t k = 0; k < t.counts.size(); ++k)
     classes.push_back(
@@ -111,6 +114,8 @@ Json summary_json(const SavedClassifier& saved) {
                {"classes", saved.memory.classes},
                {"options", to_json(saved.options)}};
   if (!saved.coding.empty()) json["columns"] = to_json(saved.coding);
+  if (const auto logged = logged_inputs(saved.memory.inputs, saved.features); !logged.empty())
+    json["log_inputs"] = logged;
   json["reason"] = t.report.reason;
   json["shares"] = {{"frequencies", json_number(t.report.frequencies_fraction)},
                     {"linear", json_number(t.report.linear_fraction)},

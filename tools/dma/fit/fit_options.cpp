@@ -55,6 +55,11 @@ void add_fit_settings(Command command, FitSettings& s) {
                 "the nearest rows as a model of their own (a Gaussian process, or their classes), mixed in by left-out "
                 "rows; the model then keeps all rows (default of joint: yes)")
       .group(network);
+  command
+      .add_flag("--log-inputs,!--no-log-inputs", s.log_inputs,
+                "positive inputs that are skewed are read by their logarithms, unless the target speaks against it "
+                "(default of joint: yes)")
+      .group(network);
   command.add_option("--prior-scale", s.prior_scale, "factor on the prior variances of all weights")
       .capture_default_str()
       .group(network);

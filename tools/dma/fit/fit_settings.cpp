@@ -201,6 +201,7 @@ Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, s
   network.standardise = s.standardise.value_or(network.standardise);
   network.learn_prior = s.learn_prior.value_or(network.learn_prior);
   network.neighbours = s.neighbours.value_or(network.neighbours);
+  network.log_inputs = s.log_inputs.value_or(network.log_inputs);
   network.features = s.feature_map;
   network.prior_variance_scale *= s.prior_scale;
   network.method = s.method.value_or(network.method);
@@ -263,6 +264,7 @@ ClassifierOptions classifier_for(const FitSettings& s) {
   options.prior_variance_scale = s.prior_scale;
   options.standardise = s.standardise.value_or(true);
   options.neighbours = s.neighbours.value_or(true);
+  options.log_inputs = s.log_inputs.value_or(true);
   options.members = s.members.value_or(0);
   options.epochs = s.epochs.value_or(options.epochs);
   options.seed = s.seed;

@@ -19,7 +19,7 @@ struct FitSettings {
   // Lists as they were typed, so that nothing in them is passed over: widths ("none": a linear model), numbers.
   std::vector<std::string> hidden = {}, slopes = {}, noise = {};
   std::optional<std::string> noise_model = {};
-  std::optional<bool> bias = {}, standardise = {}, learn_prior = {}, neighbours = {};
+  std::optional<bool> bias = {}, standardise = {}, learn_prior = {}, neighbours = {}, log_inputs = {};
   std::string feature_map = "none";
   double prior_scale = 1;
   std::optional<std::size_t> members = {};

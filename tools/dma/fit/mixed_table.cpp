@@ -83,8 +83,9 @@ MixedTable read_mixed_table(const TableSource& source, std::span<const std::size
 
 ColumnCoding coding_of_numbers(const std::vector<std::string>& features, const Standardiser& inputs) {
   ColumnCoding coding;
+  const Eigen::RowVectorXd centre = inputs.centre();
   for (std::size_t i = 0; i < features.size(); ++i)
-    coding.rules.push_back({.name = features[i], .fill = {inputs.shift(static_cast<Eigen::Index>(i))}});
+    coding.rules.push_back({.name = features[i], .fill = {centre(static_cast<Eigen::Index>(i))}});
   return coding;
 }
 

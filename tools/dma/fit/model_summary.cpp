@@ -101,6 +101,13 @@ void for_each_layer(const Bnn& net, const Visit& visit) {
 
 double mean_log_scale(const Standardiser& targets) { return targets.scale.array().log().mean(); }
 
+std::vector<std::string> logged_inputs(const Standardiser& inputs, const std::vector<std::string>& features) {
+  std::vector<std::string> names;
+  for (Eigen::Index j = 0; j < inputs.log_from.size(); ++j)
+    if (inputs.log_from(j) > 0) names.push_back(features.at(static_cast<std::size_t>(j)));
+  return names;
+}
+
 std::vector<std::vector<double>> training_curves(const SavedBnn& saved) {
   std::vector<std::vector<double>> curves;
   for (const auto& member : saved.memory.members) {
@@ -121,6 +128,8 @@ std::string summary_text(const SavedBnn& saved) {
       o.learn_prior ? ", learned priors" : "", o.seed);
   text += fmt::format("inputs    {}{}{}\n", fmt::join(saved.features, ", "), o.standardise ? " (standardised)" : "",
                       o.features == "none" ? "" : fmt::format(" (feature map {})", o.features));
+  if (const auto logged = logged_inputs(saved.memory.inputs, saved.features); !logged.empty())
+    text += fmt::format("scale     logarithmic for {}\n", fmt::join(logged, ", "));
   if (saved.memory.joint && saved.memory.joint->relevance.size() > 0) {
     std::vector<std::string> names;  // all: by different degrees
     for (const Index j : inputs_that_matter(saved.memory.joint->relevance))
@@ -231,6 +240,8 @@ Json summary_json(const SavedBnn& saved) {
   for (const auto stop : saved.training.stops) json["training"]["stopped_by"].push_back(name_of(stop));
   json["training"]["far_rows"] = saved.training.far.size();
   if (!saved.training.far.empty()) json["training"]["far"] = saved.training.far;
+  if (const auto logged = logged_inputs(saved.memory.inputs, saved.features); !logged.empty())
+    json["log_inputs"] = logged;
   if (!saved.training.form.empty()) json["training"]["regime"] = saved.training.form;
   if (saved.memory.joint) {
     json["network_share"] = json_number(saved.memory.joint->network_fraction);

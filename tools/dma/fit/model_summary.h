@@ -16,6 +16,8 @@ Json weights_json(const Bnn& net);
 
 // Train log-likelihoods are kept in standardised units; less this they are in the units of the data.
 double mean_log_scale(const Standardiser& targets);
+// The inputs that are read by their logarithms.
+std::vector<std::string> logged_inputs(const Standardiser& inputs, const std::vector<std::string>& features);
 // Log evidence, or train log-likelihood, a row after every epoch of every member, in the units of the data.
 std::vector<std::vector<double>> training_curves(const SavedBnn& saved);
 

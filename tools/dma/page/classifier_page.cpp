@@ -29,6 +29,7 @@ std::string learned_classes_section(const Shown& shown) {
   page::Table table;
   const auto row = [&](const std::string& what, const std::string& html) { table.rows.push_back({what, html}); };
   row("choice", escaped(shown.at("/reason").get<std::string>()));
+  if (shown.has("/log_inputs")) row("scale", scale_of_inputs(shown));
   for (std::size_t k = 0; shown.has(fmt::format("/parts/{}", k)); ++k) {
     const std::string part = fmt::format("/parts/{}", k);
     const auto hidden = shown.at(part + "/hidden").get<std::vector<std::size_t>>();

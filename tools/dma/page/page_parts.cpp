@@ -85,6 +85,11 @@ std::string large_charts(const std::vector<std::string>& figures) {
   return fmt::format("<div class=\"charts two\">\n{}</div>\n", fmt::join(figures, ""));
 }
 
+std::string scale_of_inputs(const Shown& shown) {
+  return escaped(
+      fmt::format("logarithmic for {}", fmt::join(shown.at("/log_inputs").get<std::vector<std::string>>(), ", ")));
+}
+
 std::string importance_section(const Shown& shown, const std::string& pointer) {
   constexpr std::size_t kMost = 20;
   const std::size_t inputs = shown.at(pointer + "/inputs").size(), all = shown.at("/report/data/inputs").size();

@@ -27,6 +27,7 @@ std::string importance_section(const Shown& shown, const std::string& pointer);
 std::string averaged_sentence(const Shown& shown);
 
 std::string columns_table(const Shown& shown);
+std::string scale_of_inputs(const Shown& shown);  // that have a logarithmic one
 // Options as they stand in the JSON, one line each.
 std::string options_table(const Shown& shown, const std::vector<std::string>& pointers);
 

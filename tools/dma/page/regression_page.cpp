@@ -86,6 +86,7 @@ std::string learned_section(const Shown& shown) {
           members > 1 ? fmt::format(" in each of {} networks, mixed", shown.whole_number("/options/members")) : ""));
   row("method", fmt::format("{}: {}", escaped(shown.at("/options/method").get<std::string>()),
                             escaped(shown.at("/reason").get<std::string>())));
+  if (shown.has("/log_inputs")) row("scale", scale_of_inputs(shown));
   if (shown.has("/network_share"))
     row("mixture", fmt::format("{} {}", shown.percent("/network_share"),
                                shown.at("/network_share") == 1.0 ? "network, nothing of the linear model"

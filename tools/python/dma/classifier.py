@@ -34,6 +34,7 @@ class Classifier(Classifying, TableEstimator):
         slopes: float | None = None,
         standardise: bool | None = None,
         neighbours: bool | None = None,
+        log_inputs: bool | None = None,
         prior_scale: float = 1.0,
         members: int | None = None,
         epochs: int | None = None,
@@ -46,6 +47,7 @@ class Classifier(Classifying, TableEstimator):
         self.slopes = slopes
         self.standardise = standardise
         self.neighbours = neighbours
+        self.log_inputs = log_inputs
         self.prior_scale = prior_scale
         self.members = members
         self.epochs = epochs

@@ -56,6 +56,7 @@ class Regressor(Predicting, TableEstimator):
         prior_scale: float = 1.0,
         learn_prior: bool | None = None,
         neighbours: bool | None = None,
+        log_inputs: bool | None = None,
         members: int | None = None,
         method: str | None = None,
         tempering: float | None = None,
@@ -81,6 +82,7 @@ class Regressor(Predicting, TableEstimator):
         self.prior_scale = prior_scale
         self.learn_prior = learn_prior
         self.neighbours = neighbours
+        self.log_inputs = log_inputs
         self.members = members
         self.method = method
         self.tempering = tempering

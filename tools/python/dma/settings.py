@@ -85,6 +85,7 @@ _READERS = {
     "preset": word, "features_map": word, "method": word, "noise_model": word,
     "slopes": numbers, "noise": numbers,
     "bias": truth, "standardise": truth, "learn_prior": truth, "neighbours": truth,
+    "log_inputs": truth,
     "prior_scale": number, "tempering": number, "tolerance": number, "least_gain": number,
     "max_seconds": number,
     "members": whole, "batches": whole, "batch_size": whole, "epochs": whole, "patience": whole,

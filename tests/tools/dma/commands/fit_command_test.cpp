@@ -247,6 +247,25 @@ TEST_CASE("dma fit: neighbours that take part are named, kept in the file and us
   CHECK((predicted.col(0) - table.col(1)).cwiseAbs().maxCoeff() < 0.2);
 }
 
+TEST_CASE("dma fit: inputs on a logarithmic scale are named, and --no-log-inputs leaves them as they are") {
+  const TemporaryFolder folder;
+  std::string csv = "income,age,y\n";
+  for (int i = 0; i < 80; ++i)
+    csv += fmt::format("{},{},{}\n", std::exp(0.1 * (i * 37 % 80)), i, 0.1 * (i * 37 % 80) + 0.02 * std::sin(1.0 * i));
+  folder.write("data.csv", csv);
+  const std::string fit = "fit data.csv --target y --hidden 3 --members 1 --no-neighbours ";
+  const auto with = run_dma(folder, fit + "--model with.json"), without = run_dma(folder, fit + "--no-log-inputs");
+  REQUIRE(with.exit_code == 0);
+  CHECK_MESSAGE(with.output.find("scale     logarithmic for income\n") != std::string::npos, with.output);
+  CHECK(without.output.find("logarithmic") == std::string::npos);
+  CHECK(nlohmann::json::parse(run_dma(folder, "inspect with.json --json").output)["log_inputs"][0] == "income");
+  // A missing cell is filled by what the logarithms have in their middle.
+  folder.write("new.csv", "income,age\n,40\n");
+  REQUIRE(run_dma(folder, "predict with.json new.csv --out p.csv").exit_code == 0);
+  std::vector<std::string> names;
+  CHECK(std::abs(read_table(folder, "p.csv", names)(0, 0) - 3.95) < 0.1);
+}
+
 TEST_CASE("dma fit: a table of any cells is fitted, predicted, updated and inspected; by hand it is the same model") {
   const TemporaryFolder folder;
   const auto colour = [](int n) { return n % 5 == 1 ? "green" : n % 5 == 2 ? "blue" : "red"; };

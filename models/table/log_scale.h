@@ -1,0 +1,18 @@
+// Which inputs of a table are read on a logarithmic scale. Amounts, counts and durations often spread over powers of
+// ten: rows then crowd at one end, and a ratio says more than a difference.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/learn/rows/row_model.h"
+
+namespace dma {
+
+// Of every column 0, or from where on it is logarithmic (Standardiser::log_from): its smallest positive number, if it
+// has none below 0, is skewed to the right, and its logarithm is less than half as skewed. Targets may speak against
+// it: what a linear model of all columns leaves, and the column's own part of it, are then likelier under a smooth
+// function of the column as it is. Empty: no column is.
+Eigen::RowVectorXd log_scales_of(const Matrix& rows, const Matrix& targets, std::uint64_t seed,
+                                 const Vector& weights = {});
+
+}  // namespace dma

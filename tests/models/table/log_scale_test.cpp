@@ -1,0 +1,148 @@
+#include "models/table/log_scale.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "models/classifier/classifier.h"
+#include "models/network/bnn.h"
+#include "models/network/regression.h"
+#include "models/table/standardiser.h"
+#include "tests/oracles/random_matrices.h"
+
+namespace {
+
+using namespace dma;
+using oracle::random_matrix;
+
+// exp of standard normal numbers.
+Matrix amounts(Index rows, Index columns, std::uint64_t seed) {
+  return random_matrix(rows, columns, seed).array().exp().matrix();
+}
+
+// Which columns get a logarithmic scale.
+std::vector<Index> logged(const Matrix& rows, const Matrix& targets, const Vector& weights = {}) {
+  const Eigen::RowVectorXd from = log_scales_of(rows, targets, 1, weights);
+  std::vector<Index> which;
+  for (Index j = 0; j < from.size(); ++j) {
+    if (from(j) == 0) continue;
+    CHECK(from(j) == rows.col(j).minCoeff());
+    which.push_back(j);
+  }
+  CHECK((from.size() == 0) == which.empty());
+  return which;
+}
+using Which = std::vector<Index>;
+
+}  // namespace
+
+TEST_CASE("log scale: logarithms, below the smallest number the tangent, other columns as they are, and back") {
+  Eigen::MatrixXd rows(5, 2);
+  rows << 2, -7, 2.5, 0, 1e9, 1, 0, 2, -4, 3;
+  const Eigen::MatrixXd logs = with_logs(rows, Eigen::RowVectorXd{{2, 0}});
+  CHECK(logs(0, 0) == doctest::Approx(std::log(2)));
+  CHECK(logs(1, 0) == doctest::Approx(std::log(2.5)));
+  CHECK(logs(2, 0) == doctest::Approx(std::log(1e9)));
+  CHECK(logs(3, 0) == doctest::Approx(std::log(2) - 1));
+  CHECK(logs(4, 0) == doctest::Approx(std::log(2) - 3));
+  CHECK(logs.col(1) == rows.col(1));
+  const Standardiser s = Standardiser::of(rows, Eigen::VectorXd(), Eigen::RowVectorXd{{2, 0}});
+  CHECK(s.shift(0) == doctest::Approx(logs.col(0).mean()));
+  CHECK(std::abs(s.apply(rows).col(0).mean()) < 1e-12);
+  CHECK(s.apply(s.centre()).cwiseAbs().maxCoeff() < 1e-12);
+  // A centre below the smallest number lies on the tangent.
+  const Standardiser low{Eigen::RowVectorXd{{std::log(2) - 3}}, Eigen::RowVectorXd{{1}}, Eigen::RowVectorXd{{2}}};
+  CHECK(low.centre()(0) == doctest::Approx(-4));
+}
+
+TEST_CASE("log scale: amounts get one unless the target is smoother in them as they are; others never do") {
+  const Index n = 300;
+  Matrix rows(n, 4);
+  rows << amounts(n, 2, 1), random_matrix(n, 1, 2), (random_matrix(n, 1, 3).array() + 10).matrix();
+  const Vector noise = random_matrix(n, 1, 4), x = rows.col(0), z = rows.col(1);
+  CHECK(logged(rows, x.array().log().matrix() + 0.3 * noise) == Which{0, 1});
+  CHECK(logged(rows, x + 0.3 * noise) == Which{1});
+  CHECK(logged(rows, x + 2 * noise) == Which{1});
+  CHECK(logged(rows, x + z + 0.3 * noise) == Which{});
+  CHECK(logged(rows, x.cwiseInverse() + 3 * z + 0.1 * noise) == Which{0});
+  CHECK(logged(rows, noise) == Which{0, 1});
+  CHECK(logged(rows, Vector::Constant(n, 7)) == Which{0, 1});
+  // Of several targets the sum of what they say counts: one speaks loudly against it, one hardly for it.
+  Matrix both(n, 2);
+  both << x.array().log().matrix() + 10 * noise, x + 0.3 * noise;
+  CHECK(logged(rows, both) == Which{1});
+  // A number at or below 0, or few rows: as they are.
+  rows(5, 0) = 0;
+  CHECK(logged(rows, noise) == Which{1});
+  CHECK(logged(rows.topRows(40), noise.head(40)) == Which{});
+}
+
+TEST_CASE("log scale: a row of weight 2 is two rows, and magnitudes do not matter") {
+  const Index n = 120;
+  const Matrix rows = amounts(n, 3, 5);
+  const Vector y = rows.col(0) + (rows.col(1).array().log() + random_matrix(n, 1, 6).col(0).array()).matrix();
+  Vector weights = Vector::Ones(n);
+  weights.head(30).setConstant(2);
+  Matrix repeated(n + 30, 3);
+  repeated << rows, rows.topRows(30);
+  Vector again(n + 30);
+  again << y, y.head(30);
+  CHECK(logged(rows, y) == Which{1, 2});
+  CHECK(logged(rows, y, weights) == logged(repeated, again));
+  for (const double unit : {1e-300, 1e-100, 1e100, 1e300}) CHECK(logged(unit * rows, 1e100 * y) == Which{1, 2});
+}
+
+TEST_CASE("log scale: networks see ratios and fresh rows gain; a linear table keeps its digits") {
+  const auto fitted = [](const Matrix& x, const Vector& y, bool log_inputs) {
+    RegressionSettings settings = regression_settings(2, std::vector<std::size_t>{5}, 1, 200);
+    settings.network.log_inputs = log_inputs;
+    settings.network.members = 1;
+    Bnn net(settings.network);
+    net.fit(x, y, settings.fit);
+    return net;
+  };
+  const auto of = [](const Matrix& x) -> Vector { return (x.col(0).array() / x.col(1).array()).log().sin(); };
+  const Matrix x = amounts(200, 2, 7), fresh = amounts(1000, 2, 8);
+  const Vector noise = 0.1 * random_matrix(200, 1, 9);
+  const Bnn by_ratio = fitted(x, of(x) + noise, true), as_is = fitted(x, of(x) + noise, false);
+  CHECK(by_ratio.memory(true).inputs.log_from.size() == 2);
+  CHECK(as_is.memory(true).inputs.log_from.size() == 0);
+  const auto rmse = [&](const Bnn& net) { return (net.predict(fresh).mean - of(fresh)).norm() / std::sqrt(1000); };
+  CHECK(rmse(by_ratio) < 0.5 * rmse(as_is));
+  // New rows beyond what was learned, 0 and less included, have finite predictions that are less sure.
+  const Prediction far = by_ratio.predict(Matrix{{0, 1}, {-1, 1}, {1, 1}});
+  CHECK(far.mean.allFinite());
+  CHECK(far.sd(1, 0) > far.sd(2, 0));
+  const Vector linear = x.col(0) + x.col(1) + noise;
+  CHECK(fitted(x, linear, true).predict(fresh).mean == fitted(x, linear, false).predict(fresh).mean);
+}
+
+TEST_CASE("log scale: of a classifier's inputs; its linear model alone reads them as they are") {
+  const Matrix x = amounts(120, 2, 10), fresh = amounts(1000, 2, 11);
+  const auto labels_of = [](const Matrix& rows) {
+    std::vector<std::string> labels;
+    for (Index n = 0; n < rows.rows(); ++n)
+      labels.push_back(std::abs(std::log(rows(n, 0) * rows(n, 1))) < 0.8 ? "near" : "far");
+    return labels;
+  };
+  const auto accuracy = [&](ClassifierOptions options) {
+    options.members = 1;
+    Classifier net(options);
+    net.fit(x, labels_of(x));
+    CHECK((net.memory().inputs.log_from.size() > 0) == (options.log_inputs && !options.hidden->empty()));
+    const Eigen::MatrixXd p = net.predict(fresh);
+    const ClassLabels truth = ClassLabels::of(labels_of(fresh));
+    int right = 0;
+    for (Index n = 0; n < 1000; ++n) {
+      Index best = 0;
+      p.row(n).maxCoeff(&best);
+      right += net.memory().classes[static_cast<std::size_t>(best)] ==
+               truth.names[static_cast<std::size_t>(truth.of_rows[static_cast<std::size_t>(n)])];
+    }
+    return right;
+  };
+  const int with = accuracy({.hidden = std::vector<std::size_t>{8}}),
+            without = accuracy({.hidden = std::vector<std::size_t>{8}, .log_inputs = false});
+  CHECK(with > without + 20);
+  accuracy({.hidden = std::vector<std::size_t>{}});
+}
