@@ -273,14 +273,13 @@ PredictionComponent Neighbours::believed(const Matrix& rows, std::span<const Ind
   return all;
 }
 
-void Neighbours::add(const Matrix& rows, const Matrix& targets) {
+void Neighbours::add(const Matrix& rows, const Matrix& targets, const Vector& weights) {
   const Index known = memory_.rows.rows();
+  memory_.weights = joined_weights(memory_.weights, known, weights, rows.rows());
   for (const auto& [all, more] : {std::pair{&memory_.rows, &rows}, std::pair{&memory_.targets, &targets}}) {
     all->conservativeResize(known + more->rows(), Eigen::NoChange);
     all->bottomRows(more->rows()) = *more;
   }
-  if (memory_.weights.size() > 0)
-    memory_.weights.conservativeResizeLike(Vector::Ones(memory_.rows.rows()));
   prepare();
 }
 

@@ -53,8 +53,8 @@ class Neighbours {
   PredictionComponent predict(const Matrix& rows) const;
   // The learned rows, each without itself.
   PredictionComponent left_out(std::size_t jobs) const;
-  // More rows to be neighbours, each once; trend, kernel and tails stay.
-  void add(const Matrix& rows, const Matrix& targets);
+  // More rows to be neighbours; trend, kernel and tails stay.
+  void add(const Matrix& rows, const Matrix& targets, const Vector& weights = {});
 
   // Fractions of a mixture, by output.
   void set_fractions(const Vector& fractions);

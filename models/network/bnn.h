@@ -150,8 +150,10 @@ class Bnn {
 
   // Learns more rows on top of a finished fit to `known` rows (or weights of rows, added up), which need not be of this
   // process: what is known of the network's weights is the prior, and the old rows are not needed. Units stay those of
-  // the fit. Joint learning only. False: something was still changing at the limit of steps.
-  bool update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, std::size_t known);
+  // the fit. Weights of the new rows as in fit(). Joint learning only. False: something was still changing at the limit
+  // of steps.
+  bool update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, std::size_t known,
+              const Eigen::VectorXd& weights = {});
 
   // Const members may be called by several threads at once.
   Prediction predict(const Eigen::MatrixXd& inputs) const;

@@ -313,7 +313,8 @@ std::optional<Prediction> Bnn::left_out() const {
   return Prediction::mix(of_all_rows(joint_left_out(), learned_as_)).in_units_before(target_standardiser_);
 }
 
-bool Bnn::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, std::size_t known) {
+bool Bnn::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, std::size_t known,
+                 const Eigen::VectorXd& weights) {
   if (!joint_is_fitted())
     fail(
         "update: more rows are learned on top of a joint fit; this network has none, fit it by method \"joint\" first");
@@ -323,14 +324,22 @@ bool Bnn::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, 
   if (inputs.rows() != targets.rows() || inputs.rows() == 0)
     fail("update: there are {} rows of inputs and {} of targets; as many are expected, and at least one", inputs.rows(),
          targets.rows());
+  if (weights.size() > 0) {
+    check_weights(weights, inputs.rows());
+    std::vector<Index> kept;
+    for (Index n = 0; n < weights.size(); ++n)
+      if (weights(n) > 0) kept.push_back(n);
+    if (std::ssize(kept) < weights.size())
+      return update(inputs(kept, Eigen::all), targets(kept, Eigen::all), known, weights(kept));
+  }
   const Eigen::MatrixXd x = input_standardiser_.apply(inputs), y = target_standardiser_.apply(targets);
   if (!x.allFinite() || !y.allFinite())
     fail("update: a value is not a finite number, or too far from those that were learned");
   const Eigen::MatrixXd mapped = features_.apply(x);
-  const bool settled = joint_->update(mapped, y, static_cast<Index>(known));
+  const bool settled = joint_->update({mapped, y, weights}, static_cast<Index>(known));
   for (const auto& member : members_) member->joint_weights.clear(), member->whole.reset();
-  learned_rows_ = checksum_of(inputs, targets) ^ learned_rows_.value_or(known);  // of old and new ones
-  if (neighbours_) neighbours_->add(mapped, y);
+  learned_rows_ = checksum_of(inputs, targets, weights) ^ learned_rows_.value_or(known);  // of old and new ones
+  if (neighbours_) neighbours_->add(mapped, y, weights);
   set_joint_noise(joint_->noise(mapped));
   return settled;
 }

@@ -83,7 +83,7 @@ class JointRegression {
   // level of the noise, unless it was given, and the fractions of network and linear model follow the new rows too; how
   // noise depends on inputs, and its tails, stay. False: something was still changing at the limit of steps. An Error
   // before any fit, or where a matrix over all weights would be too large.
-  bool update(const Matrix& rows, const Matrix& targets, Index known);
+  bool update(const RowData& more, Index known);
 
   // The limits of the next fit; a gain of 0 leaves the default.
   void set_limits(int epochs, int weighted_epochs, double least_gain);

@@ -13,7 +13,8 @@
 
 namespace dma {
 
-bool JointRegression::update(const Matrix& rows, const Matrix& targets, Index known) {
+bool JointRegression::update(const RowData& more, Index known) {
+  const Matrix &rows = more.rows, &targets = more.targets;
   constexpr Index kMostScalars = 10000;  // 0.8 GB
   if (memory_.members.empty() || !memory_.members[0].plain_posterior)
     fail("an update needs a model that was fitted; call fit first");
@@ -22,7 +23,6 @@ bool JointRegression::update(const Matrix& rows, const Matrix& targets, Index kn
         "an update keeps a matrix over all weights, of which there are {}; at most {} are possible: fit all rows "
         "together",
         network_.scalars(), kMostScalars);
-  const RowData more{rows, targets};
   const std::optional<Index> counted = options_.noise.empty() ? std::optional(known) : std::nullopt;
   bool settled = true;
   // Returns the nats of the new rows, each as if it had not come.
@@ -31,7 +31,8 @@ bool JointRegression::update(const Matrix& rows, const Matrix& targets, Index kn
     posterior = std::move(found.posterior);
     settled = settled && found.settled;
     const Eigen::ArrayXXd variance = (found.left_out.variance + found.left_out.noise).array();
-    return -0.5 * ((targets - found.left_out.mean).array().square() / variance + variance.log()).sum();
+    const Eigen::ArrayXXd squares = (targets - found.left_out.mean).array().square() / variance;
+    return -0.5 * weighted_sum((squares + variance.log()).rowwise().sum(), more.weights);
   };
   Memory next = memory_;  // all or nothing
   double of_networks = 0;

@@ -39,8 +39,8 @@ class Fitted {
     return prediction;
   }
   // And whether the update settled.
-  std::pair<std::shared_ptr<Fitted>, bool> updated(const Eigen::MatrixXd& inputs,
-                                                   const Eigen::MatrixXd& outputs) const {
+  std::pair<std::shared_ptr<Fitted>, bool> updated(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& outputs,
+                                                   const std::vector<double>& weights) const {
     if (!saved_.options.is_joint())
       fail(
           "partial_fit: this model was learned by sweeps of messages, and rows are added to a joint fit alone; leave "
@@ -48,7 +48,9 @@ class Fitted {
           "fit all rows together");
     Bnn net = make_bnn(saved_);
     SavedBnn saved = saved_;
-    const bool settled = learn_more(net, saved, inputs, outputs);
+    const bool settled = learn_more(
+        net, saved, inputs, outputs,
+        Eigen::Map<const Eigen::VectorXd>(weights.data(), static_cast<Eigen::Index>(weights.size())));
     return {std::make_shared<Fitted>(std::move(saved)), settled};
   }
 
@@ -211,11 +213,11 @@ void bind_regressor(py::module_& module) {
           py::arg("inputs"))
       .def(
           "updated",
-          [](const Fitted& self, const Columns& inputs, const Columns& outputs) {
+          [](const Fitted& self, const Columns& inputs, const Columns& outputs, const std::vector<double>& weights) {
             const Eigen::MatrixXd rows = matrix_of(inputs, "inputs"), targets = matrix_of(outputs, "outputs");
-            return without_lock([&] { return self.updated(rows, targets); });
+            return without_lock([&] { return self.updated(rows, targets, weights); });
           },
-          py::arg("inputs"), py::arg("outputs"))
+          py::arg("inputs"), py::arg("outputs"), py::arg("weights") = std::vector<double>())
       .def(
           "encode",
           [](const Fitted& self, std::vector<std::string> names, const py::list& columns) {

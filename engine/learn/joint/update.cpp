@@ -188,7 +188,8 @@ bool SharedPosterior::stays_by_rows(const RowModel& model, Index more) const {
 //   level = (n + sum z u(z)) / (n + sum o),  z = r^2 / (c s),  u(z) = (nu + 1) / (nu + z)
 //
 // as if the known rows had left n c s behind, and no degree of freedom were spent on them. c and nu are those of the
-// tails; u, 1 of Gaussian noise, is the part of a row far out in the tails that is no news of the level.
+// tails; u, 1 of Gaussian noise, is the part of a row far out in the tails that is no news of the level. A row of weight
+// w is w rows: their sum of o is w - 1 + o.
 SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& prior, const RowData& more,
                                       std::optional<Index> known) const {
   const Index count = more.rows.rows(), outputs = model.outputs();
@@ -202,7 +203,7 @@ SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& 
   Eigen::ArrayXd noise = first, rest, others;
   std::optional<Linearised> found;
   for (int round = 0; round < kMostRounds && !update.settled; ++round) {
-    problem.noise = noise;
+    problem.noise = more.weighted(noise);
     const bool arrived = descend(problem, after.state.mean, found);
     others = found->one_minus_leverages().max(kLeastOneMinusLeverage).min(1.0);
     rest = found->rest.array();
@@ -215,7 +216,9 @@ SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& 
       Eigen::ArrayXd squares = (rest.square() / first).segment(begin, count) / own.scale;
       if (!own.gaussian()) squares *= (own.degrees + 1) / (own.degrees + squares);
       const double n = static_cast<double>(*known),
-                   level = (n + squares.sum()) / (n + others.segment(begin, count).sum());
+                   repeated = total_weight(count, more.weights) - static_cast<double>(count),
+                   level = (n + weighted_sum(squares, more.weights)) /
+                           (n + repeated + others.segment(begin, count).sum());
       LogLinearNoise& of_k = after.state.noise[static_cast<std::size_t>(k)];
       const double change = std::log(level) + state.noise[static_cast<std::size_t>(k)].beta(0) - of_k.beta(0);
       of_k.beta(0) += change, of_k.lowest += change, of_k.highest += change;
@@ -227,7 +230,7 @@ SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& 
   if (by_rows) {
     after.rows.conservativeResize(rows.rows() + count, Eigen::NoChange);
     after.rows.bottomRows(count) = more.rows;
-    if (weights.size() > 0) after.weights.conservativeResizeLike(Vector::Ones(after.rows.rows()));
+    after.weights = joined_weights(weights, rows.rows(), more.weights, count);
   } else {
     after.factor = found->precision_factor();
     after.rows.resize(0, 0), after.weights.resize(0);
@@ -235,7 +238,8 @@ SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& 
   const auto by_output = [&](const Eigen::ArrayXd& stacked) {
     return Matrix(stacked.matrix().reshaped(count, outputs));
   };
-  update.left_out = {more.targets - by_output(rest / others), by_output(noise * (1 - others) / others),
+  update.left_out = {more.targets - by_output(rest / others),
+                     by_output(more.weighted(noise).array() * (1 - others) / others),
                      by_output(noise)};
   return update;
 }

@@ -24,6 +24,13 @@ inline double weight_of(const Vector& weights, Index row) { return weights.size(
 inline Vector weights_of(const Vector& weights, const std::vector<Index>& which) {
   return weights.size() == 0 ? Vector() : Vector(weights(which));
 }
+// Those of so many rows, then of so many more; empty: none of them has one.
+inline Vector joined_weights(const Vector& weights, Index rows, const Vector& of_more, Index more) {
+  if (weights.size() == 0 && of_more.size() == 0) return {};
+  Vector all = Vector::Ones(rows + more);
+  all.head(weights.size()) = weights, all.tail(of_more.size()) = of_more;
+  return all;
+}
 
 // What is said of an output's target that is not Gaussian noise (output_likelihood.h), by output; null: Gaussian noise.
 // Empty: all are.

@@ -178,7 +178,7 @@ TEST_CASE("joint regression: of many inputs those that matter are found, and pre
     CHECK(prior.precision(50) == HUGE_VAL);
     const double rmse_before = rmse(said, fresh.targets);
     const RowData more = rows_of(400, 60, seed + 20);
-    (void)again.update(more.rows, more.targets, 400);
+    (void)again.update({more.rows, more.targets}, 400);
     CHECK(rmse(again.predict(fresh.rows), fresh.targets) < rmse_before + 0.005);
   }
 }

@@ -33,6 +33,16 @@ def test_more_rows_are_those_of_the_command_line(table: pd.DataFrame, tmp_path: 
     assert model.model_.rows == 51 and model.report_ == "learned 1 row on top of 50" and model.left_out_ == []
 
 
+def test_weights_of_later_rows_are_those_of_the_command_line(table: pd.DataFrame, tmp_path: Path) -> None:
+    more = table[40:].assign(w=[0.0, 2.0, 0.5, *([1.0] * 17)])
+    more.to_csv(tmp_path / "more.csv", index=False)
+    first = small().fit(table[["a", "b"]][:40], table["y"][:40])
+    first.save(tmp_path / "first.json")
+    run_dma("fit", "--update", tmp_path / "first.json", tmp_path / "more.csv", "--weights", "w", "--quiet")
+    ours = first.partial_fit(more[["a", "b"]], more["y"], sample_weight=more["w"])
+    assert ours.model_.text() == (tmp_path / "first.json").read_text() and ours.model_.rows == 59
+
+
 def test_the_first_call_is_a_fit_and_a_fit_begins_anew(table: pd.DataFrame) -> None:
     X, y = table[["a", "b"]], table["y"]
     fitted = small().fit(X, y)

@@ -8,6 +8,7 @@
 #include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/files/bnn_file.h"
+#include "models/network/bnn_check.h"
 #include "tools/dma/fit/mixed_table.h"
 #include "tools/dma/fit/prediction_table.h"
 #include "tools/dma/fit/saved_fit.h"
@@ -25,7 +26,6 @@ void check_update_request(const FitRequest& request) {
   };
   if (!request.targets.empty()) refuse("--target", "the model knows its targets");
   if (!request.features.empty()) refuse("--features", "the model knows its columns");
-  if (!request.weights.empty()) refuse("--weights", "every new row counts once");
   if (request.numbers_are_classes) refuse("--classes", "a classifier is not updated");
   if (request.holdout != 0) refuse("--holdout", "all rows are learned");
   if (!request.resume.empty() || !request.checkpoint.empty())
@@ -37,20 +37,30 @@ void check_update_request(const FitRequest& request) {
   check_outputs({{"--update", request.update}}, {{"data", request.data}});
 }
 
-// Rows without a target are no part of them.
+// Rows without a target, or of weight 0, are no part of them.
 NewRows read_rows_to_add(const FitRequest& request, const SavedBnn& saved) {
   NewRows rows = read_new_rows(
       request.data, {request.update, saved.features, saved.coding, saved.memory.inputs, saved.options.standardise},
-      saved.targets);
-  std::vector<Eigen::Index> kept;
-  for (Eigen::Index n = 0; n < rows.targets.rows(); ++n)
-    if (!rows.targets.row(n).hasNaN()) kept.push_back(n);
-  if (const auto dropped = rows.targets.rows() - static_cast<Eigen::Index>(kept.size()); dropped > 0) {
+      saved.targets, request.weights);
+  if (rows.weights.size() > 0) try {
+      check_weights(rows.weights, rows.weights.size());
+    } catch (const Error& e) {
+      fail("'{}', column '{}': {}", request.data, request.weights, e.what());
+    }
+  const auto keep = [&](const auto& is_kept, const char* why) {
+    std::vector<Eigen::Index> kept;
+    const Eigen::Index all = rows.targets.rows();
+    for (Eigen::Index n = 0; n < all; ++n)
+      if (is_kept(n)) kept.push_back(n);
+    if (std::ssize(kept) == all) return;
     if (kept.empty()) fail("'{}': no row has a target; at least one is expected", request.data);
-    rows.notes.push_back(fmt::format("{} of {} rows are left out: they have no target", dropped, rows.targets.rows()));
+    rows.notes.push_back(fmt::format("{} of {} rows are left out: {}", all - std::ssize(kept), all, why));
     rows.inputs = rows.inputs(kept, Eigen::all).eval();
     rows.targets = rows.targets(kept, Eigen::all).eval();
-  }
+    rows.weights = weights_of(rows.weights, kept);
+  };
+  keep([&](Eigen::Index n) { return weight_of(rows.weights, n) > 0; }, "their weight is 0");
+  keep([&](Eigen::Index n) { return !rows.targets.row(n).hasNaN(); }, "they have no target");
   return rows;
 }
 
@@ -66,11 +76,11 @@ struct Updated {
 Updated updated(const FitRequest& request, SavedBnn saved, const std::string& file) {
   if (saved.is_checkpoint())
     fail("'{}' is a checkpoint of a fit that has not ended; go on with --resume", request.update.string());
-  const auto [inputs, outputs, notes] = read_rows_to_add(request, saved);
+  const auto [inputs, outputs, weights, notes] = read_rows_to_add(request, saved);
   Bnn net = make_bnn(saved);
   Updated all{saved.targets, notes, saved.training.rows, static_cast<std::size_t>(inputs.rows()),
-              scores_of(net.predict(inputs), outputs)};
-  all.settled = learn_more(net, saved, inputs, outputs);
+              scores_of(net.predict(inputs), outputs, weights)};
+  all.settled = learn_more(net, saved, inputs, outputs, weights);
   all.text = bnn_to_text(saved);
   (void)make_bnn(bnn_from_text(all.text, file));  // as whoever reads the file will
   return all;
@@ -80,6 +90,8 @@ Updated updated(const FitRequest& request, GraphModel model, const std::string& 
   if (model.has_classes())
     fail("'{}' has learned classes by a graph, to which rows cannot be added; fit all rows together",
          request.update.string());
+  if (!request.weights.empty())
+    fail("--weights: '{}' is a graph of your own, whose rows have none; leave it out", request.update.string());
   CsvReader reader(request.data);
   std::vector<std::size_t> places;
   for (const auto* names : {&model.inputs(), &model.targets()})

@@ -90,7 +90,7 @@ ColumnCoding coding_of_numbers(const std::vector<std::string>& features, const S
 }
 
 NewRows read_new_rows(const std::filesystem::path& path, const ModelColumns& model,
-                      const std::vector<std::string>& targets) {
+                      const std::vector<std::string>& targets, const std::string& weights) {
   const ColumnCoding coding = model.coding.empty() ? coding_of_numbers(model.features, model.inputs) : model.coding;
   const TableSource source(path);
   CsvReader reader = source.open();
@@ -105,11 +105,13 @@ NewRows read_new_rows(const std::filesystem::path& path, const ModelColumns& mod
     if (rule.kind != ColumnRule::Kind::left_out) add(rule.name);
   const std::size_t inputs = places.size();
   for (const std::string& target : targets) add(target);
+  if (!weights.empty()) places.push_back(reader.column(weights));
   NewRows found;
   if (model.coding.empty() && !model.standardises) {  // without means there is nothing to put for a missing cell
     const Eigen::MatrixXd all = reader.read(places);
     found.inputs = all.leftCols(static_cast<Eigen::Index>(inputs));
-    found.targets = all.rightCols(static_cast<Eigen::Index>(targets.size()));
+    found.targets = all.middleCols(found.inputs.cols(), static_cast<Eigen::Index>(targets.size()));
+    if (!weights.empty()) found.weights = all.rightCols<1>();
     return found;
   }
   MixedTable table = read_mixed_table(source, places);
@@ -120,6 +122,7 @@ NewRows read_new_rows(const std::filesystem::path& path, const ModelColumns& mod
   found.targets.resize(table.numbers.rows(), static_cast<Eigen::Index>(targets.size()));
   for (std::size_t j = 0; j < targets.size(); ++j)
     found.targets.col(static_cast<Eigen::Index>(j)) = table.numbers_of(inputs + j);
+  if (!weights.empty()) found.weights = table.numbers_of(inputs + targets.size());
   return found;
 }
 

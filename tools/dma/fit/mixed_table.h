@@ -51,6 +51,7 @@ MixedTable read_mixed_table(const TableSource& source, std::span<const std::size
 // New rows for a model: the features that it was fitted on, and targets (NaN where there is none) if they are named.
 struct NewRows {
   Eigen::MatrixXd inputs, targets;
+  Eigen::VectorXd weights = {};    // if their column is named
   std::vector<std::string> notes;  // what is to be told of missing cells, and of values that the fit did not have
 };
 struct ModelColumns {
@@ -63,6 +64,6 @@ struct ModelColumns {
 // Rules for columns of plain numbers: their means stand for missing cells.
 ColumnCoding coding_of_numbers(const std::vector<std::string>& features, const Standardiser& inputs);
 NewRows read_new_rows(const std::filesystem::path& path, const ModelColumns& model,
-                      const std::vector<std::string>& targets = {});
+                      const std::vector<std::string>& targets = {}, const std::string& weights = {});
 
 }  // namespace dma

@@ -31,15 +31,18 @@ SavedBnn saved_fit(const Bnn& net, const TrainingData& data, const LearnOptions&
   return saved;
 }
 
-bool learn_more(Bnn& net, SavedBnn& saved, const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& outputs) {
+bool learn_more(Bnn& net, SavedBnn& saved, const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& outputs,
+                const Eigen::VectorXd& weights) {
   double& weight = saved.training.weight;
+  const double added = total_weight(inputs.rows(), weights);
+  if (!(weight > 0) && weights.size() > 0) weight = static_cast<double>(saved.training.rows);
   const std::size_t known =
       weight > 0 ? whole_number<std::size_t>(weight + 0.5, 1, 1'000'000'000'000'000) : saved.training.rows;
-  const bool settled = net.update(inputs, outputs, known);
+  const bool settled = net.update(inputs, outputs, known, weights);
   check_prediction(net.predict(inputs), saved.targets);
   saved.memory = net.memory(true);
   saved.training.rows += static_cast<std::size_t>(inputs.rows());
-  if (weight > 0) weight += static_cast<double>(inputs.rows());
+  if (weight > 0) weight += added;
   saved.training.left_out.clear();  // of the old rows alone
   return settled;
 }

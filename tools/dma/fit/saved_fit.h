@@ -11,6 +11,7 @@ namespace dma {
 SavedBnn saved_fit(const Bnn& net, const TrainingData& data, const LearnOptions& options, const FitReport& report);
 
 // More rows on top of those that both know, the network and what is to be saved of it. Whether the update settled.
-bool learn_more(Bnn& net, SavedBnn& saved, const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& outputs);
+bool learn_more(Bnn& net, SavedBnn& saved, const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& outputs,
+                const Eigen::VectorXd& weights = {});
 
 }  // namespace dma

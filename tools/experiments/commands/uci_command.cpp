@@ -25,7 +25,7 @@ struct UciRequest {
   std::size_t splits = 20, jobs = all_processors(), members = 0;
   int epochs = 0;
   double tempering = 0;
-  bool learn_prior = false, no_neighbours = false;
+  bool learn_prior = false, no_neighbours = false, no_log_inputs = false;
   std::string method;
   std::uint64_t seed = 1;
   bool curve = false, held_out = false, json = false, quiet = false;
@@ -49,6 +49,7 @@ void run(const UciRequest& request) {
       if (request.tempering > 0) set_tempering(s.fit, request.tempering);
       s.network.learn_prior |= request.learn_prior;
       s.network.neighbours &= !request.no_neighbours;
+      s.network.log_inputs &= !request.no_log_inputs;
     };
     if (request.curve)
       for (int epochs = 20; epochs <= 200; epochs += 20) options.curve_epochs.push_back(epochs);
@@ -100,6 +101,7 @@ void add_uci_command(Command app) {
   command.add_flag("--learn-prior", request->learn_prior,
                    "Also learn one factor on the prior variances of every layer");
   command.add_flag("--no-neighbours", request->no_neighbours, "Networks and linear model alone");
+  command.add_flag("--no-log-inputs", request->no_log_inputs, "All inputs as they are, none by its logarithm");
   command.add_option("--method", request->method, "Instead of the default, joint: dma, linearised, hybrid, ...")
       .value("joint|METHOD");
   command.add_option("--out", request->out, "Where Markdown, CSV and pictures go")

@@ -128,16 +128,17 @@ class Regressor(Predicting, TableEstimator):
         self._learn(lambda settings, on_epoch: _dma.fit(inputs, y, features, names, settings, on_epoch, coding, weights))
         return self
 
-    def partial_fit(self, X: Any, y: Any) -> Regressor:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Regressor:
         """Learns more rows on top of those that are known, which need not be there any more; the first call is ``fit``.
 
-        As ``dma fit --update``, bit for bit, and without weights of rows: what is known of the weights is the prior of
-        the new rows. Units, the prior's scale and the parameters of the estimator stay those of the fit; ``left_out_`` is
+        As ``dma fit --update``, bit for bit: what is known of the network's weights is the prior of the new rows, which
+        count as sample_weight says. Units, the prior's scale and the parameters of the estimator stay those of the fit; ``left_out_`` is
         empty, because it told of the old rows alone.
         """
         if not hasattr(self, "model_"):
-            return self.fit(X, y)
+            return self.fit(X, y, sample_weight)
         targets = target_names(y)
+        X, y, weights, _ = weighed(X, y, sample_weight)
         inputs, y = checked_more(self, X, y)
         y = y.reshape(len(y), -1)
         known = self.model_.targets
@@ -147,7 +148,7 @@ class Regressor(Predicting, TableEstimator):
         if set(names) == set(known):  # a frame's columns are known by name, in any order
             y = y[:, [names.index(name) for name in known]]
         before = self.model_.rows
-        model, settled = self.model_.updated(self._learned_from(X, inputs), y)
+        model, settled = self.model_.updated(self._learned_from(X, inputs), y, weights)
         self._keep(model, self.columns_)
         self.report_ = f"learned {len(y)} row{'s' if len(y) != 1 else ''} on top of {before}"
         if not settled:

@@ -140,6 +140,38 @@ TEST_CASE("update: the noise is that of all rows together") {
   CHECK(level < 1.03);
 }
 
+TEST_CASE("update: a new row of weight w is w rows, by a matrix and by rows, to mean, covariance and noise") {
+  const RowProgram network = network_rows({.layers = {2, 12, 1}, .slopes = {0.1}, .smoothing = 1});
+  const SharedPrior prior = network.prior();
+  const Vector start = draw(prior, 3);
+  RowData more = later_rows(6, 2, 5);
+  const RowData repeated = together(more, more.some({1, 4, 4}));
+  more.weights = Vector{{1, 2, 1, 1, 3, 1}};
+  const Matrix fresh = later_rows(5, 2, 6).rows;
+  for (const bool by_rows : {false, true}) {
+    CAPTURE(by_rows);
+    const SharedPosterior known =
+        learned(network, prior, later_rows(20, 2, 4), by_rows ? make_dual() : make_primal(), start);
+    for (const std::optional<Index> count : {std::optional<Index>(20), std::optional<Index>()}) {
+      const SharedUpdate a = known.updated(network, prior, more, count),
+                         b = known.updated(network, prior, repeated, count);
+      CHECK((a.posterior.factor.size() == 0) == by_rows);
+      CHECK(a.posterior.state.noise[0].beta(0) == doctest::Approx(b.posterior.state.noise[0].beta(0)).epsilon(1e-3));
+      const RowBeliefs of_a = a.posterior.predict(network, prior, fresh),
+                       of_b = b.posterior.predict(network, prior, fresh);
+      // Steps end at a hundredth of a standard deviation.
+      CHECK((of_a.mean - of_b.mean).cwiseAbs().maxCoeff() < 2e-3);
+      CHECK((of_a.variance - of_b.variance).cwiseAbs().maxCoeff() < 1e-2 * of_b.variance.maxCoeff());
+    }
+    // A row leaves with all of its weight: as if the others alone had come.
+    const SharedUpdate whole = known.updated(network, prior, more, std::nullopt),
+                       others = known.updated(network, prior, more.some({0, 1, 2, 3, 5}), std::nullopt);
+    const RowBeliefs left = others.posterior.predict(network, prior, more.rows.row(4));
+    CHECK(whole.left_out.mean(4) == doctest::Approx(left.mean(0)).epsilon(0.02));
+    CHECK(whole.left_out.variance(4) == doctest::Approx(left.variance(0)).epsilon(0.1));
+  }
+}
+
 TEST_CASE("update: rows that cannot be told in numbers are refused") {
   const LinearRows model(3, 1);
   const SharedPrior prior{Vector::Zero(4), Vector::Constant(4, 0.7)};

@@ -61,6 +61,34 @@ TEST_CASE("dma fit --update: more rows make the model better, as if they had bee
   CHECK(run_dma(folder, "inspect updated.json").exit_code == 0);
 }
 
+TEST_CASE("dma fit --update --weights: a row of weight 2 is two rows, one of weight 0 is left out") {
+  const TemporaryFolder folder;
+  folder.write("first.csv", rows_between(0, 60));
+  REQUIRE(run_dma(folder, "fit first.csv --target y --hidden 5 --members 1 --model m.json --quiet").exit_code == 0);
+  const std::string more = "x,z,y,w\n0.5,0.1,0.6,2\n-1,0.4,-0.7,1\n2,2,9,0\n1.5,-0.3,0.8,1\n";
+  folder.write("weighted.csv", more);
+  folder.write("repeated.csv", "x,z,y\n0.5,0.1,0.6\n0.5,0.1,0.6\n-1,0.4,-0.7\n1.5,-0.3,0.8\n");
+  const auto weighted = run_dma(folder, "fit --update m.json weighted.csv --weights w --model a.json");
+  REQUIRE_MESSAGE(weighted.exit_code == 0, weighted.errors);
+  CHECK(weighted.errors.find("1 of 4 rows are left out: their weight is 0") != std::string::npos);
+  CHECK(weighted.output.find("learned   3 rows on top of 60") != std::string::npos);
+  REQUIRE(run_dma(folder, "fit --update m.json repeated.csv --model b.json --quiet").exit_code == 0);
+  const auto predicted = [&](const std::string& model) {
+    return dma::make_bnn(dma::bnn_from_text(folder.read(model), model)).predict(Eigen::MatrixXd{{0.4, 0.1}, {-1, 0.3}});
+  };
+  const dma::Prediction a = predicted("a.json"), b = predicted("b.json");
+  CHECK((a.mean - b.mean).cwiseAbs().maxCoeff() < 0.02 * b.sd.minCoeff());
+  CHECK((a.sd - b.sd).cwiseAbs().maxCoeff() < 0.01 * b.sd.minCoeff());
+  CHECK(dma::bnn_from_text(folder.read("a.json"), "a.json").training.weight == 64);
+  // And once more on top of those, without weights.
+  REQUIRE(run_dma(folder, "fit --update a.json repeated.csv --quiet").exit_code == 0);
+  CHECK(dma::bnn_from_text(folder.read("a.json"), "a.json").training.weight == 68);
+  folder.write("bad.csv", "x,z,y,w\n0.5,0.1,0.6,-1\n");
+  const std::string update = "fit --update m.json ";
+  check_refused(folder, update + "bad.csv --weights w", "'bad.csv', column 'w': ");
+  check_refused(folder, update + "repeated.csv --weights w", "no column 'w'");
+}
+
 TEST_CASE("dma fit --update: wrong requests are one line, and the model stays as it was") {
   const TemporaryFolder folder;
   folder.write("data.csv", rows_between(0, 30));
