@@ -59,8 +59,7 @@ BnnShape shape_of(const BnnOptions& o) {
   if (!o.is_joint()) shape.smoothing = 0;
   const std::size_t layers = o.layers.size() - 1;
   if (layers > 1) shape.slopes = o.slopes.expanded(layers - 1, "slopes");
-  shape.activation_prior = o.activation_prior.empty() ? std::vector<double>(layers, kInfinity)
-                                                      : o.activation_prior.expanded(layers, "activation_prior");
+  if (!o.activation_prior.empty()) shape.activation_prior = o.activation_prior.expanded(layers, "activation_prior");
   return shape;
 }
 

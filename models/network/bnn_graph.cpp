@@ -7,6 +7,7 @@
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 
+#include "engine/support/error.h"
 #include "factors/standard_registry.h"
 
 namespace dma {
@@ -23,7 +24,10 @@ std::vector<double> listed(const Vector& values) { return {values.begin(), value
 void add_layers(BnnGraph& net, const BnnShape& shape, const std::vector<LayerPrior>& priors,
                 const std::string& of = {}) {
   Graph& g = net.graph;
-  const std::size_t layers = shape.layers.size() - 1;
+  const std::size_t layers = shape.layers.size() - 1, priors_on_values = shape.activation_prior.size();
+  if (shape.slopes.size() + 1 != layers || (priors_on_values > 0 && priors_on_values != layers))
+    fail("a network of {} layers has {} slopes and {} activation priors; {} and 0 or {} are expected", layers,
+         shape.slopes.size(), priors_on_values, layers - 1, layers);
   VariableId x = net.inputs;
   for (std::size_t l = 1; l <= layers; ++l) {
     const std::size_t rows = shape.layers[l], columns = shape.layers[l - 1];

@@ -188,8 +188,8 @@ bool SharedPosterior::stays_by_rows(const RowModel& model, Index more) const {
 //   level = (n + sum z u(z)) / (n + sum o),  z = r^2 / (c s),  u(z) = (nu + 1) / (nu + z)
 //
 // as if the known rows had left n c s behind, and no degree of freedom were spent on them. c and nu are those of the
-// tails; u, 1 of Gaussian noise, is the part of a row far out in the tails that is no news of the level. A row of weight
-// w is w rows: their sum of o is w - 1 + o.
+// tails; u, 1 of Gaussian noise, is the part of a row far out in the tails that is no news of the level. A row of
+// weight w is w rows: their sum of o is w - 1 + o.
 SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& prior, const RowData& more,
                                       std::optional<Index> known) const {
   const Index count = more.rows.rows(), outputs = model.outputs();
