@@ -8,10 +8,10 @@
 
 namespace dma {
 
-// Of every column 0, or from where on it is logarithmic (Standardiser::log_from): its smallest positive number, if it
-// has none below 0, is skewed to the right, and its logarithm is less than half as skewed. Targets may speak against
-// it: what a linear model of all columns leaves, and the column's own part of it, are then likelier under a smooth
-// function of the column as it is. Empty: no column is.
+// Of every column 0, or from where on it is logarithmic (Standardiser::log_from): its smallest number, if that is above
+// 0, the column is skewed to the right, and its logarithm is less than half as skewed. Targets may speak against it:
+// what a linear model of all columns leaves, and the column's own part of it, are then likelier under a smooth function
+// of the column as it is. Empty: no column is.
 Eigen::RowVectorXd log_scales_of(const Matrix& rows, const Matrix& targets, std::uint64_t seed,
                                  const Vector& weights = {});
 

@@ -8,7 +8,6 @@
 #include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/files/bnn_file.h"
-#include "models/network/bnn_check.h"
 #include "tools/dma/fit/mixed_table.h"
 #include "tools/dma/fit/prediction_table.h"
 #include "tools/dma/fit/saved_fit.h"
@@ -42,11 +41,7 @@ NewRows read_rows_to_add(const FitRequest& request, const SavedBnn& saved) {
   NewRows rows = read_new_rows(
       request.data, {request.update, saved.features, saved.coding, saved.memory.inputs, saved.options.standardise},
       saved.targets, request.weights);
-  if (rows.weights.size() > 0) try {
-      check_weights(rows.weights, rows.weights.size());
-    } catch (const Error& e) {
-      fail("'{}', column '{}': {}", request.data, request.weights, e.what());
-    }
+  if (!request.weights.empty()) check_column_of_weights(request.data, request.weights, rows.weights);
   const auto keep = [&](const auto& is_kept, const char* why) {
     std::vector<Eigen::Index> kept;
     const Eigen::Index all = rows.targets.rows();

@@ -20,6 +20,15 @@
 
 namespace dma {
 
+void check_column_of_weights(const std::filesystem::path& path, const std::string& column,
+                             const Eigen::VectorXd& weights) {
+  try {
+    check_weights(weights, weights.size());
+  } catch (const Error& e) {
+    fail("'{}', column '{}': {}", path.string(), column, e.what());
+  }
+}
+
 namespace {
 
 // A name that holds a comma is taken as it is if there is such a column.
@@ -60,11 +69,7 @@ void check_not_constant(const std::filesystem::path& path, const Eigen::MatrixXd
 Eigen::VectorXd take_weights(const TableRequest& request, Eigen::Index column, Eigen::MatrixXd& values,
                              TrainingData& data) {
   Eigen::VectorXd weights = values.col(column);
-  try {
-    check_weights(weights, values.rows());
-  } catch (const Error& e) {
-    fail("'{}', column '{}': {}", request.path.string(), request.weights, e.what());
-  }
+  check_column_of_weights(request.path, request.weights, weights);
   std::vector<Eigen::Index> kept, columns;
   for (Eigen::Index n = 0; n < weights.size(); ++n)
     if (weights(n) > 0) kept.push_back(n);

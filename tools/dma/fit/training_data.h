@@ -64,6 +64,9 @@ struct TableColumns {
 inline constexpr const char* kIndexName = "Unnamed: 0";  // that pandas gives to an index it reads back
 TableColumns table_columns(const CsvReader& reader, const std::vector<std::string>& targets,
                            const std::vector<std::string>& features, const std::string& weights = {});
+// An Error that names the file and the column.
+void check_column_of_weights(const std::filesystem::path& path, const std::string& column,
+                             const Eigen::VectorXd& weights);
 // The rows to learn from in their order, then the held-out ones in theirs; how many are held out.
 std::vector<Eigen::Index> split_rows(Eigen::Index rows, Eigen::Index held_out, std::uint64_t seed);
 Eigen::Index count_held_out(double holdout, Eigen::Index rows);

@@ -132,8 +132,8 @@ class Regressor(Predicting, TableEstimator):
         """Learns more rows on top of those that are known, which need not be there any more; the first call is ``fit``.
 
         As ``dma fit --update``, bit for bit: what is known of the network's weights is the prior of the new rows, which
-        count as sample_weight says. Units, the prior's scale and the parameters of the estimator stay those of the fit; ``left_out_`` is
-        empty, because it told of the old rows alone.
+        count as sample_weight says. Units, the prior's scale and the parameters of the estimator stay those of the fit;
+        ``left_out_`` is empty, because it told of the old rows alone.
         """
         if not hasattr(self, "model_"):
             return self.fit(X, y, sample_weight)
