@@ -117,7 +117,7 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
   const Vector counts = counts_of(labels, weights_of_rows);
   Eigen::RowVectorXd log_from;
   if (options_.log_inputs && options_.standardise && !size.hidden.empty() && size.directions == 0) {
-    Matrix of_classes = Matrix::Zero(inputs.rows(), counts.size() - 1);  // 1 in that of the row; the first has none
+    Matrix of_classes = Matrix::Zero(inputs.rows(), counts.size() - 1);  // all but the first
     for (Index n = 0; n < inputs.rows(); ++n)
       if (const Index c = labels.of_rows[static_cast<std::size_t>(n)]; c > 0) of_classes(n, c - 1) = 1;
     log_from = log_scales_of(inputs, of_classes, options_.seed, weights_of_rows);

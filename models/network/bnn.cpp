@@ -154,9 +154,7 @@ FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets
     if (!options_.is_joint() || (options.team && !options.team->is_whole()))
       fail("weights of rows are known to joint learning in one process only; use method \"joint\", or leave them away");
     if ((weights.array() == 0).any()) {
-      std::vector<Index> kept;
-      for (Index n = 0; n < rows; ++n)
-        if (weights(n) > 0) kept.push_back(n);
+      const std::vector<Index> kept = rows_that_count(weights);
       fit(inputs(kept, Eigen::all), targets(kept, Eigen::all), options, on_epoch, weights(kept));
       for (Index& far : report_.far) far = kept[static_cast<std::size_t>(far)];
       return report_;

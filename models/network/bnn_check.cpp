@@ -31,6 +31,13 @@ void check_weights(const Eigen::VectorXd& weights, Eigen::Index rows) {
   if (!(weights.array() > 0).any()) fail("all weights are 0; at least one row to learn from is expected");
 }
 
+std::vector<Eigen::Index> rows_that_count(const Eigen::VectorXd& weights) {
+  std::vector<Eigen::Index> rows;
+  for (Eigen::Index n = 0; n < weights.size(); ++n)
+    if (weights(n) > 0) rows.push_back(n);
+  return rows;
+}
+
 void check_usable(const Bnn& net, const Eigen::MatrixXd& inputs) {
   const BnnOptions& o = net.options();
   const std::string_view repair = repair_of_numbers(o.standardise);

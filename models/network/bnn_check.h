@@ -14,6 +14,8 @@ std::string_view repair_of_numbers(bool standardised);
 
 // Throws Error unless there is a weight of 0 or more for every row, and one above 0.
 void check_weights(const Eigen::VectorXd& weights, Eigen::Index rows);
+// The rows of a weight above 0.
+std::vector<Eigen::Index> rows_that_count(const Eigen::VectorXd& weights);
 
 // Throws Error if a belief of a weight is not proper, the noise not a positive number, or a prediction of the given
 // rows not finite: such a network would be refused later, or answer nonsense.

@@ -326,9 +326,7 @@ bool Bnn::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, 
          targets.rows());
   if (weights.size() > 0) {
     check_weights(weights, inputs.rows());
-    std::vector<Index> kept;
-    for (Index n = 0; n < weights.size(); ++n)
-      if (weights(n) > 0) kept.push_back(n);
+    const std::vector<Index> kept = rows_that_count(weights);
     if (std::ssize(kept) < weights.size())
       return update(inputs(kept, Eigen::all), targets(kept, Eigen::all), known, weights(kept));
   }

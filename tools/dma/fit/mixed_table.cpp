@@ -105,7 +105,13 @@ NewRows read_new_rows(const std::filesystem::path& path, const ModelColumns& mod
     if (rule.kind != ColumnRule::Kind::left_out) add(rule.name);
   const std::size_t inputs = places.size();
   for (const std::string& target : targets) add(target);
-  if (!weights.empty()) places.push_back(reader.column(weights));
+  if (!weights.empty()) {
+    const std::size_t place = reader.column(weights);
+    if (std::ranges::find(places, place) != places.end())
+      fail("--weights: '{}' is a column that '{}' was fitted on; another one is expected", weights,
+           model.model.string());
+    places.push_back(place);
+  }
   NewRows found;
   if (model.coding.empty() && !model.standardises) {  // without means there is nothing to put for a missing cell
     const Eigen::MatrixXd all = reader.read(places);

@@ -70,9 +70,8 @@ Eigen::VectorXd take_weights(const TableRequest& request, Eigen::Index column, E
                              TrainingData& data) {
   Eigen::VectorXd weights = values.col(column);
   check_column_of_weights(request.path, request.weights, weights);
-  std::vector<Eigen::Index> kept, columns;
-  for (Eigen::Index n = 0; n < weights.size(); ++n)
-    if (weights(n) > 0) kept.push_back(n);
+  const std::vector<Eigen::Index> kept = rows_that_count(weights);
+  std::vector<Eigen::Index> columns;
   for (Eigen::Index j = 0; j < values.cols(); ++j)
     if (j != column) columns.push_back(j);
   if (const auto dropped = weights.size() - static_cast<Eigen::Index>(kept.size()); dropped > 0)

@@ -163,7 +163,7 @@ TEST_CASE("update: a new row of weight w is w rows, by a matrix and by rows, to 
       CHECK((of_a.mean - of_b.mean).cwiseAbs().maxCoeff() < 2e-3);
       CHECK((of_a.variance - of_b.variance).cwiseAbs().maxCoeff() < 1e-2 * of_b.variance.maxCoeff());
     }
-    // A row leaves with all of its weight: as if the others alone had come.
+    // A row leaves with all of its weight: as if the others alone had come, but for where the network is linearised.
     const SharedUpdate whole = known.updated(network, prior, more, std::nullopt),
                        others = known.updated(network, prior, more.some({0, 1, 2, 3, 5}), std::nullopt);
     const RowBeliefs left = others.posterior.predict(network, prior, more.rows.row(4));

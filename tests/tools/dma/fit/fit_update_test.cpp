@@ -87,6 +87,7 @@ TEST_CASE("dma fit --update --weights: a row of weight 2 is two rows, one of wei
   const std::string update = "fit --update m.json ";
   check_refused(folder, update + "bad.csv --weights w", "'bad.csv', column 'w': ");
   check_refused(folder, update + "repeated.csv --weights w", "no column 'w'");
+  check_refused(folder, update + "repeated.csv --weights z", "--weights: 'z' is a column that 'm.json' was fitted on");
 }
 
 TEST_CASE("dma fit --update: wrong requests are one line, and the model stays as it was") {
