@@ -271,7 +271,7 @@ TEST_CASE("neighbours: of a large table a sample is judged, as all of its rows w
 
 TEST_CASE("neighbours: far from the rows they are as wrong as they say") {
   // Lines with waves on them: the waves end somewhere, the line goes on. Rows come from a square of two columns.
-  constexpr int kTables = 12;
+  constexpr int kTables = 5;
   for (const double wave : {0.0, 0.3, 1.0}) {
     CAPTURE(wave);
     double square = 0;
@@ -290,7 +290,7 @@ TEST_CASE("neighbours: far from the rows they are as wrong as they say") {
       CHECK(found.epistemic_sd(1) == doctest::Approx(1e4 * found.epistemic_sd(0)).epsilon(0.1));
     }
     CHECK(square < 2.5);
-    CHECK(square > 0.1);
+    CHECK(square > 0.04);  // not five times as wrong as they are
   }
 }
 
