@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/Dense>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -14,39 +13,31 @@
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
+#include "tests/oracles/plain_matrix.h"
 
 namespace {
 
 using namespace dma;
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
+using oracle::PlainMatrix;
 
-std::vector<double> numbers(const MatrixXd& m) {
-  std::vector<double> out;
-  for (Eigen::Index i = 0; i < m.rows(); ++i)
-    for (Eigen::Index j = 0; j < m.cols(); ++j) out.push_back(m(i, j));
-  return out;
-}
+std::vector<double> numbers(const PlainMatrix& m) { return m.values(); }
 
-MatrixXd some_covariance(Eigen::Index n, double shift) {
-  MatrixXd a(n, n);
-  for (Eigen::Index i = 0; i < n; ++i)
-    for (Eigen::Index j = 0; j < n; ++j) a(i, j) = std::sin(shift + 1.3 * static_cast<double>(i * n + j));
-  return a * a.transpose() + 0.5 * MatrixXd::Identity(n, n);
+PlainMatrix some_covariance(std::size_t n, double shift) {
+  PlainMatrix a(n, n);
+  for (std::size_t i = 0; i < n * n; ++i) a[i] = std::sin(shift + 1.3 * static_cast<double>(i));
+  return a * a.transpose() + 0.5 * PlainMatrix::identity(n);
 }
 
 TEST_CASE("vectors: a prior and noise, against dense linear algebra") {
-  const MatrixXd p = some_covariance(3, 0.1), r = some_covariance(2, 0.7);
-  MatrixXd a(2, 3);
-  a << 1, -0.5, 0.25, 0.3, 2, -1;
-  const VectorXd m = VectorXd::LinSpaced(3, -1, 1), y = VectorXd::LinSpaced(2, 0.4, 2);
-  const MatrixXd s = a * p * a.transpose() + r, gain = p * a.transpose() * s.inverse();
-  const VectorXd mean = m + gain * (y - a * m);
-  const MatrixXd covariance = p - gain * a * p;
-  const double evidence = -0.5 * ((y - a * m).dot(s.inverse() * (y - a * m)) + std::log(s.determinant()) +
+  const PlainMatrix p = some_covariance(3, 0.1), r = some_covariance(2, 0.7), a{{1, -0.5, 0.25}, {0.3, 2, -1}};
+  const PlainMatrix m = PlainMatrix::column({-1, 0, 1}), y = PlainMatrix::column({0.4, 2});
+  const PlainMatrix s = a * p * a.transpose() + r, gain = p * a.transpose() * s.inverse();
+  const PlainMatrix mean = m + gain * (y - a * m);
+  const PlainMatrix covariance = p - gain * a * p;
+  const double evidence = -0.5 * (dot(y - a * m, s.solve(y - a * m)) + std::log(s.determinant()) +
                                   2 * std::log(2 * std::numbers::pi));
   for (const bool is_precision : {false, true}) {
-    const auto matrix = [&](const MatrixXd& of) {
+    const auto matrix = [&](const PlainMatrix& of) {
       return is_precision ? SpreadMatrix::precision(numbers(of.inverse()))
                           : SpreadMatrix::covariance(numbers(of));
     };
@@ -68,28 +59,25 @@ TEST_CASE("vectors: a prior and noise, against dense linear algebra") {
 TEST_CASE("vectors: a rotating state with full noise is smoothed as by Rauch, Tung and Striebel") {
   constexpr std::size_t kSteps = 200;
   const double turn = 0.1;
-  MatrixXd f(2, 2), q(2, 2), r(2, 2), p(2, 2);
-  f << std::cos(turn), -std::sin(turn), std::sin(turn), std::cos(turn);
-  q << 0.04, 0.03, 0.03, 0.09;
-  r << 1, -0.4, -0.4, 0.5;
-  p << 2, 0.5, 0.5, 1;
+  const PlainMatrix f{{std::cos(turn), -std::sin(turn)}, {std::sin(turn), std::cos(turn)}};
+  const PlainMatrix q{{0.04, 0.03}, {0.03, 0.09}}, r{{1, -0.4}, {-0.4, 0.5}}, p{{2, 0.5}, {0.5, 1}};
   std::vector<double> seen;
   for (std::size_t t = 0; t < 2 * kSteps; ++t) seen.push_back(std::sin(0.37 * static_cast<double>(t * t % 97)));
   // The textbook.
-  std::vector<VectorXd> mean, ahead;
-  std::vector<MatrixXd> covariance, ahead_covariance;
-  VectorXd m = VectorXd::Constant(2, 0.5);
-  MatrixXd c = p;
+  std::vector<PlainMatrix> mean, ahead;
+  std::vector<PlainMatrix> covariance, ahead_covariance;
+  PlainMatrix m(2, 1, 0.5);
+  PlainMatrix c = p;
   for (std::size_t t = 0; t < kSteps; ++t) {
     if (t > 0) m = f * m, c = f * c * f.transpose() + q;
     ahead.push_back(m), ahead_covariance.push_back(c);
-    const MatrixXd gain = c * (c + r).inverse();
-    m += gain * (VectorXd::Map(seen.data() + 2 * t, 2) - m);
+    const PlainMatrix gain = c * (c + r).inverse();
+    m += gain * (PlainMatrix::column({seen[2 * t], seen[2 * t + 1]}) - m);
     c -= gain * c;
     mean.push_back(m), covariance.push_back(c);
   }
   for (std::size_t t = kSteps - 1; t-- > 0;) {
-    const MatrixXd gain = covariance[t] * f.transpose() * ahead_covariance[t + 1].inverse();
+    const PlainMatrix gain = covariance[t] * f.transpose() * ahead_covariance[t + 1].inverse();
     mean[t] += gain * (mean[t + 1] - ahead[t + 1]);
     covariance[t] += gain * (covariance[t + 1] - ahead_covariance[t + 1]) * gain.transpose();
   }
@@ -107,8 +95,8 @@ TEST_CASE("vectors: a rotating state with full noise is smoothed as by Rauch, Tu
   const JointPosterior posterior(state);
   double error = 0;
   for (std::size_t t = 0; t < kSteps; ++t) {
-    for (Eigen::Index i = 0; i < 2; ++i)
-      error = std::max(error, std::abs(state.belief(x).mean(2 * t + static_cast<std::size_t>(i)) - mean[t][i]));
+    for (std::size_t i = 0; i < 2; ++i)
+      error = std::max(error, std::abs(state.belief(x).mean(2 * t + i) - mean[t][i]));
     error = std::max({error, std::abs(state.belief(x).variance(2 * t) - covariance[t](0, 0)),
                       std::abs(state.belief(x).variance(2 * t + 1) - covariance[t](1, 1)),
                       std::abs(posterior.covariance(x, 2 * t, x, 2 * t + 1) - covariance[t](0, 1))});
@@ -128,11 +116,11 @@ TEST_CASE("vectors: zeros of a precision are no part of the graph, and a covaria
       gaussian_vector_prior(h, z, {1, 2, 3}, SpreadMatrix::covariance({1, 0, 0, 0, 1, 0, 0, 0, 1}));
   const Plan plan = compile(h, joint(), standard_registry());
   State state(plan);
-  const MatrixXd c = some_covariance(3, 0.4);
+  const PlainMatrix c = some_covariance(3, 0.4);
   prior.set(state, numbers(c));
   (void)run(plan, state);
   CHECK((JointPosterior(state).covariance(z, z) - c).norm() < 1e-12);
-  CHECK((JointPosterior(state).mean(z) - VectorXd::LinSpaced(3, 1, 3)).norm() < 1e-12);
+  CHECK((JointPosterior(state).mean(z) - PlainMatrix::column({1, 2, 3})).norm() < 1e-12);
   // The same factors have messages: a block of two is a tree.
   Graph tree;
   const VariableId w = tree.variable("w", 2);
@@ -144,56 +132,57 @@ TEST_CASE("vectors: zeros of a precision are no part of the graph, and a covaria
 }
 
 // y ~ N(0, S), with the prior LKJ(2) written as det(correlations), by a random walk.
-template <int n>
-void check_learned(double tolerance) {
+void check_learned(std::size_t n, double tolerance) {
   constexpr std::size_t kDrawn = 30;
-  constexpr int kFree = n * (n - 1) / 2, kSteps = 400'000;
-  using Square = Eigen::Matrix<double, n, n>;
-  using Point = Eigen::Matrix<double, n + kFree, 1>;  // log standard deviations, 2 atanh of the correlations
-  MatrixXd rows(kDrawn, n);
-  for (Eigen::Index i = 0; i < rows.size(); ++i)
-    rows(i / n, i % n) = 2 * std::sin(1.7 * static_cast<double>(i * i % 89));
-  rows *= some_covariance(n, 0.2).llt().matrixU();
-  const Square scatter = rows.transpose() * rows;
-  const auto correlations_of = [](const Point& t) {
-    Square r = Square::Identity();
-    for (int i = 0, next = n; i < n; ++i)
-      for (int j = 0; j < i; ++j) r(i, j) = r(j, i) = std::tanh(0.5 * t[next++]);
-    return r;
+  constexpr int kSteps = 400'000;
+  const std::size_t unknowns = n + n * (n - 1) / 2;  // log standard deviations, 2 atanh of the correlations
+  PlainMatrix rows(kDrawn, n);
+  for (std::size_t i = 0; i < kDrawn * n; ++i) rows[i] = 2 * std::sin(1.7 * static_cast<double>(i * i % 89));
+  rows = rows * some_covariance(n, 0.2).lower_root().transpose();
+  const PlainMatrix scatter = rows.transpose() * rows;
+  const auto find_correlations = [n](const std::vector<double>& t, PlainMatrix& r) {
+    std::size_t next = n;
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < i; ++j) r(i, j) = r(j, i) = std::tanh(0.5 * t[next++]);
   };
-  const auto log_density = [&](const Point& t) {
-    const Square r = correlations_of(t);
-    const Eigen::LLT<Square> root(r);
-    if (root.info() != Eigen::Success) return -std::numeric_limits<double>::infinity();
-    const double log_left = 2 * root.matrixLLT().diagonal().array().log().sum();
-    const Eigen::Matrix<double, n, 1> sd = t.template head<n>().array().exp();
-    const Square scaled = sd.cwiseInverse().asDiagonal() * scatter * sd.cwiseInverse().asDiagonal();
-    double log_p = log_left * (1 - 0.5 * kDrawn) - 0.5 * root.solve(scaled).trace();
-    for (int i = 0; i < n; ++i) log_p += t[i] * (1.0 - kDrawn) - 0.5 * sd[i] * sd[i] / 9;
-    for (int i = n; i < n + kFree; ++i) log_p -= 2 * std::log(std::cosh(0.5 * t[i]));
+  PlainMatrix r = PlainMatrix::identity(n);
+  const auto log_density = [&](const std::vector<double>& t) {
+    find_correlations(t, r);
+    const PlainMatrix root = r.lower_root();
+    PlainMatrix scaled = scatter;
+    double log_left = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!(root(i, i) > 0)) return -std::numeric_limits<double>::infinity();
+      log_left += 2 * std::log(root(i, i));
+      for (std::size_t j = 0; j < n; ++j) scaled(i, j) /= std::exp(t[i] + t[j]);
+    }
+    double log_p = log_left * (1 - 0.5 * kDrawn) - 0.5 * r.solve(scaled).trace();
+    for (std::size_t i = 0; i < n; ++i) log_p += t[i] * (1.0 - kDrawn) - 0.5 * std::exp(2 * t[i]) / 9;
+    for (std::size_t i = n; i < unknowns; ++i) log_p -= 2 * std::log(std::cosh(0.5 * t[i]));
     return log_p;
   };
   std::mt19937_64 random(1);
   std::normal_distribution<double> normal;
-  Point at = Point::Zero(), scale = Point::Constant(0.2);
-  scale.template head<n>().setConstant(0.07);
+  std::vector<double> at(unknowns), next;
   double height = log_density(at);
-  Square mean = Square::Zero(), square = mean;
-  for (int i = -4000; i < kSteps; ++i) {
-    Point next = at;
-    for (int k = 0; k < n + kFree; ++k) next[k] += scale[k] * normal(random);
+  PlainMatrix mean(n, n), square(n, n);
+  for (int step = -4000; step < kSteps; ++step) {
+    next = at;
+    for (std::size_t k = 0; k < unknowns; ++k) next[k] += (k < n ? 0.07 : 0.2) * normal(random);
     if (const double found = log_density(next); std::log(std::generate_canonical<double, 53>(random)) < found - height)
       at = next, height = found;
-    if (i < 0) continue;
-    const Eigen::Matrix<double, n, 1> sd = at.template head<n>().array().exp();
-    const Square s = sd.asDiagonal() * correlations_of(at) * sd.asDiagonal();
-    mean += s / kSteps, square += s.cwiseProduct(s) / kSteps;
+    if (step < 0) continue;
+    find_correlations(at, r);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) {
+        const double covariance = r(i, j) * std::exp(at[i] + at[j]);
+        mean(i, j) += covariance / kSteps, square(i, j) += covariance * covariance / kSteps;
+      }
   }
-  const Square spread = (square - mean.cwiseProduct(mean)).cwiseSqrt();
   Graph g;
   const VariableId zero = g.observed("zero", n * kDrawn), y = g.observed("y", n * kDrawn);
   const VectorFactor noise =
-      gaussian_vector_noise(g, zero, y, SpreadMatrix::covariance(numbers(MatrixXd::Identity(n, n))));
+      gaussian_vector_noise(g, zero, y, SpreadMatrix::covariance(numbers(PlainMatrix::identity(n))));
   JointOptions options;
   learn_covariance(options, "noise", noise, HyperPrior::half_normal(3), 2);
   const Plan plan = compile(g, joint(options), standard_registry());
@@ -204,14 +193,13 @@ void check_learned(double tolerance) {
   CAPTURE(report.text());
   CHECK(report.converged());
   const std::vector<double> found = learned_covariance(JointPosterior(state), "noise", noise);
-  for (Eigen::Index i = 0; i < n; ++i)
-    for (Eigen::Index j = 0; j < n; ++j)
-      CHECK(std::abs(found[static_cast<std::size_t>(n * i + j)] - mean(i, j)) < tolerance * spread(i, j));
+  for (std::size_t i = 0; i < n * n; ++i)
+    CHECK(std::abs(found[i] - mean[i]) < tolerance * std::sqrt(square[i] - mean[i] * mean[i]));
 }
 
 TEST_CASE("vectors: covariances of three on a lattice and of four by a cloud are learned") {
-  check_learned<3>(0.05);
-  check_learned<4>(0.1);
+  check_learned(3, 0.05);
+  check_learned(4, 0.1);
 }
 
 TEST_CASE("vectors: a covariance of four, of which eight rows tell little, is not called converged by a cloud") {
@@ -219,7 +207,7 @@ TEST_CASE("vectors: a covariance of four, of which eight rows tell little, is no
   const VariableId zero = g.observed("zero", 32), y = g.observed("y", 32);
   JointOptions options;
   learn_covariance(options, "noise",
-                   gaussian_vector_noise(g, zero, y, SpreadMatrix::covariance(numbers(MatrixXd::Identity(4, 4)))),
+                   gaussian_vector_noise(g, zero, y, SpreadMatrix::covariance(numbers(PlainMatrix::identity(4)))),
                    HyperPrior::half_normal(3), 2);
   const Plan plan = compile(g, joint(options), standard_registry());
   State state(plan);
