@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Geometry>
 #include <cmath>
 #include <numbers>
 
@@ -10,21 +10,26 @@
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/poses.h"
+#include "tests/oracles/plain_matrix.h"
 
 using namespace dma;
 
 namespace {
 
+using oracle::PlainMatrix;
+
 // Gauss-Newton from there, with derivatives by differences.
-Eigen::VectorXd solved(const auto& residuals, Eigen::VectorXd u) {
+PlainMatrix solved(const auto& residuals, PlainMatrix u) {
   for (int i = 0; i < 20; ++i) {
-    const Eigen::VectorXd r = residuals(u);
-    Eigen::MatrixXd slopes(r.size(), u.size());
-    for (Eigen::Index k = 0; k < u.size(); ++k) {
-      const Eigen::VectorXd by = 1e-6 * Eigen::VectorXd::Unit(u.size(), k);
-      slopes.col(k) = (residuals(u + by) - residuals(u - by)) / 2e-6;
+    const PlainMatrix r = residuals(u);
+    PlainMatrix slopes(r.rows(), u.rows());
+    for (std::size_t k = 0; k < u.rows(); ++k) {
+      PlainMatrix above = u, below = u;
+      above[k] += 1e-6, below[k] -= 1e-6;
+      const PlainMatrix by = residuals(above) - residuals(below);
+      for (std::size_t n = 0; n < r.rows(); ++n) slopes(n, k) = by[n] / 2e-6;
     }
-    u -= (slopes.transpose() * slopes).ldlt().solve(slopes.transpose() * r);
+    u -= (slopes.transpose() * slopes).solve(slopes.transpose() * r);
   }
   return u;
 }
@@ -38,24 +43,29 @@ TEST_CASE("poses: landmarks of a g2o file") {
       "EDGE_SE2 3 0 2.05 -0.1 1.55 9 0 0 9 0 25\nEDGE_SE2_XY 0 9 1 2 16 3 16\nEDGE_SE2_XY 1 9 2.1 0.9 16 3 16\n"
       "EDGE_SE2_XY 2 9 1 0.1 16 3 16\nEDGE_SE2_XY 1 8 1 -1 16 0 16\nEDGE_SE2_XY 2 8 -1.1 3.1 16 0 16\n";
   PoseGraph poses = parse_g2o(text);
-  Eigen::VectorXd u{{2.1, 0, 1.5, 2, 2, 3.1, 0, 2, -1.6, 1.2, 2.1, 3, 1}};  // poses 1 to 3, landmarks 9 and 8
-  const auto residuals = [&](const Eigen::VectorXd& at) {
-    Eigen::VectorXd r(3 * 4 + 2 * 5);
-    Eigen::Index next = 0;
+  PlainMatrix u = PlainMatrix::column({2.1, 0, 1.5, 2, 2, 3.1, 0, 2, -1.6, 1.2, 2.1, 3, 1});  // poses 1 to 3, 9 and 8
+  const auto residuals = [&](const PlainMatrix& at) {
+    PlainMatrix r(3 * 4 + 2 * 5, 1);
+    std::size_t next = 0;
     for (const PoseGraph::Edge& e : poses.edges) {
-      const auto place = [&](std::uint32_t v) -> Eigen::Vector3d {
-        const auto id = static_cast<Eigen::Index>(poses.vertices[v].id);
-        if (id > 7) return {at[id == 9 ? 9 : 11], at[id == 9 ? 10 : 12], 0};
-        return id == 0 ? Eigen::Vector3d(0, 0, 0) : Eigen::Vector3d(at.segment(3 * (id - 1), 3));
+      const auto place = [&](std::uint32_t v) {
+        const auto id = static_cast<std::size_t>(poses.vertices[v].id);
+        if (id > 7) return PlainMatrix::column({at[id == 9 ? 9 : 11], at[id == 9 ? 10 : 12], 0});
+        return id == 0 ? PlainMatrix(3, 1) : at.segment(3 * (id - 1), 3);
       };
-      const Eigen::Vector3d a = place(e.from), b = place(e.to);
-      const auto n = static_cast<Eigen::Index>(e.measured.size());
+      const auto turned_back = [](double angle, double x, double y) {
+        const double c = std::cos(angle), s = std::sin(angle);
+        return std::pair(c * x + s * y, c * y - s * x);
+      };
+      const PlainMatrix a = place(e.from), b = place(e.to);
+      const std::size_t n = e.measured.size();
       const double turn = n == 3 ? e.measured[2] : 0;
-      const Eigen::Vector2d off = Eigen::Rotation2Dd(-a[2]) * (b - a).head(2) - Eigen::Vector2d(e.measured.data());
-      Eigen::Vector3d own;
-      own << Eigen::Rotation2Dd(-turn) * off, std::remainder(b[2] - a[2] - turn, 2 * std::numbers::pi);
-      const Eigen::MatrixXd root = Eigen::Map<const Eigen::MatrixXd>(e.information.data(), n, n).llt().matrixU();
-      r.segment(next, n) = root * own.head(n), next += n;
+      const auto [ahead, left] = turned_back(a[2], b[0] - a[0], b[1] - a[1]);
+      const auto [x, y] = turned_back(turn, ahead - e.measured[0], left - e.measured[1]);
+      const PlainMatrix own = PlainMatrix::column({x, y, std::remainder(b[2] - a[2] - turn, 2 * std::numbers::pi)});
+      PlainMatrix information(n, n);
+      for (std::size_t i = 0; i < n * n; ++i) information[i] = e.information[i];
+      r.set_segment(next, information.lower_root().transpose() * own.segment(0, n)), next += n;
     }
     return r;
   };
@@ -64,13 +74,12 @@ TEST_CASE("poses: landmarks of a g2o file") {
   const Plan plan = compile(file.graph, joint(), standard_registry());
   State state(plan);
   file.observe(state);
-  CHECK(run(plan, state).joint->objective == doctest::Approx(0.5 * residuals(u).squaredNorm()).epsilon(1e-8));
+  CHECK(run(plan, state).joint->objective == doctest::Approx(0.5 * dot(residuals(u), residuals(u))).epsilon(1e-8));
   poses.move_to(state);
   for (const PoseGraph::Vertex& v : parse_g2o(g2o_text(poses)).vertices) {
-    const Eigen::Index first = v.id == 9 ? 9 : v.id == 8 ? 11 : 3 * (static_cast<Eigen::Index>(v.id) - 1);
+    const std::size_t first = v.id == 9 ? 9 : v.id == 8 ? 11 : 3 * (static_cast<std::size_t>(v.id) - 1);
     CHECK(v.is_point == (v.id > 7));
-    for (Eigen::Index k = 0; v.id > 0 && k < 2; ++k)
-      CHECK(v.at[static_cast<std::size_t>(k)] == doctest::Approx(u[first + k]).epsilon(1e-5));
+    for (std::size_t k = 0; v.id > 0 && k < 2; ++k) CHECK(v.at[k] == doctest::Approx(u[first + k]).epsilon(1e-5));
   }
   CHECK_THROWS_WITH_AS(parse_g2o(text + "FIX 9\n"), doctest::Contains("vertex 9 is a point, and fixed;"), Error);
   CHECK_THROWS_WITH_AS(parse_g2o(text + "EDGE_SE2 9 1 1 0 0 1 0 0 1 0 1\n"), doctest::Contains("vertices 9 "), Error);
@@ -78,27 +87,26 @@ TEST_CASE("poses: landmarks of a g2o file") {
 
 namespace {
 
-using Eigen::Matrix3d, Eigen::Vector3d, Eigen::VectorXd;
 struct Pose {
-  Vector3d place = Vector3d::Zero();
-  Matrix3d turn = Matrix3d::Identity();
+  PlainMatrix place = PlainMatrix(3, 1), turn = PlainMatrix::identity(3);
   Pose operator*(const Pose& other) const { return {place + turn * other.place, turn * other.turn}; }
-  Vector3d sees(const Vector3d& point) const { return turn.transpose() * (point - place); }
+  PlainMatrix sees(const PlainMatrix& point) const { return turn.transpose() * (point - place); }
 };
 
-Matrix3d exp_by_series(const Vector3d& w) {
-  Matrix3d cross, sum = Matrix3d::Identity(), term = sum;
-  cross << 0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0;
-  for (int k = 1; k < 40; ++k) sum += term = Matrix3d(term * cross / k);
+PlainMatrix exp_by_series(const PlainMatrix& w) {
+  const PlainMatrix cross{{0, -w[2], w[1]}, {w[2], 0, -w[0]}, {-w[1], w[0], 0}};
+  PlainMatrix sum = PlainMatrix::identity(3), term = sum;
+  for (int k = 1; k < 40 && term.norm() > 1e-20; ++k) sum += term = 1.0 / k * (term * cross);
   return sum;
 }
-Vector3d log_of(const Matrix3d& turn) {  // of less than a half turn
-  const Vector3d twice(turn(2, 1) - turn(1, 2), turn(0, 2) - turn(2, 0), turn(1, 0) - turn(0, 1));
+PlainMatrix log_of(const PlainMatrix& turn) {  // of less than a half turn
+  const PlainMatrix twice =
+      PlainMatrix::column({turn(2, 1) - turn(1, 2), turn(0, 2) - turn(2, 0), turn(1, 0) - turn(0, 1)});
   const double sine = 0.5 * twice.norm(), angle = std::atan2(sine, 0.5 * (turn.trace() - 1));
-  return sine < 1e-9 ? Vector3d(0.5 * twice) : Vector3d(angle / (2 * sine) * twice);
+  return (sine < 1e-9 ? 0.5 : angle / (2 * sine)) * twice;
 }
 std::string text_of(const Pose& p) {
-  const Eigen::Quaterniond q(p.turn);
+  const Eigen::Quaterniond q(Eigen::Matrix3d(p.turn.transpose().values().data()));  // column by column
   return fmt::format("{} {} {} {} {} {} {}", p.place[0], p.place[1], p.place[2], q.x(), q.y(), q.z(), q.w());
 }
 
@@ -106,18 +114,19 @@ std::string text_of(const Pose& p) {
 
 // Four poses and three points, seen through two sensors, one of which sits askew on the body.
 TEST_CASE("poses: landmarks of a g2o file in space") {
-  const Pose offsets[2] = {{}, {{0.2, -0.1, 0.3}, exp_by_series({0.4, -1.1, 2})}};
+  const auto at = [](double x, double y, double z) { return PlainMatrix::column({x, y, z}); };
+  const Pose offsets[2] = {{}, {at(0.2, -0.1, 0.3), exp_by_series(at(0.4, -1.1, 2))}};
   std::vector<Pose> truth(4);
   for (int i = 1; i < 4; ++i) {
     const auto v = static_cast<std::size_t>(i);
-    truth[v] = truth[v - 1] * Pose{{1, 0.1 * i, 0.3}, exp_by_series({0.2 * i, -0.3, 1.2})};
+    truth[v] = truth[v - 1] * Pose{at(1, 0.1 * i, 0.3), exp_by_series(at(0.2 * i, -0.3, 1.2))};
   }
-  const Vector3d points[3] = {{2, 1, 0.5}, {-1, 2, 1}, {0.5, -1, 2}};
-  const Matrix3d weight{{16, 3, 1}, {3, 9, -2}, {1, -2, 12}};
+  const PlainMatrix points[3] = {at(2, 1, 0.5), at(-1, 2, 1), at(0.5, -1, 2)};
+  const PlainMatrix weight{{16, 3, 1}, {3, 9, -2}, {1, -2, 12}};
   int next = 0;
   const auto noise = [&](double size) {
     const double phase = 1.7 * ++next;
-    return Vector3d(size * std::sin(phase), size * std::cos(2 * phase), size * std::sin(3 * phase + 1));
+    return at(size * std::sin(phase), size * std::cos(2 * phase), size * std::sin(3 * phase + 1));
   };
   struct Step {
     std::size_t a, b;
@@ -125,7 +134,7 @@ TEST_CASE("poses: landmarks of a g2o file in space") {
   };
   struct Sight {
     std::size_t a, p, offset;
-    Vector3d seen;
+    PlainMatrix seen;
   };
   std::vector<Step> steps;
   std::vector<Sight> sights;
@@ -134,64 +143,62 @@ TEST_CASE("poses: landmarks of a g2o file in space") {
   text += "VERTEX_SE3:QUAT 0 0 0 0 0 0 0 1\nVERTEX_TRACKXYZ 11 -1.1 1.9 1\n";
   for (const auto& [a, b] : {std::pair<std::size_t, std::size_t>{0, 1}, {1, 2}, {2, 3}, {3, 0}}) {
     Pose seen{truth[a].sees(truth[b].place) + noise(0.1), truth[a].turn.transpose() * truth[b].turn};
-    seen.turn *= exp_by_series(noise(0.05));
+    seen.turn = seen.turn * exp_by_series(noise(0.05));
     steps.push_back({a, b, seen});
     text += fmt::format("EDGE_SE3:QUAT {} {} {} 9 0 0 0 0 0 9 0 0 0 0 9 0 0 0 25 0 0 25 0 25\n", a, b, text_of(seen));
   }
   for (std::size_t p = 0; p < 3; ++p)
     for (std::size_t a = p; a < 4; ++a) {
       const std::size_t o = (a + p) % 2;
-      const Vector3d seen = (truth[a] * offsets[o]).sees(points[p]) + noise(0.1);
+      const PlainMatrix seen = (truth[a] * offsets[o]).sees(points[p]) + noise(0.1);
       sights.push_back({a, p, o, seen});
       text += fmt::format("EDGE_SE3_TRACKXYZ {} {} {} {} {} {} 16 3 1 9 -2 12\n", a, 10 + p, o + 5, seen[0], seen[1],
                           seen[2]);
     }
-  const auto pose_at = [&](const VectorXd& u, std::size_t v) -> Pose {  // steps of the poses but the first, and points
+  const auto pose_at = [&](const PlainMatrix& u, std::size_t v) -> Pose {  // steps of poses but the first, and points
     if (v == 0) return truth[0];
-    const auto first = static_cast<Eigen::Index>(6 * (v - 1));
-    return {truth[v].place + u.segment<3>(first), truth[v].turn * exp_by_series(u.segment<3>(first + 3))};
+    const std::size_t first = 6 * (v - 1);
+    return {truth[v].place + u.segment(first, 3), truth[v].turn * exp_by_series(u.segment(first + 3, 3))};
   };
-  const auto point_at = [&](const VectorXd& u, std::size_t p) -> Vector3d {
-    return points[p] + u.segment<3>(static_cast<Eigen::Index>(18 + 3 * p));
-  };
-  const Matrix3d root = weight.llt().matrixU();
-  const auto residuals = [&](const VectorXd& u) {
-    VectorXd r(static_cast<Eigen::Index>(6 * steps.size() + 3 * sights.size()));
-    Eigen::Index at = 0;
+  const auto point_at = [&](const PlainMatrix& u, std::size_t p) { return points[p] + u.segment(18 + 3 * p, 3); };
+  const PlainMatrix root = weight.lower_root().transpose();
+  const auto residuals = [&](const PlainMatrix& u) {
+    PlainMatrix r(6 * steps.size() + 3 * sights.size(), 1);
+    std::size_t next_row = 0;
     for (const Step& s : steps) {
       const Pose a = pose_at(u, s.a), b = pose_at(u, s.b);
-      r.segment<3>(at) = 3 * s.seen.sees(a.sees(b.place));
-      r.segment<3>(at + 3) = 5 * log_of(s.seen.turn.transpose() * a.turn.transpose() * b.turn);
-      at += 6;
+      r.set_segment(next_row, 3 * s.seen.sees(a.sees(b.place)));
+      r.set_segment(next_row + 3, 5 * log_of(s.seen.turn.transpose() * a.turn.transpose() * b.turn));
+      next_row += 6;
     }
     for (const Sight& s : sights) {
-      r.segment<3>(at) = root * ((pose_at(u, s.a) * offsets[s.offset]).sees(point_at(u, s.p)) - s.seen);
-      at += 3;
+      r.set_segment(next_row, root * ((pose_at(u, s.a) * offsets[s.offset]).sees(point_at(u, s.p)) - s.seen));
+      next_row += 3;
     }
     return r;
   };
-  const VectorXd u = solved(residuals, VectorXd::Zero(27));
+  const PlainMatrix u = solved(residuals, PlainMatrix(27, 1));
   PoseGraph poses = parse_g2o(text);
   const GraphFile file = poses.graph();
   const Plan plan = compile(file.graph, joint(), standard_registry());
   State state(plan);
   file.observe(state);
-  CHECK(run(plan, state).joint->objective == doctest::Approx(0.5 * residuals(u).squaredNorm()).epsilon(1e-9));
+  CHECK(run(plan, state).joint->objective == doctest::Approx(0.5 * dot(residuals(u), residuals(u))).epsilon(1e-9));
   CHECK(poses.by_vertex("'pose[0]', 'point[0]' and point[5]") == "'vertex 1', 'vertex 11 x' and vertex 10 z");
   poses.move_to(state);
   const PoseGraph again = parse_g2o(g2o_text(poses));  // with the offset in what is measured
   for (const PoseGraph::Vertex& v : again.vertices) {
     REQUIRE(v.is_point == (v.id >= 10));
-    const Vector3d place(v.at.data()), expected = v.is_point ? point_at(u, v.id - 10) : pose_at(u, v.id).place;
-    CHECK((place - expected).norm() < 1e-6);
+    const PlainMatrix expected = v.is_point ? point_at(u, v.id - 10) : pose_at(u, v.id).place;
+    CHECK((at(v.at[0], v.at[1], v.at[2]) - expected).norm() < 1e-6);
     if (v.is_point) continue;
-    CHECK((exp_by_series(Vector3d(v.at.data() + 3)) - pose_at(u, v.id).turn).norm() < 1e-6);
+    CHECK((exp_by_series(at(v.at[3], v.at[4], v.at[5])) - pose_at(u, v.id).turn).norm() < 1e-6);
   }
   const GraphFile written = again.graph();
   const Plan same = compile(written.graph, joint(), standard_registry());
   State found(same);
   written.observe(found);
-  CHECK(run(same, found).joint->objective == doctest::Approx(0.5 * residuals(u).squaredNorm()).epsilon(1e-9));
+  CHECK(run(same, found).joint->objective == doctest::Approx(0.5 * dot(residuals(u), residuals(u))).epsilon(1e-9));
   CHECK(is_g2o(text));
   const auto refused = [&](const std::string& line, const char* why) {
     CHECK_THROWS_WITH_AS(parse_g2o(text + line), doctest::Contains(why), Error);
