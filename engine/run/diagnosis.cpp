@@ -187,16 +187,19 @@ struct Diagnosis::Information {
 };
 
 const PlanData::Variable& Diagnosis::variable_at(std::uint32_t element) const {
-  const bool is_same = variable_.ends.data() != nullptr && element - variable_.first_element < variable_.size;
-  return is_same ? variable_ : variable_ = plan_.variables.at_element(element);
+  for (const PlanData::Variable& v : recent_)
+    if (v.ends.data() != nullptr && element - v.first_element < v.size) return v;
+  return recent_[newest_ = 1 - newest_] = plan_.variables.at_element(element);
 }
 
 Natural Diagnosis::product_at(std::uint32_t element, std::uint32_t without) const {
   const PlanData::Variable& v = variable_at(element);
   Natural product;
   if (v.first_slot != kNowhere) product = state_.message(v.first_slot + element - v.first_element);
+  if (product.is_point()) return product;
+  const Incidence incidence = state_.incidence();
   for (const auto& end : v.ends)
-    for_each_message_at(plan_, state_.incidence(), v, end, element - v.first_element, [&](std::uint32_t slot) {
+    for_each_message_at(plan_, incidence, v, end, element - v.first_element, [&](std::uint32_t slot) {
       if (slot != without) product = multiply(product, state_.message(slot));
     });
   return product;
@@ -227,10 +230,14 @@ bool Diagnosis::has_silent_function() const {
 bool Diagnosis::add_slot(std::uint32_t g, std::uint32_t slot, Information& information) const {
   const Group& group = plan_.groups[g];
   std::array<double, Information::kMost> values, gains;
-  std::array<std::size_t, Information::kMost> place;  // kMost: fixed
+  struct Unknown {
+    std::uint32_t input;
+    std::size_t place;
+  };
+  std::array<Unknown, Information::kMost> unknown;
   std::array<ParameterView, kMaxParameters> parameters;
   const Group::Port* output = nullptr;
-  std::uint32_t inputs = 0;
+  std::uint32_t inputs = 0, unknowns = 0;
   for (std::size_t p = 0; p < group.ports.size(); ++p) {
     const Group::Port& port = group.ports[p];
     if (group.kind->ports()[p].output) {
@@ -245,12 +252,9 @@ bool Diagnosis::add_slot(std::uint32_t g, std::uint32_t slot, Information& infor
       if (is_new) information.element[at] = e, information.belief[at] = product_at(e);
       const Natural belief = information.belief[at];
       values[inputs] = Gaussian(belief).mean();
-      if (belief.is_point()) {
-        place[inputs] = Information::kMost;
-        continue;
-      }
+      if (belief.is_point()) continue;
       information.size += is_new;
-      place[inputs] = at;
+      unknown[unknowns++] = {inputs, at};
       if (is_new) information.matrix[at][at] = belief.rho;
       information.matrix[at][at] -= state_.message(port.first_slot + q).rho;  // what it says by itself
     }
@@ -270,10 +274,9 @@ bool Diagnosis::add_slot(std::uint32_t g, std::uint32_t slot, Information& infor
                              .gains = gains.data()});
   const double precision = product_at(state_.element(*output, slot), output->first_slot + slot).rho;
   if (!(precision < kInfinity)) return false;
-  for (std::uint32_t i = 0; i < inputs; ++i)
-    for (std::uint32_t j = 0; j < inputs; ++j)
-      if (place[i] != Information::kMost && place[j] != Information::kMost)
-        information.matrix[place[i]][place[j]] += precision * gains[i] * gains[j];
+  for (const Unknown& x : std::span(unknown).first(unknowns))
+    for (const Unknown& y : std::span(unknown).first(unknowns))
+      information.matrix[x.place][y.place] += precision * gains[x.input] * gains[y.input];
   return true;
 }
 

@@ -1,6 +1,7 @@
 // What a look at the messages after a run can tell.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 #include "engine/run/report.h"
@@ -43,7 +44,8 @@ class Diagnosis {
 
   State& state_;
   const PlanData& plan_;
-  mutable PlanData::Variable variable_ = {};  // the last that was looked up: elements are asked for in a row
+  mutable std::array<PlanData::Variable, 2> recent_ = {};  // looked up last: elements are asked for in a row
+  mutable std::size_t newest_ = 0;
 };
 
 }  // namespace dma

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "factors/families/log_normal.h"
 #include "tests/oracles/high_precision.h"
@@ -29,17 +30,17 @@ inline Moments product_to_factor(const Gaussian& y, const Gaussian& z) {
 inline Moments leaky_relu_to_y(const Gaussian& x, double slope) {
   const auto [m, v] = exact(x);
   const Real sd = sqrt(v), u = m / sd, a = slope;
-  const Real p = Phi(u), density = phi(u);
+  const auto [density, p, q] = halves(u);
   const Real big_a = a + (1 - a) * p, big_b = a * a + (1 - a * a) * p;
   const Real mean = m * big_a + (1 - a) * sd * density;
   return {mean, (m * m + v) * big_b + (1 - a * a) * m * sd * density - mean * mean};
 }
 
-// Prop. 3.5; Q = 1 - P is taken from the other tail, because with a small slope its relative accuracy matters.
+// Prop. 3.5; Q = 1 - P is that of the other tail, because with a small slope its relative accuracy matters.
 inline Moments leaky_relu_to_x(const Gaussian& y, double slope) {
   const auto [m, v] = exact(y);
   const Real sd = sqrt(v), w = m / sd, a = slope;
-  const Real p = Phi(w), q = Phi(-w), density = phi(w);
+  const auto [density, p, q] = halves(w);
   const Real c = a * p + q;
   const Real mean = (m * (a * a * p + q) + (a * a - 1) * sd * density) / (a * c);
   const Real second = ((m * m + v) * (a * a * a * p + q) + (a * a * a - 1) * m * sd * density) / (a * a * c);
@@ -51,29 +52,36 @@ inline Moments gaussian_noise(const Gaussian& x, double variance) {
   return {m, v + variance};
 }
 
-inline Moments sum_to_total(std::span<const Gaussian> terms, std::span<const double> coefficients) {
-  Moments total{0, 0};
+// Of every term times its coefficient.
+inline std::vector<Moments> scaled_terms(std::span<const Gaussian> terms, std::span<const double> coefficients) {
+  std::vector<Moments> all;
   for (std::size_t k = 0; k < terms.size(); ++k) {
     const auto [m, v] = exact(terms[k]);
     const Real c = coefficients[k];
-    total.mean += c * m;
-    total.variance += c * c * v;
+    all.push_back({c * m, c * c * v});
   }
+  return all;
+}
+
+inline Moments sum_to_total(std::span<const Gaussian> terms, std::span<const double> coefficients) {
+  Moments total{0, 0};
+  for (const Moments& term : scaled_terms(terms, coefficients))
+    total.mean += term.mean, total.variance += term.variance;
   return total;
 }
 
-inline Moments sum_to_term(std::span<const Gaussian> terms, const Gaussian& total, std::span<const double> coefficients,
-                           std::size_t j) {
-  auto [mean, variance] = exact(total);
-  for (std::size_t k = 0; k < terms.size(); ++k) {
-    if (k == j) continue;
-    const auto [m, v] = exact(terms[k]);
-    const Real c = coefficients[k];
-    mean -= c * m;
-    variance += c * c * v;
+// To every term.
+inline std::vector<Moments> sum_to_terms(std::span<const Gaussian> terms, const Gaussian& total,
+                                         std::span<const double> coefficients) {
+  const std::vector<Moments> all = scaled_terms(terms, coefficients);
+  std::vector<Moments> out(all.size(), exact(total));
+  for (std::size_t j = 0; j < out.size(); ++j) {
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (k != j) out[j].mean -= all[k].mean, out[j].variance += all[k].variance;
+    const Real own = 1 / Real(coefficients[j]);
+    out[j] = {out[j].mean * own, out[j].variance * own * own};
   }
-  const Real own = coefficients[j];
-  return {mean / own, variance / (own * own)};
+  return out;
 }
 
 inline Moments copy_to(std::span<const Gaussian> in, std::size_t j) {
@@ -83,7 +91,8 @@ inline Moments copy_to(std::span<const Gaussian> in, std::size_t j) {
     tau += in[k].tau;
     rho += in[k].rho;
   }
-  return {tau / rho, 1 / rho};
+  const Real variance = 1 / rho;
+  return {tau * variance, variance};
 }
 
 // App. C.4, both ways. The first returns the moments of log |x|.

@@ -35,25 +35,53 @@ std::string code_of(const dma::structure::SourceFile& file) {
   return code;
 }
 
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+// What is called by the "(" at `open`, f of f( and of f<int>(; empty where nothing is.
+std::string_view called(std::string_view code, std::size_t open) {
+  std::size_t end = open;
+  if (end > 0 && code[end - 1] == '>') {
+    end = code.find_last_of("<>;(){}", end - 2);
+    if (end == code.npos || code[end] != '<') return {};
+  }
+  std::size_t begin = end;
+  while (begin > 0 && is_word(code[begin - 1])) --begin;
+  return code.substr(begin, end - begin);
+}
+
 // The arguments of the call whose "(" stands before `at`; none where it does not close before a ";".
-std::vector<std::string> arguments(std::string_view code, std::size_t at) {
-  std::vector<std::string> all(1);
+std::vector<std::string_view> arguments(std::string_view code, std::size_t at) {
+  std::vector<std::string_view> all;
+  std::size_t begin = at;
   for (int depth = 1; at < code.size(); ++at) {
     const char c = code[at];
     if (c == '(' || c == '[' || c == '{') ++depth;
     if (c == ')' || c == ']' || c == '}') --depth;
-    if (depth == 0) return all;
     if (depth == 1 && c == ';') return {};
-    if (depth == 1 && c == ',')
-      all.emplace_back();
-    else
-      all.back() += c;
+    if (depth > 1 || (depth == 1 && c != ',')) continue;
+    all.push_back(code.substr(begin, at - begin));
+    begin = at + 1;
+    if (depth == 0) return all;
   }
   return {};
 }
 
+// Whether changed_in() may find something: nearly no argument has what it looks for, and regular expressions are slow.
+bool may_change(std::string_view expression) {
+  constexpr std::string_view kVerbs[] = {"add",    "append", "push",  "pop",     "take",  "next",   "emplace", "draw",
+                                         "insert", "erase",  "reset", "release", "clear", "resize", "swap",    "read"};
+  constexpr std::string_view kSigns[] = {"++", "--", "std::move(", "= ", "random", "rng", "generator", "choices"};
+  for (const std::string_view sign : kSigns)
+    if (expression.find(sign) != expression.npos) return true;
+  for (std::size_t at = expression.find_first_of(".>"); at != expression.npos;
+       at = expression.find_first_of(".>", at + 1))
+    for (const std::string_view verb : kVerbs)
+      if (expression.substr(at + 1).starts_with(verb)) return true;
+  return false;
+}
+
 // Names that an expression changes: x of ++x, x--, std::move(x), x.push_back(...), x = ..., draw(random), random.any().
-std::set<std::string> changed_in(const std::string& expression) {
+std::set<std::string> changed_in(std::string_view expression) {
   static const std::regex change(
       R"((?:\+\+|--)(\w+)|std::move\((\w+)\))"
       R"(|(\w+)(?:\+\+|--))"
@@ -61,22 +89,26 @@ std::set<std::string> changed_in(const std::string& expression) {
       R"(|(?:^|[^\w.=!<>])(\w+) (?:[-+*/]?=) )"
       R"(|\b(random|rng|generator|choices)(?=[.),]))");
   std::set<std::string> names;
-  for (std::sregex_iterator found(expression.begin(), expression.end(), change), end; found != end; ++found)
+  if (!may_change(expression)) return names;
+  for (std::cregex_iterator found(expression.data(), expression.data() + expression.size(), change), end; found != end;
+       ++found)
     for (std::size_t group = 1; group < found->size(); ++group)
       if ((*found)[group].matched) names.insert((*found)[group]);
   return names;
 }
 
-bool mentions(const std::string& expression, const std::string& name) {
-  return std::regex_search(expression, std::regex("(?:^|[^\\w.>])" + name + "\\b(?! *=[^=])"));
+bool mentions(std::string_view expression, const std::string& name) {
+  return expression.find(name) != expression.npos &&
+         std::regex_search(expression.data(), expression.data() + expression.size(),
+                           std::regex("(?:^|[^\\w.>])" + name + "\\b(?! *=[^=])"));
 }
 
 // "rows" of f(rows.empty(), rows.add_row()); empty for calls whose arguments leave each other alone.
-std::string disputed(const std::vector<std::string>& all) {
-  for (const std::string& one : all) {
-    if (one.find("](") != std::string::npos || one.find("] {") != std::string::npos) continue;  // a lambda: runs later
+std::string disputed(const std::vector<std::string_view>& all) {
+  for (const std::string_view& one : all) {
+    if (one.find("](") != one.npos || one.find("] {") != one.npos) continue;  // a lambda: runs later
     for (const std::string& name : changed_in(one))
-      for (const std::string& other : all)
+      for (const std::string_view& other : all)
         if (&other != &one && mentions(other, name)) return name;
   }
   return "";
@@ -99,21 +131,20 @@ TEST_CASE("order: what the check finds, and what it lets pass") {
 }
 
 TEST_CASE("order: no argument of a call changes what another one reads") {
-  const std::regex call(R"(\b(\w+)(?:<[^<>;(){}]*>)?\()");
-  const std::set<std::string> words = {"if", "for", "while", "switch", "return", "catch", "sizeof"};
+  const std::set<std::string_view> words = {"if", "for", "while", "switch", "return", "catch", "sizeof"};
   std::size_t calls = 0;
   for (const auto& file : dma::structure::read_sources()) {
     const std::string code = code_of(file);
-    for (std::sregex_iterator found(code.begin(), code.end(), call), end; found != end; ++found) {
-      if (words.contains((*found)[1])) continue;
-      const std::vector<std::string> all =
-          arguments(code, static_cast<std::size_t>(found->position() + found->length()));
+    for (std::size_t open = code.find('('); open != code.npos; open = code.find('(', open + 1)) {
+      const std::string_view function = called(code, open);
+      if (function.empty() || words.contains(function)) continue;
+      const std::vector<std::string_view> all = arguments(code, open + 1);
       if (all.size() < 2) continue;
       ++calls;
       const std::string name = disputed(all);
       if (name.empty()) continue;
-      const auto line = 1 + std::count(code.begin(), code.begin() + found->position(), '\n');
-      FAIL_CHECK(file.path << ":" << line << ": one argument of " << (*found)[1] << "() changes '" << name
+      const auto line = 1 + std::count(code.begin(), code.begin() + static_cast<std::ptrdiff_t>(open), '\n');
+      FAIL_CHECK(file.path << ":" << line << ": one argument of " << function << "() changes '" << name
                            << "', another reads it; give one of them a name before the call");
     }
   }

@@ -14,6 +14,14 @@ const missing = [...document.images].filter(i => !i.naturalWidth).length +
   [...document.querySelectorAll('use')].filter(u => !document.getElementById((u.getAttribute('href') || u.getAttribute('xlink:href')).slice(1))).length;
 document.body.setAttribute('data-missing', missing);)";
 
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size()) text.replace(at, from.size(), to);
+  return text;
+}
+
+// Where the frame leaves its document, as text, in the page that holds it.
+std::string place_of(std::size_t page) { return "<pre id=\"seen" + std::to_string(page) + "\">"; }
+
 }  // namespace
 
 std::string installed_browser() {
@@ -25,15 +33,31 @@ std::string installed_browser() {
 bool Seen::nothing_missing() const { return dom.find("data-missing=\"0\"") != dom.npos; }
 bool Seen::complains() const { return log.find("CONSOLE") != log.npos; }
 
-Seen look_at(const TemporaryFolder& folder, const std::string& browser, const std::string& page,
-             const std::string& script) {
-  folder.write("page.html", page + "<script>addEventListener('load', () => {" + kInspection + script + "});</script>");
+std::vector<Seen> look_at(const TemporaryFolder& folder, const std::string& browser, const std::vector<Page>& pages) {
+  std::string all = "<!doctype html><meta charset=\"utf-8\"><body>";
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    const std::string place = "parent.document.getElementById('seen" + std::to_string(i) + "')";
+    const std::string shown = pages[i].html + "<script>addEventListener('load', () => { try {" + kInspection +
+                              pages[i].script + "} finally {" + place +
+                              ".textContent = document.documentElement.outerHTML; } });</script>";
+    all += place_of(i) + "</pre><iframe style=\"width: 800px; height: 600px; border: 0\" srcdoc=\"" +
+           replaced(replaced(shown, "&", "&amp;"), "\"", "&quot;") + "\"></iframe>";
+  }
+  folder.write("page.html", all);
   const std::string command =
       "cd '" + folder.path().string() + "' && timeout 120 " + browser +
       " --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --enable-logging=stderr --v=0 "
       "--user-data-dir=profile --dump-dom \"file://$PWD/page.html\" >dom.html 2>log.txt";
   REQUIRE(std::system(command.c_str()) == 0);
-  return {folder.read("dom.html"), folder.read("log.txt")};
+  const std::string dom = folder.read("dom.html"), log = folder.read("log.txt");
+  std::vector<Seen> seen;
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    const std::size_t at = dom.find(place_of(i)), begin = at + place_of(i).size();
+    REQUIRE(at != dom.npos);
+    const std::string text = dom.substr(begin, dom.find("</pre>", begin) - begin);
+    seen.push_back({replaced(replaced(replaced(text, "&lt;", "<"), "&gt;", ">"), "&amp;", "&"), log});
+  }
+  return seen;
 }
 
 }  // namespace dma::testing

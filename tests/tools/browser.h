@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tests/tools/run_dma.h"
 
@@ -19,7 +20,12 @@ struct Seen {
 };
 
 // `script` runs in the page once it is loaded; what it leaves in the document is in `dom`.
-Seen look_at(const TemporaryFolder& folder, const std::string& browser, const std::string& page,
-             const std::string& script = "");
+struct Page {
+  std::string html, script = "";
+};
+
+// One start of the browser, which takes more time than many pages do, shows all of them, each in a frame of a page.
+// What any of them writes to the console is in the log of each.
+std::vector<Seen> look_at(const TemporaryFolder& folder, const std::string& browser, const std::vector<Page>& pages);
 
 }  // namespace dma::testing

@@ -30,7 +30,8 @@ void check_same(const std::vector<double>& found, const std::vector<double>& exp
 
 // Everything that is asked of a solved model.
 void check(const DiscreteModel& m) {
-  const Plan plan = compile(m.graph, exact(), standard_registry());
+  static const Registry registry = standard_registry();
+  const Plan plan = compile(m.graph, exact(), registry);
   State state(plan);
   m.observe(state);
   const DiscreteModel::Counted counted = m.counted();

@@ -25,7 +25,8 @@ struct Bounded {
 template <class Rule>
 Bounded solve(const DiscreteModel::Counted& expected, const Rule& rule) {
   const DiscreteModel& m = expected.model;
-  const Plan plan = compile(m.graph, rule, standard_registry());
+  static const Registry registry = standard_registry();
+  const Plan plan = compile(m.graph, rule, registry);
   State state(plan);
   m.observe(state);
   Bounded out{{}, run(plan, state)};

@@ -111,12 +111,12 @@ double integral(const Family& family, const std::function<double(std::span<const
   // x = g(u) for u on the whole line, by the trapezoidal rule: exponentially convergent as all fades at both ends.
   const auto logistic = [](double u) { return 1 / (1 + std::exp(-u)); };
   if (name == "dirichlet") {
-    for (double u = -30; u < 30; u += 0.1)
-      for (double v = -30; v < 30; v += 0.1) {
+    for (double u = -30; u < 30; u += 0.25)
+      for (double v = -30; v < 30; v += 0.25) {
         const double a = logistic(u), b = logistic(v);
         const std::array<double, 3> p = {a, (1 - a) * b, (1 - a) * (1 - b)};
         if (p[0] > 0 && p[1] > 0 && p[2] > 0 && std::abs(p[0] + p[1] + p[2] - 1) < 1e-10)
-          sum += f(p) * a * (1 - a) * (1 - a) * b * (1 - b) * 0.01;
+          sum += f(p) * a * (1 - a) * (1 - a) * b * (1 - b) * 0.25 * 0.25;
       }
     return sum;
   }
@@ -124,11 +124,11 @@ double integral(const Family& family, const std::function<double(std::span<const
     for (double x = -M_PI; x < M_PI - 1e-9; x += M_PI / 200) sum += f({&x, 1}) * M_PI / 200;
     return sum;
   }
-  for (double u = -40; u < 40; u += 0.01) {
+  for (double u = -40; u < 40; u += 0.05) {
     const bool is_real = name == "gaussian" || name == "angle", is_positive = name == "gamma" || name == "log_normal";
     const double x = is_real ? u : is_positive ? std::exp(u) : logistic(u);
     if (!is_real && !(x > 0 && (is_positive || x < 1))) continue;
-    sum += f({&x, 1}) * (is_real ? 1 : is_positive ? x : x * logistic(-u)) * 0.01;
+    sum += f({&x, 1}) * (is_real ? 1 : is_positive ? x : x * logistic(-u)) * 0.05;
   }
   return sum;
 }

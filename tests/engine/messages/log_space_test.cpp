@@ -27,7 +27,8 @@ Gaussian ratio_by_graph(const Gaussian& y, const Gaussian& z) {
   g.factor("log_copy", {lz, vz}, {{"sign", z_sign}});
   g.factor("sum", {lz, ly, lx}, {{"coefficients", std::vector<double>{1.0, -1.0}}});
   const FactorId last = g.factor("log_copy", {lx, vx}, {{"sign", y_sign * z_sign}});
-  const Plan plan = compile(g, forward_backward(), standard_registry());
+  static const Registry registry = standard_registry();
+  const Plan plan = compile(g, forward_backward(), registry);
   State state(plan);
   CHECK(run(plan, state).faults == 0);
   return state.messages(last, "x")[0];

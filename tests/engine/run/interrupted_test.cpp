@@ -87,10 +87,10 @@ TEST_CASE("interrupted: the time is looked at within a sweep, from the second on
   static int computed;
   computed = 0;
   Registry registry = standard_registry();
-  constexpr int kLength = 20000;
+  constexpr int kLength = 5000;
   // Two kinds in turn, so that every message is an operation of its own; beyond the first sweep each takes its time.
   const auto pass = [](const Gaussian& x) {
-    if (++computed > 4 * kLength) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    if (++computed > 4 * kLength) std::this_thread::sleep_for(std::chrono::microseconds(10));
     return Gaussian(0.9 * x.tau, 0.9 * x.rho);
   };
   for (const char* const name : {"this", "that"})

@@ -42,8 +42,9 @@ std::vector<Scheduler> fixed_rules() {
 }
 
 void check_same_run(const Graph& graph, const oracle::ScalarGraph& scalar, const Scheduler& rule, bool fuse) {
-  const Plan plate_plan = compile(graph, rule, standard_registry(), {.fuse = fuse});
-  const Plan scalar_plan = compile(scalar.graph, rule, standard_registry(), {.fuse = false});
+  static const Registry registry = standard_registry();
+  const Plan plate_plan = compile(graph, rule, registry, {.fuse = fuse});
+  const Plan scalar_plan = compile(scalar.graph, rule, registry, {.fuse = false});
   State plates(plate_plan), scalars(scalar_plan);
   // Twice with different data on one state: the second run must not see the first.
   for (const std::uint64_t seed : {1u, 2u}) {

@@ -19,50 +19,76 @@ constexpr std::uint64_t kProductSeed = 11;
 const oracle::Range kModerate{"moderate", {0.1, 5}, {1e-1, 1e1}, 0};
 
 // The marginal of x, wherever it lies: its logarithm is looked at on points around the means of x and z / y and around
-// 0, at distances from 1e-9 to 1e9 of every scale there is; every top among them is climbed and has such points as
-// well.
+// 0, at distances from 1e-6 to 1e9 of every scale there is; every top among them is climbed and has such points as
+// well. What is integrated is summed over the nodes of Gauss between these points, weighed once.
 struct WideMarginal {
-  std::vector<double> points;
+  struct Node {
+    double at, weight;
+  };
+  std::vector<Node> nodes;
   Gaussian x, y, z;
-  double top = -kInfinity;
 
   double log_weight(double a) const {
     const double v = z.variance() + a * a * y.variance(), off = z.mean() - a * y.mean();
     return -0.5 * ((a - x.mean()) * (a - x.mean()) * x.rho + std::log(v) + off * off / v);
   }
-  void add_around(double centre) {
+  void add_around(double centre, std::vector<double>& points) const {
     points.push_back(centre);
     for (const double scale : {x.sd(), std::sqrt(z.variance() / y.variance()), std::abs(centre)})
-      for (int k = -90; k <= 90; ++k)
-        for (const int side : {-1, 1})
-          if (scale > 0) points.push_back(centre + side * scale * std::pow(10, 0.1 * k));
+      for (int k = -30; k <= 45; ++k) {
+        const double step = scale * std::pow(10, 0.2 * k);
+        points.push_back(centre - step), points.push_back(centre + step);
+      }
+  }
+  std::vector<double> logs(std::vector<double>& points) const {
+    std::ranges::sort(points);
+    const auto again = std::ranges::unique(points);
+    points.erase(again.begin(), again.end());
+    std::vector<double> all;
+    for (const double a : points) all.push_back(log_weight(a));
+    return all;
+  }
+  double climbed(double low, double high) const {
+    for (int k = 0; k < 80; ++k) {
+      const double a = low + 0.381966 * (high - low), b = low + 0.618034 * (high - low);
+      (log_weight(a) > log_weight(b) ? high : low) = log_weight(a) > log_weight(b) ? b : a;
+    }
+    return low;
   }
   WideMarginal(const Gaussian& from_x, const Gaussian& from_y, const Gaussian& from_z)
       : x(from_x), y(from_y), z(from_z) {
-    for (const double centre : {x.mean(), z.mean() / y.mean(), 0.0}) add_around(centre);
-    std::ranges::sort(points);
-    std::vector<double> tops;
+    constexpr double kDepth = 60;  // below the highest top nothing counts
+    std::vector<double> points, tops;
+    for (const double centre : {x.mean(), z.mean() / y.mean(), 0.0}) add_around(centre, points);
+    std::vector<double> heights = logs(points);
+    double top = std::ranges::max(heights);
     for (std::size_t i = 1; i + 1 < points.size(); ++i) {
-      if (log_weight(points[i]) < std::max(log_weight(points[i - 1]), log_weight(points[i + 1]))) continue;
-      double low = points[i - 1], high = points[i + 1];
-      for (int k = 0; k < 200; ++k) {
-        const double a = low + 0.381966 * (high - low), b = low + 0.618034 * (high - low);
-        (log_weight(a) > log_weight(b) ? high : low) = log_weight(a) > log_weight(b) ? b : a;
-      }
-      tops.push_back(low);
-      top = std::max(top, log_weight(low));
+      if (heights[i] < std::max(heights[i - 1], heights[i + 1])) continue;
+      const double at = climbed(points[i - 1], points[i + 1]);
+      // Rounding makes many tops of one: those within a millionth of the least width are the same.
+      const double near = 1e-6 * (std::abs(at) + std::min(x.sd(), std::sqrt(z.variance() / y.variance())));
+      if (tops.empty() || at - tops.back() > near) tops.push_back(at);
+      top = std::max(top, log_weight(at));
     }
-    for (const double at : tops) add_around(at);
-    std::ranges::sort(points);
+    for (const double at : tops)
+      if (log_weight(at) > top - kDepth) add_around(at, points);
+    heights = logs(points);
+    using Gauss15 = boost::math::quadrature::gauss<double, 15>;
+    for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+      if (std::max(heights[i], heights[i + 1]) < top - kDepth) continue;
+      const double centre = 0.5 * (points[i] + points[i + 1]), half = 0.5 * (points[i + 1] - points[i]);
+      for (std::size_t k = 0; k < Gauss15::abscissa().size(); ++k)
+        for (const int side : {-1, 1}) {
+          if (k == 0 && side < 0) continue;  // the middle, once
+          const double at = centre + side * half * Gauss15::abscissa()[k];
+          nodes.push_back({at, half * Gauss15::weights()[k] * std::exp(log_weight(at) - top)});
+        }
+    }
   }
   template <class F>
   double integral(const F& f) const {
     double sum = 0;
-    for (std::size_t i = 0; i + 1 < points.size(); ++i) {
-      if (std::max(log_weight(points[i]), log_weight(points[i + 1])) < top - 60 || points[i] == points[i + 1]) continue;
-      const auto g = [&](double a) { return f(a) * std::exp(log_weight(a) - top); };
-      sum += boost::math::quadrature::gauss<double, 30>::integrate(g, points[i], points[i + 1]);
-    }
+    for (const Node& node : nodes) sum += f(node.at) * node.weight;
     return sum;
   }
 };

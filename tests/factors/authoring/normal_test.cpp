@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <boost/math/special_functions/erf.hpp>
+
 #include "tests/oracles/accuracy.h"
 
 namespace dma {
@@ -18,6 +20,18 @@ constexpr double kDensityRange = 37;
 Real hazard(const Real& t) { return oracle::phi(t) / oracle::Phi(t); }
 
 }  // namespace
+
+TEST_CASE("normal: the oracle's own tails are those of erfc") {
+  for (const double t : {0.0, 1e-12, 0.3, 1.0, 2.9, 5.5, 7.999, 8.0, 8.3, 11.0, 20.0, 45.0, 300.0, 2e4, 4.9e4}) {
+    CAPTURE(t);
+    const Real above = boost::math::erfc(t / sqrt(Real(2))) / 2;
+    for (const int side : {-1, 1}) {
+      const auto [density, low, high] = oracle::halves(side * Real(t));
+      CHECK(abs((side > 0 ? high : low) / above - 1) < 1e-44);
+      CHECK(abs((side > 0 ? low : high) + above - 1) < 1e-58);
+    }
+  }
+}
 
 TEST_CASE("normal: density and distribution keep relative accuracy in both tails") {
   oracle::RandomMessages random(oracle::kSeed);

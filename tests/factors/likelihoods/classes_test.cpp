@@ -33,7 +33,7 @@ struct Classified {
   template <class F>
   void integrate(const F& f) {
     first.assign(3, 0), second.assign(3, 0), mass = 0;
-    constexpr int kSteps = 60;
+    constexpr int kSteps = 36;  // of 0.39 standard deviations: the rule leaves out 1e-15
     constexpr double kReach = 7;
     const auto at = [&](std::size_t k, int i) {
       return means[k] + std::sqrt(variances[k]) * kReach * (2.0 * i / kSteps - 1);
@@ -54,8 +54,8 @@ struct Classified {
   double wins(std::size_t winner, const double* x) const {
     const double sd = std::sqrt(noise);
     double sum = 0;
-    for (double z = -8; z <= 8; z += 0.25) {
-      double p = normal::density(z) * 0.25;
+    for (double z = -8; z <= 8; z += 0.5) {
+      double p = normal::density(z) * 0.5;
       for (std::size_t k = 0; k < 3; ++k)
         if (k != winner) p *= normal::distribution(z + (x[winner] - x[k]) / sd);
       sum += p;
@@ -143,10 +143,10 @@ TEST_CASE("softmax, multinomial: of two classes the binomial's integral, whateve
         }
         const double top = log_f(mode) + log_density(difference, mode);
         double mass = 0, first = 0, second = 0;
-        for (double z = -9; z <= 9; z += 1.0 / 512) {  // even steps of sinh reach both the peak and its tails
+        for (double z = -9; z <= 9; z += 1.0 / 128) {  // even steps of sinh reach both the peak and its tails
           const double p = 1 / (1 + std::exp(-mode)), width = 1 / std::sqrt((a + b) * p * (1 - p) + 1 / v),
                        t = mode + width * std::sinh(z), w = std::exp(log_f(t) + log_density(difference, t) - top) *
-                                                            width * std::cosh(z) / 512;
+                                                            width * std::cosh(z) / 128;
           mass += w, first += w * (t - 0.6), second += w * (t - 0.6) * (t - 0.6);
         }
         first /= mass, second = second / mass - first * first;

@@ -33,6 +33,11 @@ std::string table(int rows) {
   return text;
 }
 
+// With epochs for seconds of two processes, to be hit in the middle of, that cost one process a part of one.
+const std::string kLongFit =
+    "fit t.csv --target y --method hybrid --hidden 4 --batch-size 20 --least-gain 0 --epochs 3000 --model ";
+const std::string kResumed = "part.json --quiet --workers 2 --resume part.json.checkpoint --checkpoint-every 1000";
+
 }  // namespace
 
 TEST_CASE("mpi: processes fit the model that as many workers of one process do, byte for byte") {
@@ -55,21 +60,18 @@ TEST_CASE("mpi: processes fit the model that as many workers of one process do, 
 TEST_CASE("mpi: a fit whose process was killed goes on from its checkpoint to the same bytes") {
   if (!has_mpi()) return;
   const TemporaryFolder folder;
-  folder.write("t.csv", table(400));
+  folder.write("t.csv", table(100));
   // The second process dies when there is something to go on from.
   folder.write("second_dies.sh",
                "if [ \"$OMPI_COMM_WORLD_RANK\" != 1 ]; then exec \"$@\"; fi\n"
                "\"$@\" & while [ ! -e part.json.checkpoint ]; do sleep 0.02; done; kill -9 $!; wait $!\n");
-  const std::string fit =
-      "fit t.csv --target y --method hybrid --hidden 8 --batch-size 20 --least-gain 0 --epochs 2000 --checkpoint-every "
-      "5 --model ";
-  const auto whole = run_dma(folder, fit + "whole.json --quiet --workers 2");
+  const auto whole = run_dma(folder, kLongFit + "whole.json --quiet --workers 2");
   REQUIRE_MESSAGE(whole.exit_code == 0, whole.errors);
-  const auto stopped = run_dma(folder, fit + "part.json", mpirun(2) + " sh second_dies.sh");
+  const auto stopped = run_dma(folder, kLongFit + "part.json --checkpoint-every 5", mpirun(2) + " sh second_dies.sh");
   CHECK(stopped.exit_code != 0);
   CHECK_MESSAGE(stopped.errors.find("checkpoint: mpirun -n 2") != std::string::npos, stopped.errors);
   CHECK(folder.read("part.json").empty());
-  const auto resumed = run_dma(folder, fit + "part.json --quiet --workers 2 --resume part.json.checkpoint");
+  const auto resumed = run_dma(folder, kLongFit + kResumed);
   CHECK_MESSAGE(resumed.exit_code == 0, resumed.errors);
   CHECK(folder.read("part.json") == folder.read("whole.json"));
 }
@@ -77,22 +79,19 @@ TEST_CASE("mpi: a fit whose process was killed goes on from its checkpoint to th
 TEST_CASE("mpi: Ctrl-C to mpirun leaves a checkpoint and one line with the command that goes on, to the same bytes") {
   if (!has_mpi()) return;
   const TemporaryFolder folder;
-  folder.write("t.csv", table(400));
+  folder.write("t.csv", table(100));
   // mpirun takes a second to pass the signal on: there are epochs for several.
   folder.write(
       "interrupted.sh",
       "\"$@\" & while [ ! -e part.json.checkpoint ] && kill -0 $!; do sleep 0.02; done; kill -INT $!; wait $!\n");
   std::string started = mpirun(2);
   started.insert(started.find("mpirun -n"), "sh interrupted.sh ");
-  const std::string fit =
-      "fit t.csv --target y --method hybrid --hidden 8 --batch-size 20 --least-gain 0 --epochs 5000 --checkpoint-every "
-      "5 --model ";
-  const auto whole = run_dma(folder, fit + "whole.json --quiet --workers 2");
+  const auto whole = run_dma(folder, kLongFit + "whole.json --quiet --workers 2");
   REQUIRE_MESSAGE(whole.exit_code == 0, whole.errors);
-  const auto stopped = run_dma(folder, fit + "part.json", started);
+  const auto stopped = run_dma(folder, kLongFit + "part.json --checkpoint-every 5", started);
   CHECK(stopped.exit_code != 0);
   CHECK_MESSAGE(stopped.errors.find("checkpoint: mpirun -n 2") != std::string::npos, stopped.errors);
-  const auto resumed = run_dma(folder, fit + "part.json --quiet --workers 2 --resume part.json.checkpoint");
+  const auto resumed = run_dma(folder, kLongFit + kResumed);
   CHECK_MESSAGE(resumed.exit_code == 0, resumed.errors);
   CHECK(folder.read("part.json") == folder.read("whole.json"));
 }

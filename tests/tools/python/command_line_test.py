@@ -44,9 +44,9 @@ def test_the_same_fit_is_the_same_file(table: pd.DataFrame, csv: Path, tmp_path:
 def test_each_reads_the_other_and_predicts_the_same_numbers(table: pd.DataFrame, csv: Path, tmp_path: Path) -> None:
     X, y = table[["a", "b"]], table["y"]
     ours, theirs = tmp_path / "python.json", tmp_path / "command.json"
-    fitted = dma.Regressor().fit(X, y)
+    fitted = dma.Regressor(hidden=5, members=2).fit(X, y)
     fitted.save(ours)
-    run_dma("fit", csv, "--target", "y", "--model", theirs, "--quiet")
+    run_dma("fit", csv, "--target", "y", "--model", theirs, "--quiet", "--hidden", 5, "--members", 2)
     told = pd.read_csv(io.StringIO(run_dma("predict", ours, csv)), float_precision="round_trip")
     for model in (fitted, dma.Regressor.load(theirs)):
         mean, sd = model.predict(X, return_std=True)
@@ -61,18 +61,18 @@ def test_columns_that_say_nothing_are_ignored_by_both(table: pd.DataFrame, tmp_p
     csv = tmp_path / "wider.csv"
     wider.to_csv(csv, index=False)
     X = wider.drop(columns="y")
-    model = dma.Regressor().fit(X, wider["y"])
+    model = dma.Regressor(hidden=5, members=1).fit(X, wider["y"])
     assert "'constant' (constant)" in model.ignored_ and "'copy' (as 'a')" in model.ignored_
     assert list(model.columns_) == [1, 3] and model.n_features_in_ == 4
     model.save(tmp_path / "python.json")
-    run_dma("fit", csv, "--target", "y", "--model", tmp_path / "command.json", "--quiet")
+    run_dma("fit", csv, "--target", "y", "--model", tmp_path / "command.json", "--quiet", "--hidden", 5, "--members", 1)
     assert (tmp_path / "python.json").read_bytes() == (tmp_path / "command.json").read_bytes()
     np.testing.assert_array_equal(model.predict(X), dma.Regressor.load(tmp_path / "command.json").predict(X[["a", "b"]]))
 
 
 def test_pickled_and_copied_models_predict_the_same_numbers(table: pd.DataFrame) -> None:
     X = table[["a", "b"]]
-    model = dma.Regressor(members=1).fit(X, table["y"])
+    model = dma.Regressor(hidden=5, members=1).fit(X, table["y"])
     for other in (*(pickle.loads(pickle.dumps(model, protocol)) for protocol in range(6)), copy.deepcopy(model)):
         np.testing.assert_array_equal(model.predict(X), other.predict(X))
         assert other.model_.text() == model.model_.text() and list(other.feature_names_in_) == ["a", "b"]
@@ -82,7 +82,7 @@ def test_pickled_and_copied_models_predict_the_same_numbers(table: pd.DataFrame)
 
 def test_a_model_of_nameless_columns_is_loaded_nameless(table: pd.DataFrame, tmp_path: Path) -> None:
     X = table[["a", "b"]].to_numpy()
-    model = dma.Regressor(members=1).fit(X, table["y"].to_numpy())
+    model = dma.Regressor(hidden=5, members=1).fit(X, table["y"].to_numpy())
     model.save(tmp_path / "model.json")
     loaded = dma.Regressor.load(tmp_path / "model.json")
     assert not hasattr(loaded, "feature_names_in_") and loaded.n_features_in_ == 2

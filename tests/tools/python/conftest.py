@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import pytest
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def run_dma(*arguments: object, program: str = "dma") -> str:
@@ -21,6 +24,8 @@ def run_dma(*arguments: object, program: str = "dma") -> str:
 @pytest.fixture(scope="session")
 def table() -> pd.DataFrame:
     """A parabola and a line with noise, numbers that need all their digits."""
+    import pandas as pd  # which takes longer than many of the tests that need none
+
     random = np.random.default_rng(1)
     a, b = random.normal(size=(2, 60))
     return pd.DataFrame({"a": a, "b": 1e3 * b, "y": 0.5 * a**2 + 0.3 * b + 0.1 * random.normal(size=60)})

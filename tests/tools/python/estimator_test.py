@@ -17,8 +17,18 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 
+# One network of a given width alone, where the question is what goes in and comes out. Fits without settings, which
+# choose a width and ask the neighbours, are in the other checks and tests.
+QUICK: dict[str, Any] = {"hidden": (5,), "members": 1, "neighbours": False}
+
+# Those of scikit-learn's checks that fit hundreds of rows, several times.
+LONG = ("check_regressors_train", "check_regressor_data_not_an_array", "check_classifiers_train")
+
+
 @parametrize_with_checks([dma.Regressor(), dma.Classifier()])
 def test_estimator_passes_every_check_of_scikit_learn(estimator: Any, check: Any) -> None:
+    if getattr(check, "func", check).__name__ in LONG:
+        estimator.set_params(**QUICK)
     check(estimator)
 
 
@@ -33,8 +43,8 @@ def test_pipeline_cross_validation_and_grid_search(table: pd.DataFrame) -> None:
 def test_weights_of_rows(table: pd.DataFrame) -> None:
     X, y = table[["a", "b"]].assign(kind=["x", "z"] * (len(table) // 2) + ["x"] * (len(table) % 2)), table["y"].copy()
     weight = np.ones(len(y))
-    fitted = lambda X, y, w: dma.Regressor(hidden=10, members=1).fit(X, y, sample_weight=w)  # noqa: E731
-    assert np.array_equal(fitted(X, y, weight).predict(X), dma.Regressor(hidden=10, members=1).fit(X, y).predict(X))
+    fitted = lambda X, y, w: dma.Regressor(hidden=5, members=1).fit(X, y, sample_weight=w)  # noqa: E731
+    assert np.array_equal(fitted(X, y, weight).predict(X), dma.Regressor(hidden=5, members=1).fit(X, y).predict(X))
     weight[:5], weight[5:] = 0, np.linspace(0.5, 2, len(y) - 5)
     some = fitted(X, y, weight)
     assert np.array_equal(some.predict(X), fitted(X[5:], y[5:], weight[5:]).predict(X))
@@ -73,7 +83,7 @@ def test_clone_and_parameters() -> None:
 
 def test_columns_of_a_frame_are_known_by_name(table: pd.DataFrame) -> None:
     X, y = table[["a", "b"]], table["y"]
-    model = dma.Regressor(members=1).fit(X, y)
+    model = dma.Regressor(**QUICK).fit(X, y)
     assert list(model.feature_names_in_) == ["a", "b"] and model.n_features_in_ == 2
     with pytest.raises(ValueError, match="feature names"):
         model.predict(X[["b", "a"]])
@@ -86,17 +96,17 @@ def test_columns_of_a_frame_are_known_by_name(table: pd.DataFrame) -> None:
 ])  # fmt: skip
 def test_numbers_are_the_same_however_they_lie_in_memory(table: pd.DataFrame, as_given: Any) -> None:
     X, y = table[["a", "b"]].to_numpy(), table["y"].to_numpy()
-    model = dma.Regressor(members=1).fit(X, y)
+    model = dma.Regressor(**QUICK).fit(X, y)
     targets = np.asarray(as_given(y[:, None]))[:, 0]
-    other = dma.Regressor(members=1).fit(as_given(X), targets)
+    other = dma.Regressor(**QUICK).fit(as_given(X), targets)
     np.testing.assert_array_equal(model.predict(X), other.predict(as_given(X)))
 
 
 def test_single_precision_and_whole_numbers_are_taken_as_they_are(table: pd.DataFrame) -> None:
     X, y = np.round(100 * table[["a", "b"]].to_numpy()).astype(np.int32), table["y"].to_numpy()
-    model = dma.Regressor(members=1).fit(X, y)
+    model = dma.Regressor(**QUICK).fit(X, y)
     assert model.predict(X).dtype == np.float64
-    np.testing.assert_array_equal(model.predict(X), dma.Regressor(members=1).fit(X.astype(np.float32), y).predict(X))
+    np.testing.assert_array_equal(model.predict(X), dma.Regressor(**QUICK).fit(X.astype(np.float32), y).predict(X))
 
 
 def test_several_targets_are_predicted_together(table: pd.DataFrame) -> None:
@@ -111,8 +121,8 @@ def test_several_targets_are_predicted_together(table: pd.DataFrame) -> None:
 def test_a_column_vector_is_raveled_with_a_warning(table: pd.DataFrame) -> None:
     X, y = table[["a", "b"]].to_numpy(), table["y"].to_numpy()
     with pytest.warns(UserWarning, match="column-vector"):
-        model = dma.Regressor(members=1).fit(X, y[:, None])
-    np.testing.assert_array_equal(model.predict(X), dma.Regressor(members=1).fit(X, y).predict(X))
+        model = dma.Regressor(**QUICK).fit(X, y[:, None])
+    np.testing.assert_array_equal(model.predict(X), dma.Regressor(**QUICK).fit(X, y).predict(X))
 
 
 def test_quantiles_spread_and_density_belong_together(table: pd.DataFrame) -> None:

@@ -164,7 +164,8 @@ def test_certified_by_the_same_call_as_built_in_kinds() -> None:
     assert dma.certify(softplus, quick=True).band in ("concentrated", "bounded")
 
     twice = dma.likelihood_from_log_density("twice", lambda x, y: -0.5 * (y - x) ** 2)
-    assert "twice (ep)" in repr(dma.certify(twice, quick=True)) and dma.certify(twice, quick=True)._repr_html_()
+    certificate = dma.certify(twice, quick=True)
+    assert "twice (ep)" in repr(certificate) and certificate._repr_html_()
 
 
 class Mine(Exception):

@@ -51,13 +51,13 @@ def test_a_frame_of_any_cells_is_learned_as_its_csv_file_is(tmp_path: Path) -> N
 def test_unseen_values_and_missing_cells_are_told_and_predicted() -> None:
     frame = messy()
     X, y = frame.drop(columns="y"), frame["y"]
-    model = dma.Regressor(hidden=4, members=1).fit(X, y)
+    model = dma.Regressor(hidden=4, members=1, neighbours=False).fit(X, y)
     new = X.head(3).copy()
     new.loc[0, "colour"] = "purple"
     with pytest.warns(UserWarning, match="'colour': a value that the fit did not have \\('purple'\\)"):
         assert np.isfinite(model.predict(new)).all()
     numbers = frame[["size"]].fillna(0.0)
-    plain = dma.Regressor(hidden=4, members=1).fit(numbers, y)
+    plain = dma.Regressor(hidden=4, members=1, neighbours=False).fit(numbers, y)
     assert plain.coding_ == []
     with pytest.warns(UserWarning, match="a cell is missing"):
         assert np.isfinite(plain.predict(pd.DataFrame({"size": [np.nan, 1.0]}))).all()

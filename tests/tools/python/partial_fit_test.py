@@ -12,8 +12,8 @@ import pytest
 from conftest import run_dma
 
 
-def small() -> dma.Regressor:
-    return dma.Regressor(hidden=(5,), members=1)
+def small(neighbours: bool | None = None) -> dma.Regressor:
+    return dma.Regressor(hidden=(5,), members=1, neighbours=neighbours)
 
 
 def test_more_rows_are_those_of_the_command_line(table: pd.DataFrame, tmp_path: Path) -> None:
@@ -45,8 +45,8 @@ def test_weights_of_later_rows_are_those_of_the_command_line(table: pd.DataFrame
 
 def test_the_first_call_is_a_fit_and_a_fit_begins_anew(table: pd.DataFrame) -> None:
     X, y = table[["a", "b"]], table["y"]
-    fitted = small().fit(X, y)
-    model = small().partial_fit(X, y)
+    fitted = small(neighbours=False).fit(X, y)
+    model = small(neighbours=False).partial_fit(X, y)
     assert model.model_.text() == fitted.model_.text() and model.left_out_
     model.partial_fit(X[:5], y[:5])
     assert model.model_.rows == 65
@@ -65,13 +65,13 @@ def test_models_from_files_and_pickles_learn_on(table: pd.DataFrame, tmp_path: P
 
 def test_targets_of_a_frame_are_known_by_name(table: pd.DataFrame) -> None:
     X, Y = table[["a"]], table[["y", "b"]]
-    model, other = small().fit(X, Y), small().fit(X, Y)
+    model, other = (small(neighbours=False).fit(X, Y) for _ in range(2))
     assert model.partial_fit(X, Y).model_.text() == other.partial_fit(X, Y[["b", "y"]]).model_.text()
 
 
 def test_what_cannot_be_added_is_refused_and_leaves_the_model_as_it_was(table: pd.DataFrame) -> None:
     X, y = table[["a", "b"]], table["y"]
-    model = small().fit(X, y)
+    model = small(neighbours=False).fit(X, y)
     before = model.model_.text()
     for rows, targets, words in [
         (X[["a"]], y, "feature names"),

@@ -35,32 +35,53 @@ int main() {
 """
 
 
-def printed(folder, text, **variables):
-    """What the program prints; None when it does not compile. A program that does not end is stopped."""
-    source, program = folder / "program.cpp", folder / "program"
-    source.write_text(text)
-    (folder / "switch.h").write_text(switches.HEADER)
-    command = ["c++", "-std=c++20", "-w", "-include", str(folder / "switch.h"), str(source), "-o", str(program)]
-    if subprocess.run(command, capture_output=True).returncode != 0:
-        return None
-    return run(program, **variables)
-
-
-def run(program, **variables):
-    try:
-        done = subprocess.run([str(program)], env={**os.environ, **variables}, capture_output=True, timeout=5)
-        return done.returncode, done.stdout
-    except subprocess.TimeoutExpired:
-        return "does not end"
-
-
-@pytest.fixture(scope="module")
-def unchanged(tmp_path_factory):
-    return printed(tmp_path_factory.mktemp("unchanged"), PROGRAM)
+OPERATORS = ["*", "+", "+=", "&&", "==", "if", "std::min", "2.0"]
 
 
 def found():
     return [change for _, change in changes.changes_of("program.cpp", PROGRAM)]
+
+
+def first(operator):
+    return next(change for change in found() if change["found"] == operator)
+
+
+def versions():
+    """The program as it is, with all switches, and by operator: with the change itself, with a switch of number 7."""
+    texts = [PROGRAM, switches.with_switches(PROGRAM, list(enumerate(found())))[0]]
+    for change in map(first, OPERATORS):
+        texts.append(PROGRAM[:change["start"]] + change["put"] + PROGRAM[change["end"]:])
+        texts.append(switches.with_switches(PROGRAM, [(7, change)])[0])
+    return texts
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory):
+    """What a text of versions() prints. Headers are most of what there is to compile: one program has all texts."""
+    folder = tmp_path_factory.mktemp("versions")
+    source, program, header = folder / "program.cpp", folder / "program", folder / "switch.h"
+    header.write_text(switches.HEADER)
+    texts, all_texts, calls = versions(), "#include <cstdlib>\n", ""
+    all_texts += "".join(line + "\n" for line in PROGRAM.splitlines() if line.startswith("#include"))
+    for number, text in enumerate(texts):
+        assert "int main() {" in text
+        body = "".join(line + "\n" for line in text.splitlines() if not line.startswith("#include"))
+        all_texts += f"namespace version{number} {{\n{body.replace('int main() {', 'void run() {')}}}\n"
+        calls += f"  if (number == {number}) version{number}::run();\n"
+    all_texts += "int main(int, char** given) {\n  const int number = std::atoi(given[1]);\n" + calls + "}\n"
+    source.write_text(all_texts)
+    subprocess.run(["c++", "-std=c++20", "-w", "-include", str(header), str(source), "-o", str(program)], check=True)
+
+    def run(text, **variables):
+        """A program that does not end is stopped."""
+        try:
+            command = [str(program), str(texts.index(text))]
+            done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, timeout=5)
+            return done.returncode, done.stdout
+        except subprocess.TimeoutExpired:
+            return "does not end"
+
+    return run
 
 
 def test_nothing_in_text_or_comments_is_changed():
@@ -70,22 +91,23 @@ def test_nothing_in_text_or_comments_is_changed():
     assert "comments" not in code and "a + b" not in code
 
 
-def test_without_a_number_the_program_is_as_it_was(tmp_path, unchanged):
+def test_without_a_number_the_program_is_as_it_was(printed):
     text, lines = switches.with_switches(PROGRAM, list(enumerate(found())))
     assert len(lines) >= 12 and text != PROGRAM
-    assert printed(tmp_path, text) == unchanged
+    assert printed(text) == printed(PROGRAM)
+    assert printed(PROGRAM)[0] == 0 and printed(PROGRAM)[1].startswith(b"a + b + 13 ")
 
 
-@pytest.mark.parametrize("operator", ["*", "+", "+=", "&&", "==", "if", "std::min", "2.0"])
-def test_a_switched_change_equals_the_change(tmp_path, unchanged, operator):
-    change = next(change for change in found() if change["found"] == operator)
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_a_switched_change_equals_the_change(printed, operator):
+    change, unchanged = first(operator), printed(PROGRAM)
     text, lines = switches.with_switches(PROGRAM, [(7, change)])
     assert list(lines) == [7]
     direct = PROGRAM[:change["start"]] + change["put"] + PROGRAM[change["end"]:]
-    expected = printed(tmp_path, direct)
+    expected = printed(direct)
     assert expected != unchanged
-    assert printed(tmp_path, text, DMA_MUTANT="7") == expected
-    assert run(tmp_path / "program", DMA_MUTANT="8") == unchanged
+    assert printed(text, DMA_MUTANT="7") == expected
+    assert printed(text, DMA_MUTANT="8") == unchanged
 
 
 def test_changes_of_one_expression_are_not_switched_together():

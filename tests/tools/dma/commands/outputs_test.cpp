@@ -18,8 +18,9 @@ using dma::testing::TemporaryFolder;
 
 constexpr const char* kGood = "x,z,y\n1,5,2\n2,3,4\n3,4,5\n4,9,9\n5,2,11\n";
 const std::string kFit = "fit data.csv --target y --hidden 2 --epochs 2 ";
+// As wide as that, it has few epochs to write down when it is stopped.
 const std::string kEndless =
-    "fit data.csv --target y --hidden 2 --epochs 100000000 --tolerance 0 --patience 0 --least-gain 0 ";
+    "fit data.csv --target y --hidden 100 --epochs 100000000 --tolerance 0 --patience 0 --least-gain 0 ";
 
 // `dma` with its streams as the words say.
 std::string with(const std::string& redirections) { return "sh -c '\"$0\" \"$@\" " + redirections + "'"; }
@@ -110,7 +111,7 @@ TEST_CASE("outputs: a signal ends with its number, and the command to go on can 
   folder.write("data.csv", kGood);
   for (const auto& [name, code] : {std::pair{"TERM", 143}, std::pair{"INT", 130}}) {
     const auto outcome = run_dma(folder, kEndless + "--quiet --model \"my 'model'.json\"",
-                                 fmt::format("timeout --preserve-status -s {} 1", name));
+                                 fmt::format("timeout --preserve-status -s {} 0.5", name));
     CHECK(outcome.exit_code == code);
     CHECK_MESSAGE(
         outcome.errors.ends_with("--model 'my '\\''model'\\''.json' --resume 'my '\\''model'\\''.json.checkpoint'\n"),
@@ -140,7 +141,7 @@ TEST_CASE("outputs: one SIGTERM ends every command, with its number and nothing 
     if (in_lab) arguments.erase(arguments.begin());
     const pid_t process =
         in_lab ? dma::testing::start_lab(folder, arguments) : dma::testing::start_dma(folder, arguments);
-    usleep(300'000);
+    usleep(100'000);
     kill(process, SIGTERM);
     CHECK(dma::testing::finish(process) == 143);
     for (const char* made : {"certificates", "paper"}) std::filesystem::remove_all(folder.path() / made);

@@ -232,12 +232,13 @@ TEST_CASE("smooth: inputs have weights, and rows without a value at the end are 
 TEST_CASE("generate: the same file for a seed, and every command takes it") {
   const TemporaryFolder folder;
   for (const auto& pair :
-       {std::pair{"series --steps 40", "smooth made --forecast 2"}, std::pair{"series --kind walk", "smooth made"},
+       {std::pair{"series --steps 40", "smooth made --forecast 2"},
+        std::pair{"series --kind walk --steps 40", "smooth made"},
         std::pair{"series --kind patients --steps 40", "smooth made"},
         std::pair{"series --kind cycle", "smooth made --time year"}, std::pair{"games --games 30", "rate made"},
         std::pair{"games --players 2 --games 40", "rate made"}, std::pair{"graph --steps 9", "infer made"},
         std::pair{"table --rows 40", "fit made --target y"},
-        std::pair{"table --rows 60 --classes", "fit made --target class"}}) {
+        std::pair{"table --rows 40 --classes", "fit made --target class"}}) {
     const std::string made = pair.first;
     CAPTURE(made);
     REQUIRE(run_dma(folder, fmt::format("generate {} --seed 5 --out made", made)).exit_code == 0);

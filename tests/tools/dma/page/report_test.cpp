@@ -13,6 +13,7 @@ namespace {
 
 using dma::testing::installed_browser;
 using dma::testing::look_at;
+using dma::testing::Page;
 using dma::testing::run_dma;
 using dma::testing::Seen;
 using dma::testing::TemporaryFolder;
@@ -90,22 +91,11 @@ for (const part of document.querySelectorAll('body > *, figure, figure h4, .key 
 document.body.setAttribute('data-too-wide', too_wide.includes(true));
 )";
 
-void check_in_browser(const TemporaryFolder& folder, const std::string& expected = "<svg") {
-  const std::string browser = installed_browser();
-  if (browser.empty()) {
-    MESSAGE("no chromium is installed: skipped");
-    return;
-  }
-  const std::string page = folder.read("report.html");
-  const Seen seen = look_at(folder, browser, page, kCheckNumbers);
-  CHECK_MESSAGE(!seen.complains(), seen.log);
-  CHECK(seen.nothing_missing());
-  const auto at = seen.dom.find("data-wrong=");
-  CHECK_MESSAGE(has_part(seen.dom, "data-wrong=\"none\""), seen.dom.substr(at == seen.dom.npos ? 0 : at, 500));
-  CHECK(!has_part(seen.dom, "data-shown=\"0\""));
-  CHECK(has_part(seen.dom, "data-note-seen=\"true\""));
-  CHECK(has_part(seen.dom, expected));
-  CHECK(has_part(seen.dom, "data-too-wide=\"false\""));
+// What the last case of this file opens in a browser, all at once, and what each page must show.
+std::vector<std::pair<Page, std::string>> pages_to_open;
+
+void open_in_browser(const TemporaryFolder& folder, const std::string& expected = "<svg") {
+  pages_to_open.push_back({{folder.read("report.html"), kCheckNumbers}, expected});
 }
 
 }  // namespace
@@ -140,7 +130,7 @@ TEST_CASE(
   CHECK(!has_part(page, "https:"));
   // Every row in two pictures, 20 intervals, 19 quantiles, and the epochs.
   const std::size_t epochs = report["training"][0]["epoch"].size();
-  check_in_browser(folder, fmt::format("data-dots=\"{}\"", 2 * 80 + 20 + 19 + epochs));
+  open_in_browser(folder, fmt::format("data-dots=\"{}\"", 2 * 80 + 20 + 19 + epochs));
 }
 
 TEST_CASE("report: one seed gives one page, and the model is the same with and without it") {
@@ -172,7 +162,7 @@ TEST_CASE("report: several targets have a section each; rows kept aside come fir
   for (const char* part : {"y: how good it is", "z: how good it is", "of the 36 rows kept aside the RMSE is",
                            "z: which inputs matter", "nothing was learned from them"})
     CHECK_MESSAGE(has_part(page, part), part);
-  check_in_browser(folder);
+  open_in_browser(folder);
 }
 
 TEST_CASE(
@@ -203,7 +193,7 @@ TEST_CASE("report: the page of a classifier has accuracy, log-loss, calibration,
   CHECK(report["importance"]["inputs"][0]["name"] == "first");
   CHECK(report["dependence"].size() == 3);
   CHECK(report["training"][0]["value"].size() == json["training"]["epochs"][0]);
-  check_in_browser(folder);
+  open_in_browser(folder);
 }
 
 // y = offset of its group + w first, and a count with the same logarithm; thirty groups, so that a curve along them
@@ -243,7 +233,7 @@ TEST_CASE("report: the page of a graph of one's own has its scalars, its likelih
   for (const char* part : {"<h1>y, n from data.csv</h1>", "row program: inputs 2", "poisson", "offset[29]", "digraph",
                            "no variable of the name &#39;idle&#39;: ignored"})
     CHECK_MESSAGE(has_part(page, part), part);
-  check_in_browser(folder);
+  open_in_browser(folder);
 }
 
 TEST_CASE("report: names that look like code stay names") {
@@ -258,7 +248,7 @@ TEST_CASE("report: names that look like code stay names") {
     CHECK(!has_part(page, "<script>bad"));
     CHECK(!has_part(page, "<img"));
     CHECK(!has_part(page, "<i>'"));
-    check_in_browser(folder);
+    open_in_browser(folder);
   };
   check_page();
   const std::string endless(300, 'W');
@@ -270,10 +260,10 @@ TEST_CASE("report: names that look like code stay names") {
 
 TEST_CASE("report: of many rows the pictures show some, say so, and the page stays small") {
   const TemporaryFolder folder;
-  folder.write("data.csv", numbers_table(5000));
-  const ReportJson json = fit_with_report(folder, "data.csv --target y --target z");
+  folder.write("data.csv", numbers_table(2000));
+  const ReportJson json = fit_with_report(folder, "data.csv --target y --target z --no-neighbours");
   CHECK(json["report"]["targets"][0]["points"]["shown"] == 600);
-  CHECK(json["report"]["targets"][0]["points"]["rows"] == 5000);
+  CHECK(json["report"]["targets"][0]["points"]["rows"] == 2000);
   const std::string page = folder.read("report.html");
   CHECK(has_part(page, "drawn by the seed"));
   CHECK(page.size() < 1'000'000);
@@ -308,4 +298,28 @@ TEST_CASE("report: where it cannot be written, or is another file, nothing is le
   refused("--target y --report ''", "an empty name is given");
   refused("--target nobody --report report.html", "nobody");
   refused("--update m.json --report report.html", "--report is given with --update");
+}
+
+TEST_CASE("report: a browser shows every page of the cases above, whole, and with the numbers of its JSON") {
+  const std::string browser = installed_browser();
+  if (browser.empty()) {
+    MESSAGE("no chromium is installed: skipped");
+    return;
+  }
+  CHECK_MESSAGE(pages_to_open.size() == 6, "the other cases of this file have to run before this one");
+  std::vector<Page> pages;
+  for (const auto& [page, expected] : pages_to_open) pages.push_back(page);
+  const std::vector<Seen> all_seen = look_at(TemporaryFolder(), browser, pages);
+  for (std::size_t i = 0; i < all_seen.size(); ++i) {
+    const Seen& seen = all_seen[i];
+    INFO(pages[i].html.substr(pages[i].html.find("<title>"), 100));
+    CHECK_MESSAGE(!seen.complains(), seen.log);
+    CHECK(seen.nothing_missing());
+    const auto at = seen.dom.find("data-wrong=");
+    CHECK_MESSAGE(has_part(seen.dom, "data-wrong=\"none\""), seen.dom.substr(at == seen.dom.npos ? 0 : at, 500));
+    CHECK(!has_part(seen.dom, "data-shown=\"0\""));
+    CHECK(has_part(seen.dom, "data-note-seen=\"true\""));
+    CHECK(has_part(seen.dom, pages_to_open[i].second));
+    CHECK(has_part(seen.dom, "data-too-wide=\"false\""));
+  }
 }

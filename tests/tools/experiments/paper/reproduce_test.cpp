@@ -32,11 +32,23 @@ std::size_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
+// A folder r with all that one job made of it, once for all cases; and what it printed.
+struct Reproduced {
+  TemporaryFolder folder;
+  dma::testing::Outcome outcome = run_lab(folder, kSmall + "--jobs 1 --out r");
+};
+const Reproduced& reproduced() {
+  static const Reproduced once;
+  REQUIRE_MESSAGE(once.outcome.exit_code == 0, once.outcome.errors);
+  return once;
+}
+
 }  // namespace
 
 TEST_CASE("reproduce: one seed gives the same bytes for any number of jobs") {
   const TemporaryFolder folder;
-  REQUIRE(run_lab(folder, kSmall + "--jobs 1 --out a").exit_code == 0);
+  std::filesystem::copy(reproduced().folder.path() / "r", folder.path() / "a",
+                        std::filesystem::copy_options::recursive);
   REQUIRE(run_lab(folder, kSmall + "--jobs 3 --out b").exit_code == 0);
   std::size_t compared = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path() / "a")) {
@@ -52,7 +64,7 @@ TEST_CASE("reproduce: one seed gives the same bytes for any number of jobs") {
 
 TEST_CASE("reproduce: killed in the middle it goes on with what was finished, to the same bytes") {
   const TemporaryFolder folder;
-  REQUIRE(run_lab(folder, kSmall + "--out whole").exit_code == 0);
+  const TemporaryFolder& whole = reproduced().folder;
   const std::vector<std::string> arguments = {"reproduce", "laplace", "--quick", "--seeds", "2",
                                               "--jobs",    "1",       "--out",   "killed"};
   const auto finished = [&] {
@@ -71,14 +83,13 @@ TEST_CASE("reproduce: killed in the middle it goes on with what was finished, to
   const auto written = std::filesystem::last_write_time(kept.path());
   REQUIRE(finish(start_lab(folder, arguments)) == 0);
   if (kept.path().extension() == ".json") CHECK(std::filesystem::last_write_time(kept.path()) == written);
-  CHECK(decided(folder.read("killed/report.md")) == decided(folder.read("whole/report.md")));
-  CHECK(folder.read("killed/laplace.csv") == folder.read("whole/laplace.csv"));
+  CHECK(decided(folder.read("killed/report.md")) == decided(whole.read("r/report.md")));
+  CHECK(folder.read("killed/laplace.csv") == whole.read("r/laplace.csv"));
 }
 
 TEST_CASE("reproduce: the report has claims, tables, pictures and the run; the page needs nothing else") {
-  const TemporaryFolder folder;
-  const auto outcome = run_lab(folder, kSmall + "--out r");
-  REQUIRE(outcome.exit_code == 0);
+  const TemporaryFolder& folder = reproduced().folder;
+  const auto& outcome = reproduced().outcome;
   CHECK(has(outcome.output, "claims of the paper hold; written: r/report.md"));
   const std::string text = folder.read("r/report.md"), page = folder.read("r/report.html");
   for (const char* part : {"| where | claim | paper | ours | holds |", "(laplace.csv)", "diagonal Laplace",
@@ -120,10 +131,12 @@ TEST_CASE("reproduce: a headless browser shows every picture and has no complain
     MESSAGE("no chromium is installed: skipped");
     return;
   }
-  const TemporaryFolder folder;
-  REQUIRE(run_lab(folder, kSmall + "--out r").exit_code == 0);
-  const std::string page = folder.read("r/report.html");
-  const Seen report = look_at(folder, browser, page);
+  const std::string page = reproduced().folder.read("r/report.html");
+  const auto seen = look_at(TemporaryFolder(), browser,
+                            {{page},
+                             {page + "<img src=\"data:image/png,none\">"},
+                             {page + "<svg width=\"200\" height=\"200\"><use href=\"#nothing\"/></svg>"}});
+  const Seen& report = seen[0];
   CHECK(has(report.dom, "diagonal Laplace"));
   CHECK(count(report.dom, "<svg") == count(page, "<svg"));
   if (std::system("command -v gnuplot >/dev/null 2>&1") == 0)
@@ -131,8 +144,7 @@ TEST_CASE("reproduce: a headless browser shows every picture and has no complain
   CHECK(report.nothing_missing());
   CHECK_MESSAGE(!report.complains(), report.log);
   // The look itself sees what it is for.
-  CHECK(!look_at(folder, browser, page + "<img src=\"nowhere.png\">").nothing_missing());
-  CHECK(!look_at(folder, browser, page + "<svg width=\"200\" height=\"200\"><use href=\"#nothing\"/></svg>")
-             .nothing_missing());
-  CHECK(look_at(folder, browser, page + "<script>no_such_function()</script>").complains());
+  CHECK(!seen[1].nothing_missing());
+  CHECK(!seen[2].nothing_missing());
+  CHECK(look_at(TemporaryFolder(), browser, {{page + "<script>no_such_function()</script>"}})[0].complains());
 }
