@@ -151,4 +151,58 @@ double dot(const PlainMatrix& a, const PlainMatrix& b) {
   return sum;
 }
 
+PlainMatrix PlainMatrix::diagonal() const {
+  expect(rows_ == columns_);
+  PlainMatrix d(rows_, 1);
+  for (std::size_t i = 0; i < rows_; ++i) d[i] = (*this)(i, i);
+  return d;
+}
+
+double PlainMatrix::log_determinant() const {
+  const PlainMatrix root = lower_root();
+  double sum = 0;
+  for (std::size_t i = 0; i < rows_; ++i) sum += 2 * std::log(root(i, i));
+  return sum;
+}
+
+Eigen::MatrixXd PlainMatrix::matrix() const {
+  Eigen::MatrixXd m(rows_, columns_);
+  for (std::size_t i = 0; i < rows_; ++i)
+    for (std::size_t j = 0; j < columns_; ++j)
+      m(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = (*this)(i, j);
+  return m;
+}
+
+Eigen::VectorXd PlainMatrix::vector() const {
+  expect(columns_ == 1);
+  Eigen::VectorXd v(rows_);
+  for (std::size_t i = 0; i < rows_; ++i) v[static_cast<Eigen::Index>(i)] = values_[i];
+  return v;
+}
+
+double largest_size(const PlainMatrix& a) {
+  double largest = 0;
+  for (const double value : a.values())
+    if (!(std::abs(value) <= largest) && !std::isnan(largest)) largest = std::abs(value);
+  return largest;
+}
+
+double largest_difference(const PlainMatrix& a, const PlainMatrix& b) { return largest_size(a - b); }
+
+PlainMatrix diagonal_matrix(const PlainMatrix& column) {
+  expect(column.columns() == 1);
+  PlainMatrix m(column.rows(), column.rows());
+  for (std::size_t i = 0; i < column.rows(); ++i) m(i, i) = column[i];
+  return m;
+}
+
+PlainMatrix weighted_square(const PlainMatrix& a, const PlainMatrix& weights) {
+  expect(weights.rows() == a.rows() && weights.columns() == 1);
+  PlainMatrix square(a.columns(), a.columns());
+  for (std::size_t n = 0; n < a.rows(); ++n)
+    for (std::size_t i = 0; i < a.columns(); ++i)
+      for (std::size_t j = 0; j < a.columns(); ++j) square(i, j) += weights[n] * a(n, i) * a(n, j);
+  return square;
+}
+
 }  // namespace dma::oracle

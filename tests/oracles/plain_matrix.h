@@ -43,6 +43,11 @@ class PlainMatrix {
   PlainMatrix lower_root() const;  // L, with L L^T = this; NaN where it is not positive definite
   double norm() const;
   double trace() const;
+  PlainMatrix row(std::size_t i) const { return block(i, 0, 1, columns_); }
+  PlainMatrix diagonal() const;    // as a column
+  double log_determinant() const;  // of one that is positive definite
+  Eigen::MatrixXd matrix() const;
+  Eigen::VectorXd vector() const;  // of a column
 
  private:
   PlainMatrix& add(double times, const PlainMatrix& other);
@@ -56,5 +61,9 @@ PlainMatrix operator*(double times, PlainMatrix a);
 inline PlainMatrix operator+(PlainMatrix a, const PlainMatrix& b) { return a += b; }
 inline PlainMatrix operator-(PlainMatrix a, const PlainMatrix& b) { return a -= b; }
 double dot(const PlainMatrix& a, const PlainMatrix& b);
+double largest_size(const PlainMatrix& a);  // of the absolute values; NaN where one of them is
+double largest_difference(const PlainMatrix& a, const PlainMatrix& b);
+PlainMatrix diagonal_matrix(const PlainMatrix& column);
+PlainMatrix weighted_square(const PlainMatrix& a, const PlainMatrix& weights);  // a^T diagonal_matrix(weights) a
 
 }  // namespace dma::oracle

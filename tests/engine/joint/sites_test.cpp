@@ -1,23 +1,23 @@
 // EP sites inside the joint solve.
 #include <doctest/doctest.h>
 
-#include <Eigen/Dense>
-
 #include "engine/kinds/kind.h"
 #include "factors/authoring/normal.h"
 #include "tests/engine/joint/joint_models.h"
+#include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/quadrature.h"
 
 namespace {
 
 using namespace dma;
 using namespace dma::joint_test;
+using oracle::PlainMatrix, oracle::largest_difference;
 
 double normal_density(double t) { return std::exp(-0.5 * t * t) / std::sqrt(2 * std::numbers::pi); }
 double normal_below(double t) { return 0.5 * std::erfc(-t / std::sqrt(2.0)); }
 
 struct ProbitData {
-  Eigen::MatrixXd x;
+  PlainMatrix x;
   std::vector<double> y;
   ProbitData(int rows, int inputs) : x(rows, inputs) {
     for (int r = 0; r < rows; ++r) {
@@ -32,23 +32,22 @@ struct ProbitData {
 };
 
 struct SiteEp {
-  Eigen::VectorXd mean;
-  Eigen::MatrixXd covariance;
+  PlainMatrix mean, covariance;
   double log_evidence = 0;
 };
 
 // Full-covariance EP as in Rasmussen and Williams, section 3.6, in the space of the weights: one site at a time,
 // rank-one updates.
 SiteEp full_covariance_ep(const ProbitData& data, double prior) {
-  const auto n = data.x.rows(), d = data.x.cols();
-  Eigen::VectorXd tau = Eigen::VectorXd::Zero(n), rho = tau;
-  SiteEp ep{Eigen::VectorXd::Zero(d), prior * Eigen::MatrixXd::Identity(d, d)};
-  Eigen::VectorXd cavity_mean(n), cavity_variance(n);
+  const std::size_t n = data.x.rows(), d = data.x.columns();
+  const PlainMatrix across = data.x.transpose(), before = (1 / prior) * PlainMatrix::identity(d);
+  PlainMatrix tau(n, 1), rho(n, 1), pull(d, 1), information;
+  SiteEp ep{PlainMatrix(d, 1), prior * PlainMatrix::identity(d)};
   for (int sweep = 0; sweep < 200; ++sweep) {
     double change = 0;
-    for (Eigen::Index r = 0; r < n; ++r) {
-      const Eigen::VectorXd a = data.x.row(r), ca = ep.covariance * a;
-      const double v = a.dot(ca), m = a.dot(ep.mean), y = data.y[static_cast<std::size_t>(r)];
+    for (std::size_t r = 0; r < n; ++r) {
+      const PlainMatrix a = data.x.row(r).transpose(), ca = ep.covariance * a;
+      const double v = dot(a, ca), m = dot(a, ep.mean), y = data.y[r];
       const double cv = 1 / (1 / v - rho[r]), cm = cv * (m / v - tau[r]);
       const double u = y * cm / std::sqrt(1 + cv), ratio = normal_density(u) / normal_below(u);
       const double new_mean = cm + y * cv * ratio / std::sqrt(1 + cv),
@@ -57,24 +56,24 @@ SiteEp full_covariance_ep(const ProbitData& data, double prior) {
                    step = new_rho - rho[r];
       change = std::max({change, std::abs(step), std::abs(new_tau - tau[r])});
       ep.covariance -= step / (1 + step * v) * ca * ca.transpose();
+      pull += (new_tau - tau[r]) * a;
       rho[r] = new_rho, tau[r] = new_tau;
-      ep.mean = ep.covariance * (data.x.transpose() * tau);
+      ep.mean = ep.covariance * pull;
     }
     // Anew, so that rounding does not add up.
-    const Eigen::MatrixXd information =
-        data.x.transpose() * rho.asDiagonal() * data.x + Eigen::MatrixXd::Identity(d, d) / prior;
+    information = weighted_square(data.x, rho) + before;
+    pull = across * tau;
     ep.covariance = information.inverse();
-    ep.mean = ep.covariance * (data.x.transpose() * tau);
+    ep.mean = ep.covariance * pull;
     if (change < 1e-13) break;
   }
-  const Eigen::MatrixXd l = Eigen::MatrixXd(ep.covariance.inverse()).llt().matrixL();
-  ep.log_evidence = 0.5 * ep.mean.dot(data.x.transpose() * tau) - l.diagonal().array().log().sum() -
-                    0.5 * static_cast<double>(d) * std::log(prior);
-  for (Eigen::Index r = 0; r < n; ++r) {
-    const Eigen::VectorXd a = data.x.row(r);
-    const double v = a.dot(ep.covariance * a), m = a.dot(ep.mean);
+  ep.log_evidence =
+      0.5 * (dot(ep.mean, pull) - information.log_determinant() - static_cast<double>(d) * std::log(prior));
+  for (std::size_t r = 0; r < n; ++r) {
+    const PlainMatrix a = data.x.row(r).transpose();
+    const double v = dot(a, ep.covariance * a), m = dot(a, ep.mean);
     const double cr = 1 / v - rho[r], ct = m / v - tau[r], cm = ct / cr;
-    ep.log_evidence += std::log(normal_below(data.y[static_cast<std::size_t>(r)] * cm / std::sqrt(1 + 1 / cr)));
+    ep.log_evidence += std::log(normal_below(data.y[r] * cm / std::sqrt(1 + 1 / cr)));
     ep.log_evidence -=
         0.5 * std::log(cr / (cr + rho[r])) + 0.5 * (ct + tau[r]) * (ct + tau[r]) / (cr + rho[r]) - 0.5 * ct * ct / cr;
   }
@@ -97,8 +96,7 @@ TEST_CASE("joint: probit regression, 500 rows of 20 inputs, is full-covariance E
   const Plan plan = compile(g, joint(), standard_registry());
   CHECK(describe(plan).find("500 EP sites") != std::string::npos);
   State state(plan);
-  const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows = data.x;
-  state.observe(x, {rows.data(), static_cast<std::size_t>(rows.size())});
+  state.observe(x, data.x.values());
   state.observe(y, data.y);
   const Report report = run(plan, state);
   CAPTURE(report.line());
@@ -106,8 +104,8 @@ TEST_CASE("joint: probit regression, 500 rows of 20 inputs, is full-covariance E
   CHECK(report.faults == 0);
   const SiteEp exact = full_covariance_ep(data, 2.0);
   const JointPosterior posterior(state);
-  CHECK((posterior.mean(w) - exact.mean).cwiseAbs().maxCoeff() < 1e-8);
-  CHECK((posterior.covariance(w, w) - exact.covariance).cwiseAbs().maxCoeff() < 1e-8);
+  CHECK(largest_difference(posterior.mean(w), exact.mean) < 1e-8);
+  CHECK(largest_difference(posterior.covariance(w, w), exact.covariance) < 1e-8);
   CHECK(posterior.log_evidence() == doctest::Approx(exact.log_evidence).epsilon(1e-8));
 }
 

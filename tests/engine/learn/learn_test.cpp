@@ -2,13 +2,13 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/Dense>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
+#include "tests/oracles/plain_matrix.h"
 
 namespace {
 
@@ -54,16 +54,13 @@ struct Sample {
 
 // Closed-form posterior of all weights.
 struct Posterior {
-  Eigen::VectorXd mean;
-  Eigen::MatrixXd covariance;
-  Posterior(const Sample& s, Eigen::Index inputs) {
-    const Eigen::Map<const Eigen::Matrix<double, -1, -1, Eigen::RowMajor>> x(
-        s.x.data(), static_cast<Eigen::Index>(s.y.size()), inputs);
-    const Eigen::Map<const Eigen::VectorXd> y(s.y.data(), x.rows());
-    const Eigen::MatrixXd precision =
-        x.transpose() * x / kNoise + Eigen::MatrixXd::Identity(inputs, inputs) / kPriorVariance;
-    covariance = precision.inverse();
-    mean = covariance * (x.transpose() * y / kNoise + Eigen::VectorXd::Constant(inputs, 0.5 / kPriorVariance));
+  oracle::PlainMatrix mean, covariance;
+  Posterior(const Sample& s, std::size_t inputs) {
+    oracle::PlainMatrix x(s.y.size(), inputs), pull(inputs, 1, 0.5 / kPriorVariance);
+    for (std::size_t i = 0; i < s.x.size(); ++i) x[i] = s.x[i];
+    covariance =
+        (1 / kNoise * x.transpose() * x + 1 / kPriorVariance * oracle::PlainMatrix::identity(inputs)).inverse();
+    mean = covariance * (pull + 1 / kNoise * x.transpose() * oracle::PlainMatrix::column(s.y));
   }
 };
 
@@ -79,7 +76,7 @@ TEST_CASE("learn: one weight has its exact posterior after one epoch, whatever t
     CHECK(report.stop == LearnReport::Stop::limit);
     CHECK(report.faults == 0);
     const Belief w = learner.belief(model.w);
-    CHECK(w.mean() == doctest::Approx(exact.mean(0)).epsilon(1e-12));
+    CHECK(w.mean() == doctest::Approx(exact.mean[0]).epsilon(1e-12));
     CHECK(w.variance() == doctest::Approx(exact.covariance(0, 0)).epsilon(1e-12));
   }
 }
@@ -94,9 +91,8 @@ TEST_CASE("learn: several weights reach the exact posterior means, one example p
   learner.fit(sample.data(model));
   const Belief w = learner.belief(model.w);
   for (std::size_t j = 0; j < 3; ++j) {
-    const auto k = static_cast<Eigen::Index>(j);
-    CHECK(w.mean(j) == doctest::Approx(exact.mean(k)).epsilon(1e-8));
-    CHECK(w.variance(j) <= exact.covariance(k, k) * (1 + 1e-9));
+    CHECK(w.mean(j) == doctest::Approx(exact.mean[j]).epsilon(1e-8));
+    CHECK(w.variance(j) <= exact.covariance(j, j) * (1 + 1e-9));
     CHECK(w.variance(j) < kPriorVariance);
   }
 }

@@ -1,6 +1,5 @@
 #include <doctest/doctest.h>
 
-#include <Eigen/Dense>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
 #include "tests/oracles/meeting_team.h"
+#include "tests/oracles/plain_matrix.h"
 
 namespace {
 
@@ -66,18 +66,17 @@ bool same_bytes(const LearnMemory& a, const LearnMemory& b) {
 TEST_CASE("workers: the means are those of one worker, and exact, for any number of them") {
   const Line model;
   const Rows rows(60);
-  const Eigen::Map<const Eigen::Matrix<double, -1, -1, Eigen::RowMajor>> x(rows.x.data(), 60, kLineInputs);
-  const Eigen::Map<const Eigen::VectorXd> y(rows.y.data(), 60);
-  const Eigen::MatrixXd precision =
-      x.transpose() * x / kLineNoise + Eigen::MatrixXd::Identity(kLineInputs, kLineInputs) / 2.0;
-  const Eigen::VectorXd mean = precision.ldlt().solve(x.transpose() * y / kLineNoise);
+  oracle::PlainMatrix x(60, kLineInputs);
+  for (std::size_t i = 0; i < rows.x.size(); ++i) x[i] = rows.x[i];
+  const auto precision = x.transpose() * x + kLineNoise / 2 * oracle::PlainMatrix::identity(kLineInputs);
+  const oracle::PlainMatrix mean = precision.solve(x.transpose() * oracle::PlainMatrix::column(rows.y));
   for (const std::size_t workers : {1u, 2u, 3u, 7u, 20u}) {
     CAPTURE(workers);
     Learner learner = model.learner({.batches = 60, .epochs = 400, .workers = workers});
     learner.fit(rows.data(model));
     const Belief w = learner.belief(model.w);
     for (std::size_t j = 0; j < kLineInputs; ++j)
-      CHECK(w[j].mean() == doctest::Approx(mean(static_cast<Eigen::Index>(j))).epsilon(1e-6));
+      CHECK(w[j].mean() == doctest::Approx(mean[j]).epsilon(1e-6));
   }
 }
 

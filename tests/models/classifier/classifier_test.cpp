@@ -36,7 +36,7 @@ std::vector<std::string> quadrants(const Matrix& x) {
 TEST_CASE("classifier: labels that are chance get the frequencies of the classes, on fresh rows too") {
   constexpr double kMargin = 0.02;  // nats a row: what two percent of wrong confidence cost
   for (const int classes : {2, 5})
-    for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    for (const std::uint64_t seed : {1u, 2u}) {
       CAPTURE(classes);
       CAPTURE(seed);
       const Matrix x = random_matrix(150, 6, seed), fresh = random_matrix(1000, 6, seed + 100);

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/files/packed_numbers.h"
+#include "tests/oracles/scores.h"
 
 namespace {
 
@@ -21,10 +22,14 @@ struct Example {
   Eigen::MatrixXd inputs;
 };
 
+// sin x, and 100 x^2.
+Eigen::MatrixXd two_curves(const Eigen::MatrixXd& x) {
+  return dma::oracle::filled(
+      x.rows(), 2, [&](Eigen::Index n, Eigen::Index j) { return j == 0 ? std::sin(x(n)) : 100 * (x(n) * x(n)); });
+}
+
 Example fitted_example(bool checkpoint = false) {
-  const Eigen::MatrixXd x = Eigen::VectorXd::LinSpaced(30, -2, 2);
-  Eigen::MatrixXd y(30, 2);
-  y << x.array().sin().matrix(), 100 * x.array().square().matrix();
+  const Eigen::MatrixXd x = Eigen::VectorXd::LinSpaced(30, -2, 2), y = two_curves(x);
   const dma::LearnOptions fit{.batches = 3, .epochs = 4, .tolerance = 0};
   dma::Bnn net({.layers = {1, 4, 2}, .bias = true, .standardise = true, .method = "dma", .members = 2, .seed = 7});
   const auto report = net.fit(x, y, fit);
@@ -98,8 +103,7 @@ TEST_CASE("bnn_file: logarithmic scales are kept, and a file with them tells old
 TEST_CASE("bnn_file: a checkpoint goes on to the same bits as a fit that never stopped") {
   Example e = fitted_example(true);
   dma::Bnn resumed = dma::make_bnn(dma::bnn_from_text(dma::bnn_to_text(e.saved), "m.json"));
-  Eigen::MatrixXd y(30, 2);
-  y << e.inputs.array().sin().matrix(), 100 * e.inputs.array().square().matrix();
+  const Eigen::MatrixXd y = two_curves(e.inputs);
   dma::Bnn undisturbed(e.net.options());
   undisturbed.fit(e.inputs, y, {.batches = 3, .epochs = 9, .tolerance = 0});
   dma::SavedBnn longer = dma::bnn_from_text(dma::bnn_to_text(e.saved), "m.json");
@@ -214,7 +218,8 @@ void for_each_number(dma::Json& json, double value, const std::function<void()>&
 TEST_CASE(
     "bnn_file: a checkpoint in which any number was replaced is refused in one line, or goes on to finite "
     "predictions") {
-  const Eigen::MatrixXd x = Eigen::VectorXd::LinSpaced(12, -2, 2), y = x.array().sin();
+  const Eigen::MatrixXd x = Eigen::VectorXd::LinSpaced(12, -2, 2),
+                        y = dma::oracle::filled(12, [&](Eigen::Index n) { return std::sin(x(n)); });
   for (const char* method : {"joint", "hybrid"}) {
     const dma::LearnOptions fit{.batches = 2, .epochs = 2, .tolerance = 0};
     dma::Bnn net({.layers = {1, 2, 1}, .method = method, .members = 1});

@@ -93,36 +93,39 @@ TEST_CASE(
     "joint file: a fit interrupted on its growing subsets goes on from its file to the bytes of an undisturbed one") {
   const Eigen::MatrixXd x = oracle::random_matrix(150, 1, 1);
   const Eigen::MatrixXd y = x.array().sin() + 0.1 * oracle::random_matrix(150, 1, 2).array();
-  const BnnOptions options{.layers = {1, 2, 1}, .members = 1, .seed = 3};
-  Bnn whole(options);
-  int all = 0;
-  std::vector<std::string> stages;
-  LearnOptions watched = kFit;
-  watched.on_stage = [&](const LearnStage& stage) {
-    if (stages.empty() || stages.back() != stage.what) stages.push_back(stage.what);
-  };
-  whole.fit(x, y, watched, [&](const BnnEpoch&) { return ++all > 0; });
-  CHECK(stages.at(0) == "networks");
-  CHECK(stages.at(1) == "linear model");
-  CHECK(std::ranges::find(stages, "7 of 150 rows") != stages.end());
-  CHECK(std::ranges::find(stages, "all rows") != stages.end());
-  for (int stop_at = 1; stop_at < all; stop_at += stop_at < 8 ? 1 : 9) {
-    int epochs = 0;
-    Bnn parts(options);
-    REQUIRE(parts.fit(x, y, kFit, [&](const BnnEpoch&) { return ++epochs < stop_at; }).interrupted);
-    CHECK(epochs == stop_at);
-    const SavedBnn saved{.features = {"a"},
-                         .targets = {"y"},
-                         .options = parts.options(),
-                         .memory = parts.memory(false),
-                         .training = {.rows = 150, .options = kFit},
-                         .data_fingerprint = "150x1"};
-    Bnn resumed = make_bnn(bnn_from_text(bnn_to_text(saved), "c.json"));
-    resumed.fit(x, y, kFit, [&](const BnnEpoch&) { return ++epochs > 0; });
-    CAPTURE(stop_at);
-    CHECK(epochs == all);
-    CHECK(resumed.predict(x).mean == whole.predict(x).mean);
-    CHECK(resumed.predict(x).sd == whole.predict(x).sd);
+  for (const bool neighbours : {false, true}) {  // they take most of the time, and are learned when all else is
+    CAPTURE(neighbours);
+    const BnnOptions options{.layers = {1, 2, 1}, .neighbours = neighbours, .members = 1, .seed = 3};
+    Bnn whole(options);
+    int all = 0;
+    std::vector<std::string> stages;
+    LearnOptions watched = kFit;
+    watched.on_stage = [&](const LearnStage& stage) {
+      if (stages.empty() || stages.back() != stage.what) stages.push_back(stage.what);
+    };
+    whole.fit(x, y, watched, [&](const BnnEpoch&) { return ++all > 0; });
+    CHECK(stages.at(0) == "networks");
+    CHECK(stages.at(1) == "linear model");
+    CHECK(std::ranges::find(stages, "7 of 150 rows") != stages.end());
+    CHECK(std::ranges::find(stages, "all rows") != stages.end());
+    for (int stop_at = neighbours ? all - 1 : 1; stop_at < all; stop_at += stop_at < 8 ? 1 : 9) {
+      int epochs = 0;
+      Bnn parts(options);
+      REQUIRE(parts.fit(x, y, kFit, [&](const BnnEpoch&) { return ++epochs < stop_at; }).interrupted);
+      CHECK(epochs == stop_at);
+      const SavedBnn saved{.features = {"a"},
+                           .targets = {"y"},
+                           .options = parts.options(),
+                           .memory = parts.memory(false),
+                           .training = {.rows = 150, .options = kFit},
+                           .data_fingerprint = "150x1"};
+      Bnn resumed = make_bnn(bnn_from_text(bnn_to_text(saved), "c.json"));
+      resumed.fit(x, y, kFit, [&](const BnnEpoch&) { return ++epochs > 0; });
+      CAPTURE(stop_at);
+      CHECK(epochs == all);
+      CHECK(resumed.predict(x).mean == whole.predict(x).mean);
+      CHECK(resumed.predict(x).sd == whole.predict(x).sd);
+    }
   }
 }
 

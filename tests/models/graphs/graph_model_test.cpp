@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
+#include <array>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <boost/random/uniform_01.hpp>
@@ -13,12 +13,14 @@
 
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
+#include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/scores.h"
 
 namespace {
 
 using namespace dma;
-using oracle::random_matrix;
+using oracle::random_matrix, oracle::PlainMatrix;
 
 constexpr int kGroups = 50, kRows = 300;
 
@@ -39,39 +41,39 @@ GraphFile random_intercept() {
 }  // namespace
 
 TEST_CASE("graph model: an intercept for each of 50 unbalanced groups is the exact posterior") {
-  Matrix inputs(kRows, 2), design = Matrix::Zero(kRows, kGroups + 1);
+  Matrix inputs(kRows, 2);
+  PlainMatrix design(kRows, kGroups + 1);
   const Matrix drawn = random_matrix(kRows, 2, 3), effects = random_matrix(kGroups, 1, 4);
   Vector y(kRows);
   for (int i = 0; i < kRows; ++i) {
     // Group j has about as many rows as its share of j^2: the last ones dozens, the first ones one or none.
     const int group = static_cast<int>(kGroups * std::cbrt((i * 37 % kRows + 0.5) / kRows));
-    inputs.row(i) << drawn(i, 0), group;
-    design(i, group) = 1, design(i, kGroups) = drawn(i, 0);
+    inputs(i, 0) = drawn(i, 0), inputs(i, 1) = group;
+    const auto row = static_cast<std::size_t>(i);
+    design(row, static_cast<std::size_t>(group)) = 1, design(row, kGroups) = drawn(i, 0);
     y(i) = 1 + 1.4 * effects(group, 0) - 0.7 * drawn(i, 0) + 0.5 * drawn(i, 1);
   }
   GraphModel model(random_intercept(), standard_registry(), {"y"});
   CHECK(model.inputs() == std::vector<std::string>{"x", "group"});
   model.fit(inputs, y);
-  Vector precision = Vector::Constant(kGroups + 1, 0.5), mean = Vector::Ones(kGroups + 1);
-  precision(kGroups) = 0.25, mean(kGroups) = 0;
-  Matrix information = 4 * design.transpose() * design;
-  information += precision.asDiagonal();
-  const Matrix covariance = information.inverse();
-  const Vector exact = covariance * (4 * design.transpose() * y + precision.cwiseProduct(mean));
+  PlainMatrix precision = 0.5 * PlainMatrix::identity(kGroups + 1), mean(kGroups + 1, 1, 1);
+  precision(kGroups, kGroups) = 0.25, mean[kGroups] = 0;
+  const PlainMatrix covariance = (precision + 4 * (design.transpose() * design)).inverse(),
+                    exact = covariance * (4 * (design.transpose() * y) + precision * mean);
   const std::vector<GraphModel::Learned> beliefs = model.beliefs();
   REQUIRE(beliefs.size() == kGroups + 1);
   CHECK(beliefs[7].name == "effect[7]");
   CHECK(beliefs[kGroups].name == "w");
-  for (Index i = 0; i <= kGroups; ++i) {
-    const Gaussian& belief = beliefs[static_cast<std::size_t>(i)].belief;
-    CHECK(belief.mean() == doctest::Approx(exact(i)).epsilon(1e-9));
+  for (std::size_t i = 0; i <= kGroups; ++i) {
+    const Gaussian& belief = beliefs[i].belief;
+    CHECK(belief.mean() == doctest::Approx(exact[i]).epsilon(1e-9));
     CHECK(belief.variance() == doctest::Approx(covariance(i, i)).epsilon(1e-9));
   }
   const Prediction p = model.predict(inputs.topRows(4));
   for (Index i = 0; i < 4; ++i) {
-    CHECK(p.mean(i, 0) == doctest::Approx(design.row(i).dot(exact)).epsilon(1e-9));
-    CHECK(p.sd(i, 0) * p.sd(i, 0) ==
-          doctest::Approx(0.25 + (design.row(i) * covariance * design.row(i).transpose())(0, 0)).epsilon(1e-9));
+    const PlainMatrix row = design.block(static_cast<std::size_t>(i), 0, 1, kGroups + 1);
+    CHECK(p.mean(i, 0) == doctest::Approx(dot(row, exact)).epsilon(1e-9));
+    CHECK(p.sd(i, 0) * p.sd(i, 0) == doctest::Approx(0.25 + dot(row * covariance, row)).epsilon(1e-9));
   }
   // As a file, word for word and number for number.
   const std::string text = graph_model_text(model);
@@ -103,8 +105,7 @@ TEST_CASE("graph model: what the file has values for is no column; elements are 
   GraphModel model(std::move(file), standard_registry(), {"y"});
   CHECK(model.inputs() == std::vector<std::string>{"x[0]", "x[1]"});
   const Matrix inputs = random_matrix(40, 2, 5);
-  const Vector w_true = Eigen::Vector2d(0.5, -1);
-  model.fit(inputs, 2 * inputs * w_true);
+  model.fit(inputs, oracle::filled(40, [&](Index n) { return 2 * (0.5 * inputs(n, 0) - inputs(n, 1)); }));
   CHECK(model.beliefs()[0].belief.mean() == doctest::Approx(0.5).epsilon(1e-3));
   CHECK(model.likelihood(0) == "gaussian noise, sd 0.1 (given)");
   CHECK_THROWS_WITH_AS(model.fit(inputs.leftCols(1), inputs.col(0)), "the graph has 2 inputs, but 1 columns are given",
@@ -127,30 +128,36 @@ TEST_CASE("graph model: means, deviations and intervals of a formula are those o
   model.fit(t, y);
   const double noise = model.learner().noise_variance(0);
   // Metropolis' walk over a, b and c ~ N(1, 4) with the noise that was learned.
-  const auto log_density = [&](const Eigen::Vector3d& m) {
-    return -0.5 * (y - Vector(m(0) * (-m(1) * t.array()).exp() + m(2))).squaredNorm() / noise -
-           0.125 * (m - Eigen::Vector3d::Ones()).squaredNorm();
+  using Three = std::array<double, 3>;
+  const auto log_density = [&](const Three& m) {
+    double misfit = 0, from_prior = 0;
+    for (Index i = 0; i < 40; ++i) {
+      const double left = y(i) - (m[0] * std::exp(-m[1] * t(i)) + m[2]);
+      misfit += left * left;
+    }
+    for (const double number : m) from_prior += (number - 1) * (number - 1);
+    return -0.5 * misfit / noise - 0.125 * from_prior;
   };
   const auto beliefs = model.beliefs();
-  Eigen::Vector3d at, sum = Eigen::Vector3d::Zero(), squares = sum;
-  for (Index i = 0; i < 3; ++i) at(i) = beliefs[static_cast<std::size_t>(i)].belief.mean();
+  Three at, sum{}, squares{};
+  for (std::size_t i = 0; i < 3; ++i) at[i] = beliefs[i].belief.mean();
   boost::random::uniform_01<double> uniform;
   constexpr int kSteps = 400'000;
   std::vector<double> later;
   double here = log_density(at);
   for (int step = 0; step < kSteps; ++step) {
-    Eigen::Vector3d next = at;
-    for (Index i = 0; i < 3; ++i) next(i) += 0.6 * beliefs[static_cast<std::size_t>(i)].belief.sd() * normal(random);
+    Three next = at;
+    for (std::size_t i = 0; i < 3; ++i) next[i] += 0.6 * beliefs[i].belief.sd() * normal(random);
     const double there = log_density(next);
     if (std::log(uniform(random)) < there - here) at = next, here = there;
-    sum += at, squares += at.cwiseAbs2();
-    later.push_back(at(0) * std::exp(-6 * at(1)) + at(2) + std::sqrt(noise) * normal(random));
+    for (std::size_t i = 0; i < 3; ++i) sum[i] += at[i], squares[i] += at[i] * at[i];
+    later.push_back(at[0] * std::exp(-6 * at[1]) + at[2] + std::sqrt(noise) * normal(random));
   }
-  const Eigen::Vector3d mean = sum / kSteps, sd = (squares / kSteps - mean.cwiseAbs2()).cwiseSqrt();
-  for (Index i = 0; i < 3; ++i) {
-    const Gaussian& belief = beliefs[static_cast<std::size_t>(i)].belief;
-    CHECK(std::abs(belief.mean() - mean(i)) < 0.2 * sd(i));  // the posterior is a little skewed
-    CHECK(belief.sd() == doctest::Approx(sd(i)).epsilon(0.1));
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Gaussian& belief = beliefs[i].belief;
+    const double mean = sum[i] / kSteps, sd = std::sqrt(squares[i] / kSteps - mean * mean);
+    CHECK(std::abs(belief.mean() - mean) < 0.2 * sd);  // the posterior is a little skewed
+    CHECK(belief.sd() == doctest::Approx(sd).epsilon(0.1));
   }
   std::ranges::sort(later);
   const Prediction p = model.predict(Matrix::Constant(1, 1, 6));

@@ -20,6 +20,7 @@
 #include "engine/support/error.h"
 #include "factors/authoring/from_function.h"
 #include "factors/standard_registry.h"
+#include "tests/oracles/plain_matrix.h"
 #include "tools/experiments/baselines/pose_solver.h"
 
 namespace {
@@ -48,7 +49,7 @@ struct Run {
 PoseGraph helix(bool is_3d, std::uint32_t poses, double noise) {
   boost::random::mt19937_64 random(7);
   boost::random::normal_distribution<double> normal;
-  const Eigen::Index n = is_3d ? 6 : 3;
+  const std::size_t n = is_3d ? 6 : 3;
   constexpr std::uint32_t kRound = 8;
   const auto pose = [&](std::uint32_t t) {
     const double angle = 2 * std::numbers::pi / kRound * t;
@@ -58,25 +59,23 @@ PoseGraph helix(bool is_3d, std::uint32_t poses, double noise) {
   };
   std::string text;
   const auto add = [&](std::uint32_t a, std::uint32_t b) {
-    Eigen::VectorXd z(n);
-    for (double& number : z) number = noise * normal(random);
-    Eigen::MatrixXd root(n, n);
-    for (double& number : root.reshaped()) number = 0.2 * normal(random);
-    root.diagonal().array() += 1;
-    const Eigen::MatrixXd information = root * root.transpose() / (noise * noise);
+    oracle::PlainMatrix z(n, 1), root = oracle::PlainMatrix::identity(n);
+    for (std::size_t i = 0; i < n; ++i) z[i] = noise * normal(random);
+    for (std::size_t i = 0; i < n * n; ++i) root(i % n, i / n) += 0.2 * normal(random);
+    const oracle::PlainMatrix information = 1 / (noise * noise) * (root * root.transpose());
     const Eigen::Isometry3d seen(pose(a).inverse() * pose(b));
     const Eigen::Vector3d place = seen.translation();
     const Eigen::Matrix3d turn = seen.rotation();
     text += fmt::format("EDGE_{} {} {} {} {}", is_3d ? "SE3:QUAT" : "SE2", a, b, place[0] + z[0], place[1] + z[1]);
     if (is_3d) {
-      const Eigen::Vector3d w = z.tail(3);
+      const Eigen::Vector3d w(z[3], z[4], z[5]);
       const Eigen::Quaterniond q(turn * Eigen::AngleAxisd(w.norm(), w.normalized()).toRotationMatrix());
       text += fmt::format(" {} {} {} {} {}", place[2] + z[2], q.x(), q.y(), q.z(), q.w());
     } else {
       text += fmt::format(" {}", std::atan2(turn(1, 0), turn(0, 0)) + z[2]);
     }
-    for (Eigen::Index i = 0; i < n; ++i)
-      for (Eigen::Index j = i; j < n; ++j) text += fmt::format(" {}", information(i, j));
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = i; j < n; ++j) text += fmt::format(" {}", information(i, j));
     text += "\n";
   };
   for (std::uint32_t t = 0; t + 1 < poses; ++t) {
@@ -94,21 +93,20 @@ void check_against_oracle(const PoseGraph& poses, double cauchy) {
   CHECK(found.report.joint->objective == doctest::Approx(expected.objective).epsilon(1e-7));
   PoseGraph moved = poses;
   moved.move_to(found.state);
-  const std::size_t n = poses.is_3d ? 6 : 3;
-  const Eigen::Index places = poses.is_3d ? 3 : 2;
+  const std::size_t n = poses.is_3d ? 6 : 3, places = poses.is_3d ? 3 : 2;
+  const oracle::PlainMatrix covariance = expected.covariance;
   const VariableId pose{0};
   const Belief belief = found.state.belief(pose);
   for (std::size_t v = 1; v < poses.vertices.size(); ++v) {
-    const auto first = static_cast<Eigen::Index>(n * (v - 1));
-    for (Eigen::Index i = 0; i < places; ++i)
-      CHECK(std::abs(moved.vertices[v].at[static_cast<std::size_t>(i)] - expected.places[v][i]) < 1e-4);
+    const std::size_t first = n * (v - 1);
+    for (std::size_t i = 0; i < places; ++i)
+      CHECK(std::abs(moved.vertices[v].at[i] - expected.places[v][static_cast<Eigen::Index>(i)]) < 1e-4);
     if (cauchy > 0) continue;  // the weights of its information are others
     // The position of the oracle moves in the frame of the body.
-    const Eigen::MatrixXd block =
-        expected.turns[v] * expected.covariance.block(first, first, places, places) * expected.turns[v].transpose();
+    const oracle::PlainMatrix turn = expected.turns[v],
+                              block = turn * covariance.block(first, first, places, places) * turn.transpose();
     for (std::size_t i = 0; i < n; ++i) {
-      const auto at = static_cast<Eigen::Index>(i);
-      const double variance = at < places ? block(at, at) : expected.covariance(first + at, first + at);
+      const double variance = i < places ? block(i, i) : covariance(first + i, first + i);
       CHECK(belief.variance(v - 1, i) == doctest::Approx(variance).epsilon(1e-3));
     }
   }

@@ -187,11 +187,11 @@ struct RadonOracle {
     const auto log_half_normal = [](double x) {  // of log x
       return 0.5 * std::log(2 / std::numbers::pi) - 0.5 * x * x + std::log(x);
     };
-    constexpr double kSteps[] = {0.02, 0.13, 0.2, 0.5}, kTop = -1270;  // near the largest evidence
+    constexpr double kSteps[] = {0.03, 0.15, 0.3, 0.6}, kTop = -1270;  // near the largest evidence
     for (double u = -0.44; u < -0.2; u += kSteps[0])
       for (double ta = -2.1; ta < 0; ta += kSteps[1])
         for (double tb = -9; tb < 0.8; tb += kSteps[2])
-          for (double t = is_correlated ? -10 : 0; t < (is_correlated ? 10.01 : 0.5); t += kSteps[3]) {
+          for (double t = is_correlated ? -9.6 : 0; t < (is_correlated ? 9.61 : 0.5); t += kSteps[3]) {
             const double s = std::exp(u), a = std::exp(ta), b = std::exp(tb), rho = std::tanh(0.5 * t), w = 1 / (s * s);
             Matrix2d spread;
             spread << a * a, a * b * rho, a * b * rho, b * b;
@@ -245,7 +245,7 @@ TEST_CASE("posteriordb: low_dim_gauss_mix, two normals with everything unknown")
   g.factor("gamma_prior", {precision}, {{"shape", 1.0}, {"rate", 1.375}});
   g.factor("normal_mixture", {of, column(mu), column(precision), seen});
   const Plan plan =
-      compile(g, sequential({.tolerance = 1e-3, .limit = 300}), standard_registry(), {.method = "ep"});
+      compile(g, sequential({.tolerance = 0.05, .limit = 300}), standard_registry(), {.method = "ep"});
   State state(plan);
   state.observe(seen, y);
   const Report report = run(plan, state);

@@ -2,17 +2,21 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/Cholesky>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 #include <numbers>
+#include <utility>
+#include <vector>
 
 #include "engine/support/error.h"
+#include "tests/oracles/plain_matrix.h"
+#include "tests/oracles/scores.h"
 
 namespace {
 
 using namespace dma;
+using oracle::PlainMatrix;
 
 struct MadeTable {
   Eigen::MatrixXd x;
@@ -22,44 +26,50 @@ struct MadeTable {
 MadeTable made_table(Eigen::Index rows, Eigen::Index columns, double signal, std::uint64_t seed) {
   boost::random::mt19937_64 generator(seed);
   boost::random::normal_distribution<double> normal;
-  MadeTable table{Eigen::MatrixXd(rows, columns), Eigen::VectorXd(rows)};
-  const auto draw = [&] { return normal(generator); };
-  table.x = Eigen::MatrixXd::NullaryExpr(rows, columns, draw);
-  if (columns > 1)
-    table.x.col(1) = 3 + 0.8 * table.x.col(0).array() + 0.3 * table.x.col(1).array();  // correlated, elsewhere
-  const Eigen::VectorXd weights = Eigen::VectorXd::NullaryExpr(columns, draw);
-  table.y = 10 + (signal * (table.x * weights)).array() + Eigen::VectorXd::NullaryExpr(rows, draw).array();
-  return table;
+  const auto draw = [&](auto...) { return normal(generator); };
+  const Eigen::MatrixXd drawn = oracle::filled(rows, columns, draw), weights = oracle::filled(columns, draw);
+  const Eigen::MatrixXd x = oracle::filled(rows, columns, [&](Eigen::Index n, Eigen::Index j) {
+    return j == 1 ? 3 + 0.8 * drawn(n, 0) + 0.3 * drawn(n, 1) : drawn(n, j);  // correlated, elsewhere
+  });
+  return {x, oracle::filled(rows, [&](Eigen::Index n) {
+            double sum = 0;
+            for (Eigen::Index j = 0; j < columns; ++j) sum += x(n, j) * weights(j);
+            return 10 + signal * sum + normal(generator);
+          })};
+}
+
+double variance_of(const Eigen::MatrixXd& y) {
+  const double mean = oracle::mean_of(y);
+  return std::pow(oracle::rms(oracle::filled(y.rows(), [&](Eigen::Index n) { return y(n) - mean; })), 2);
 }
 
 // The posterior under one pair of variances, all in dense matrices over the rows.
 struct DenseRegression {
   double log_evidence = 0;
-  Eigen::VectorXd weights;
-  Eigen::MatrixXd covariance;
+  PlainMatrix weights, covariance;
 
   DenseRegression(const MadeTable& table, double noise, double prior) {
-    const Eigen::Index n = table.x.rows(), p = table.x.cols();
+    const PlainMatrix x = table.x, y = table.y;
+    const std::size_t n = x.rows(), p = x.columns();
     // The model's own priors, in the units of the table: weights of standardised inputs, an intercept at the centre.
-    const double centre = table.y.mean(), y_variance = (table.y.array() - centre).square().mean();
-    const Eigen::RowVectorXd middle = table.x.colwise().mean();
-    const Eigen::MatrixXd moved = table.x.rowwise() - middle;
-    Eigen::MatrixXd rows(n, p + 1), k = Eigen::MatrixXd::Zero(p + 1, p + 1);
-    rows << moved, Eigen::VectorXd::Ones(n);
-    for (Eigen::Index j = 0; j < p; ++j) k(j, j) = prior * y_variance / moved.col(j).array().square().mean();
+    const double centre = oracle::mean_of(table.y), y_variance = variance_of(table.y);
+    PlainMatrix rows(n, p + 1, 1), k(p + 1, p + 1), rest = y, back = PlainMatrix::identity(p + 1);
+    for (std::size_t j = 0; j < p; ++j) {
+      const Eigen::MatrixXd column = table.x.col(static_cast<Eigen::Index>(j));
+      const double middle = oracle::mean_of(column);
+      for (std::size_t i = 0; i < n; ++i) rows(i, j) = x(i, j) - middle;
+      k(j, j) = prior * y_variance / variance_of(column);
+      back(p, j) = -middle;
+    }
     k(p, p) = 1e4 * y_variance;
-    const Eigen::VectorXd rest = table.y.array() - centre;
-    const Eigen::MatrixXd total = rows * k * rows.transpose() + noise * Eigen::MatrixXd::Identity(n, n);
-    const Eigen::LLT<Eigen::MatrixXd> root(total);
-    log_evidence = -0.5 * rest.dot(root.solve(rest)) - root.matrixLLT().diagonal().array().log().sum() -
+    for (std::size_t i = 0; i < n; ++i) rest[i] -= centre;
+    const PlainMatrix across = k * rows.transpose(), total = rows * across + noise * PlainMatrix::identity(n),
+                      pulls = total.solve(rest);
+    log_evidence = -0.5 * dot(rest, pulls) - 0.5 * std::log(total.determinant()) -
                    0.5 * static_cast<double>(n) * std::log(2 * std::numbers::pi);
-    weights = k * rows.transpose() * root.solve(rest);
-    covariance = k - k * rows.transpose() * root.solve(rows * k);
-    Eigen::MatrixXd back = Eigen::MatrixXd::Identity(p + 1, p + 1);
-    back.row(p).head(p) = -middle;
-    weights = back * weights;
+    weights = back * (across * pulls);
     weights[p] += centre;
-    covariance = back * covariance * back.transpose();
+    covariance = back * (k - across * total.solve(across.transpose())) * back.transpose();
   }
 };
 
@@ -67,7 +77,7 @@ struct DenseRegression {
 
 TEST_CASE("linear regression: under given variances it is the dense posterior") {
   const MadeTable table = made_table(30, 4, 1, 3);
-  const double y_variance = (table.y.array() - table.y.mean()).square().mean();
+  const double y_variance = variance_of(table.y);
   const DenseRegression dense(table, 0.7, 0.4);
   const LinearFit fit = linear_regression(table.x, table.y, {.noise_variance = 0.7, .prior_variance = 0.4});
   CHECK(fit.log_evidence == doctest::Approx(dense.log_evidence).epsilon(1e-9));
@@ -79,31 +89,35 @@ TEST_CASE("linear regression: under given variances it is the dense posterior") 
 
 TEST_CASE("linear regression: unknown noise and prior scale, by a sum over both") {
   const MadeTable table = made_table(20, 3, 0.7, 5);
-  const double y_variance = (table.y.array() - table.y.mean()).square().mean();
+  const double y_variance = variance_of(table.y);
   double total = 0, top = -1e300, noise_mean = 0;
-  Eigen::VectorXd mean = Eigen::VectorXd::Zero(4);
-  Eigen::MatrixXd squares = Eigen::MatrixXd::Zero(4, 4);
-  for (const bool look : {true, false})  // for the largest, then for the sums
-    for (double log_noise = -4; log_noise < 3; log_noise += 0.1)
-      for (double log_prior = -10; log_prior < std::log(1e6); log_prior += 0.2) {
-        const DenseRegression dense(table, std::exp(log_noise) * y_variance, std::exp(log_prior));
-        const double log_weight = dense.log_evidence + 0.5 * (log_noise + log_prior);
-        if (look) {
-          top = std::max(top, log_weight);
-          continue;
-        }
-        const double weight = std::exp(log_weight - top);
-        total += weight, mean += weight * dense.weights, noise_mean += weight * std::exp(log_noise) * y_variance;
-        squares += weight * (dense.covariance + dense.weights * dense.weights.transpose());
-      }
-  mean /= total, noise_mean /= total;
-  const Eigen::MatrixXd covariance = squares / total - mean * mean.transpose();
+  PlainMatrix mean(4, 1), squares(4, 4);
+  struct Summand {
+    double log_noise, log_weight;
+    DenseRegression dense;
+  };
+  std::vector<Summand> summands;
+  for (double log_noise = -4; log_noise < 3; log_noise += 0.1)
+    for (double log_prior = -10; log_prior < std::log(1e6); log_prior += 0.2) {
+      DenseRegression dense(table, std::exp(log_noise) * y_variance, std::exp(log_prior));
+      const double log_weight = dense.log_evidence + 0.5 * (log_noise + log_prior);
+      top = std::max(top, log_weight);
+      summands.push_back({log_noise, log_weight, std::move(dense)});
+    }
+  for (const auto& [log_noise, log_weight, dense] : summands) {
+    const double weight = std::exp(log_weight - top);
+    total += weight, mean += weight * dense.weights, noise_mean += weight * std::exp(log_noise) * y_variance;
+    squares += weight * (dense.covariance + dense.weights * dense.weights.transpose());
+  }
+  mean = 1 / total * mean, noise_mean /= total;
+  const PlainMatrix covariance = 1 / total * squares - mean * mean.transpose();
   const LinearFit fit = linear_regression(table.x, table.y);
   CHECK(fit.converged);
-  for (Eigen::Index j = 0; j < 4; ++j) {
+  for (std::size_t j = 0; j < 4; ++j) {
+    const auto at = static_cast<Eigen::Index>(j);
     const double sd = std::sqrt(covariance(j, j));
-    CHECK(std::abs(fit.weights[j] - mean[j]) < 0.05 * sd);
-    CHECK(std::sqrt(fit.covariance(j, j)) == doctest::Approx(sd).epsilon(0.05));
+    CHECK(std::abs(fit.weights[at] - mean[j]) < 0.05 * sd);
+    CHECK(std::sqrt(fit.covariance(at, at)) == doctest::Approx(sd).epsilon(0.05));
   }
   CHECK(fit.noise_variance == doctest::Approx(noise_mean).epsilon(0.05));
 }

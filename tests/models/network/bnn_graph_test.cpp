@@ -17,13 +17,12 @@
 #include "models/table/relevance.h"
 #include "schedules/forward_backward.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/scores.h"
 
 namespace {
 
 using namespace dma;
-using oracle::random_matrix;
-
-double largest(const Eigen::MatrixXd& m) { return m.cwiseAbs().maxCoeff(); }
+using oracle::farthest, oracle::filled, oracle::random_matrix;
 
 // The network in plain loops: a unit with z = w.h + b and v = smoothing^2 |w|^2 gives E[leaky(N(z, v))].
 Vector network(const BnnShape& shape, const Vector& m, Vector h) {
@@ -32,8 +31,12 @@ Vector network(const BnnShape& shape, const Vector& m, Vector h) {
     const auto units = static_cast<Index>(shape.layers[l + 1]), inputs = static_cast<Index>(shape.layers[l]);
     Vector next(units);
     for (Index j = 0; j < units; ++j) {
-      const Vector w = m.segment(at + j * inputs, inputs);
-      const double z = w.dot(h) + (shape.bias ? m(at + units * inputs + j) : 0), sd = shape.smoothing * w.norm();
+      double z = shape.bias ? m(at + units * inputs + j) : 0, square = 0;
+      for (Index i = 0; i < inputs; ++i) {
+        const double w = m(at + j * inputs + i);
+        z += w * h(i), square += w * w;
+      }
+      const double sd = shape.smoothing * std::sqrt(square);
       next(j) = z;
       if (l + 2 == shape.layers.size()) continue;
       const double slope = shape.slopes[l], t = z / sd;
@@ -60,13 +63,16 @@ TEST_CASE("network: its row program is the network, with and without smoothing a
       Matrix f, gains, above, below;
       program.linearise(m, rows, f, gains);
       for (Index n = 0; n < rows.rows(); ++n)
-        CHECK(largest(f.row(n).transpose() - network(shape, m, rows.row(n).transpose())) < 1e-13);
+        CHECK(farthest(f.row(n).transpose(), network(shape, m, rows.row(n).transpose())) < 1e-13);
       constexpr double kStep = 1e-6;
       for (Index i = 0; i < m.size(); ++i) {
-        const Vector unit = Vector::Unit(m.size(), i);
-        program.evaluate(m + kStep * unit, rows, above);
-        program.evaluate(m - kStep * unit, rows, below);
-        CHECK(largest((above - below).reshaped() / (2 * kStep) - gains.col(i)) < 1e-7);
+        Vector moved = m;
+        moved(i) = m(i) + kStep;
+        program.evaluate(moved, rows, above);
+        moved(i) = m(i) - kStep;
+        program.evaluate(moved, rows, below);
+        const Matrix slopes = filled(above.size(), [&](Index k) { return (above(k) - below(k)) / (2 * kStep); });
+        CHECK(farthest(slopes, gains.col(i)) < 1e-7);
       }
       Index at = 0;
       for (std::size_t l = 0; l < 3; ++l)
@@ -100,15 +106,18 @@ TEST_CASE("network: every layer is one matrix product, and its kernel matrix nee
   program.linearise(m, others, f, other_gains);
   program.linearise(m, rows, f, gains);
   for (const bool alike : {true, false}) {  // inputs, or each with a prior variance of its own
-    Vector variance = program.prior().precision.cwiseInverse();
-    for (Index j = 0; j < 6 && !alike; ++j) variance.segment(j * 3, 3).array() *= Eigen::Array3d(1e-3, 1, 0.2);
+    constexpr double kTimes[] = {1e-3, 1, 0.2};
+    const Vector variance = filled(program.scalars(), [&](Index i) {
+      return 1 / program.prior().precision(i) * (!alike && i < 6 * 3 ? kTimes[i % 3] : 1);
+    });
+    const Matrix spread = filled(7, program.scalars(), [&](Index n, Index i) { return gains(n, i) * variance(i); });
     const auto own = program.gains(m, rows, variance, f), its = program.gains(m, others, variance, f);
-    const Matrix kernel = gains * variance.asDiagonal() * gains.transpose();
-    CHECK(largest(own->kernel(variance) - kernel) < 1e-12);
-    CHECK(largest(own->kernel_diagonal(variance) - kernel.diagonal()) < 1e-12);
-    CHECK(largest(own->kernel_with(*its, variance) - gains * variance.asDiagonal() * other_gains.transpose()) < 1e-12);
-    CHECK(largest(own->forward(m) - gains * m) < 1e-12);
-    CHECK(largest(own->backward(rows.col(0)) - gains.transpose() * rows.col(0)) < 1e-12);
+    const Matrix kernel = product_by_transposed(spread, gains);
+    CHECK(farthest(own->kernel(variance), kernel) < 1e-12);
+    CHECK(farthest(own->kernel_diagonal(variance), kernel.diagonal()) < 1e-12);
+    CHECK(farthest(own->kernel_with(*its, variance), product_by_transposed(spread, other_gains)) < 1e-12);
+    CHECK(farthest(own->forward(m), product_of(gains, m)) < 1e-12);
+    CHECK(farthest(own->backward(rows.col(0)), transposed_product(gains, rows.col(0))) < 1e-12);
   }
 }
 
@@ -120,9 +129,9 @@ TEST_CASE("network: its whole graph, written and read, is the mixture that it pr
   for (const auto& [inputs, outputs, smoothing] :
        {std::tuple<Index, Index, double>{2, 1, 0}, {2, 2, 0}, {2, 1, 0.4}, {20, 1, 0}}) {
     const Matrix x = random_matrix(kRows, inputs, 1);
-    Matrix y(kRows, outputs);
-    for (Index j = 0; j < outputs; ++j)
-      y.col(j) = (2 * x.col(0)).array().sin() + 0.3 * (0.6 * x.col(1)).array().exp() * e.col(j).array();
+    const Matrix y = filled(kRows, outputs, [&](Index n, Index j) {
+      return std::sin(2 * x(n, 0)) + 0.3 * std::exp(0.6 * x(n, 1)) * e(n, j);
+    });
     Bnn net({.layers = {static_cast<std::size_t>(inputs), 3, static_cast<std::size_t>(outputs)},
              .standardise = false,
              .members = 2,
@@ -140,8 +149,8 @@ TEST_CASE("network: its whole graph, written and read, is the mixture that it pr
       if (seen.empty()) return m;
       const auto own = std::ssize(seen);
       Vector all = Vector::Zero(m.size() + 3 * (inputs - own));
-      for (Index j = 0; j < 3; ++j) all.segment(j * inputs, inputs)(seen) = m.segment(j * own, own);
-      all.tail(m.size() - 3 * own) = m.tail(m.size() - 3 * own);
+      for (Index i = 0; i < 3 * own; ++i) all(i / own * inputs + seen[static_cast<std::size_t>(i % own)]) = m(i);
+      std::copy(m.begin() + 3 * own, m.end(), all.begin() + 3 * inputs);
       return all;
     };
     for (Index i = 0; i < inputs; ++i)
@@ -180,13 +189,14 @@ TEST_CASE("network: its whole graph, written and read, is the mixture that it pr
       set_all(whole(joint.members[k].plain_posterior->state.mean), shape, labels[k]);
       set_all(whole(joint.members[k].weighted_posterior->state.mean), shape, labels[k] + "_weighted");
     }
-    const Matrix line = joint.baseline->state.mean.reshaped(inputs + 1, outputs);  // weights and bias of every output
-    const Matrix weights = line.topRows(inputs);
-    set("prior1_linear", {weights.data(), weights.data() + weights.size()});
-    const Vector biases = line.row(inputs).transpose();
-    set("bias_prior1_linear", {biases.begin(), biases.end()});
+    std::vector<double> weights, biases;
+    for (Index i = 0; i < (inputs + 1) * outputs; ++i)  // weights and bias of every output
+      ((i + 1) % (inputs + 1) == 0 ? biases : weights).push_back(joint.baseline->state.mean(i));
+    set("prior1_linear", weights);
+    set("bias_prior1_linear", biases);
 
-    const Matrix rows = 2 * random_matrix(6, inputs, 3);  // some beyond the bounds
+    const Matrix drawn = random_matrix(6, inputs, 3);
+    const Matrix rows = filled(6, inputs, [&](Index n, Index j) { return 2 * drawn(n, j); });  // some beyond the bounds
     const Matrix targets = random_matrix(6, outputs, 4);
     std::vector<PredictionComponent> components = net.predict(rows).components;
     for (PredictionComponent& own : components) own.epistemic_sd.setZero();

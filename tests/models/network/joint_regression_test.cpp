@@ -2,10 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 
 #include "models/table/relevance.h"
+#include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/scores.h"
 
 using namespace dma;
 
@@ -26,7 +29,7 @@ TEST_CASE("joint regression: a network that won before and loses now leaves no t
   CHECK(report.network_fraction < 0.01);
   CHECK_FALSE(net.memory().members[0].weighted_posterior.has_value());
   const Prediction p = Prediction::mix(net.predict(rows));
-  CHECK((p.mean - straight).cwiseAbs().maxCoeff() < 0.05);
+  CHECK(oracle::farthest(p.mean, straight) < 0.05);
 }
 
 TEST_CASE(
@@ -37,11 +40,13 @@ TEST_CASE(
     JointRegression net({.shape = {.layers = {2, 3, 1}, .slopes = {0.1}}, .epochs = 10, .members = 1});
     net.fit({rows, targets});
     const Vector& beta = net.memory().baseline->state.noise.at(0).beta;
-    return beta.size() > 1 ? Vector(beta.tail(2)) : Vector(Vector::Zero(2));
+    return beta.size() > 1 ? std::array{beta(beta.size() - 2), beta(beta.size() - 1)} : std::array{0.0, 0.0};
   };
-  const Matrix varying = rows.col(0).array() + 0.3 * (0.6 * rows.col(1).array()).exp() * noise.array();
-  CHECK(slopes_of(varying)(1) == doctest::Approx(1.2).epsilon(0.15));  // of the logarithm of the variance
-  CHECK(slopes_of(rows.col(0) + 0.3 * noise).cwiseAbs().maxCoeff() < 0.1);
+  const auto louder = [&](double times) {
+    return oracle::filled(kRows, [&](Index n) { return rows(n, 0) + 0.3 * std::exp(times * rows(n, 1)) * noise(n); });
+  };
+  CHECK(slopes_of(louder(0.6))[1] == doctest::Approx(1.2).epsilon(0.15));  // of the logarithm of the variance
+  for (const double slope : slopes_of(louder(0))) CHECK(std::abs(slope) < 0.1);
 }
 
 TEST_CASE("joint regression: with fewer rows than weights a network needs the better evidence too") {
@@ -61,14 +66,13 @@ namespace {
 // y = 2 x0 + sin 2 x1 + x2 x3 + noise, standardised by what is known of it.
 RowData smooth_rows(Index rows, Index inputs, std::uint64_t seed) {
   const Matrix x = oracle::random_matrix(rows, inputs, seed), noise = oracle::random_matrix(rows, 1, seed + 1);
-  Matrix y(rows, 1);
-  for (Index i = 0; i < rows; ++i)
-    y(i, 0) = (2 * x(i, 0) + std::sin(2 * x(i, 1)) + x(i, 2) * x(i, 3) + 0.3 * noise(i, 0)) / 2.3;
-  return {x, y};
+  return {x, oracle::filled(rows, [&](Index i) {
+            return (2 * x(i, 0) + std::sin(2 * x(i, 1)) + x(i, 2) * x(i, 3) + 0.3 * noise(i)) / 2.3;
+          })};
 }
 
 double rmse(const std::vector<PredictionComponent>& said, const Matrix& targets) {
-  return std::sqrt((Prediction::mix(said).mean - targets).squaredNorm() / static_cast<double>(targets.size()));
+  return oracle::rmse(Prediction::mix(said).mean, targets);
 }
 
 }  // namespace
@@ -85,8 +89,7 @@ TEST_CASE("joint regression: what is said of unseen rows holds for fresh ones, w
     CAPTURE(said);
     CAPTURE(is);
     CHECK(said == doctest::Approx(is).epsilon(0.08));  // by leverage alone 50 units say 0.8 of it
-    const Eigen::ArrayXXd below = Prediction::mix(found).cumulative(fresh.targets);
-    const double coverage = (below > 0.025 && below < 0.975).cast<double>().mean();
+    const double coverage = oracle::inside_95(Prediction::mix(found).cumulative(fresh.targets));
     CAPTURE(coverage);
     CHECK(coverage > 0.93);
     CHECK(coverage < 0.975);
@@ -100,7 +103,8 @@ TEST_CASE("joint regression: rows held out choose a width, and a stop while they
   };
   const auto width_of = [](const JointRegression& net) { return net.options().shape.layers[1]; };
   const Matrix x = oracle::random_matrix(250, 1, 8), noise = oracle::random_matrix(250, 1, 9);
-  const RowData noisy{x, x.cwiseAbs() + 0.3 * noise}, waves{x, (4 * x.array()).sin().matrix() + 0.01 * noise};
+  const RowData noisy{x, oracle::filled(250, [&](Index n) { return std::abs(x(n)) + 0.3 * noise(n); })},
+      waves{x, oracle::filled(250, [&](Index n) { return std::sin(4 * x(n)) + 0.01 * noise(n); })};
   JointRegression few(options()), many(options());
   few.fit(noisy), many.fit(waves);
   CHECK(width_of(few) == 10);  // one kink
@@ -128,23 +132,28 @@ TEST_CASE("joint regression: rows held out choose a width, and a stop while they
 TEST_CASE("joint regression: two hidden layers are taken where they are clearly better, and only there") {
   using Layers = std::vector<std::size_t>;
   const Matrix x = oracle::random_matrix(300, 3, 28), noise = oracle::random_matrix(300, 1, 29);
-  const auto layers_for = [&](Eigen::ArrayXd y, double sd) -> Layers {
-    y -= y.mean(), y /= std::sqrt(y.square().mean());
+  const auto layers_for = [&](const std::function<double(Index)>& truth, double sd) -> Layers {
+    const Matrix raw = oracle::filled(300, truth);
+    const double mean = oracle::mean_of(raw);
+    const Matrix moved = oracle::filled(300, [&](Index n) { return raw(n) - mean; });
+    const double spread = oracle::rms(moved);
     JointRegression net({.shape = {.layers = {3, 50, 1}, .slopes = {0.1}}, .choose_width = true, .members = 1});
-    net.fit({x, y.matrix() + sd * noise});
+    net.fit({x, oracle::filled(300, [&](Index n) { return moved(n) / spread + sd * noise(n); })});
     return net.options().shape.layers;
   };
-  const Eigen::ArrayXd size = x.col(2).array().abs();
-  CHECK(layers_for((x.col(0).array() * x.col(1).array() > 0).select(2 * size, -size), 0.02) == Layers{3, 20, 20, 1});
-  CHECK(layers_for(x.col(0).array().sin() + x.col(1).array().cos(), 0.3).size() == 3);
+  const auto corners = [&](Index n) { return (x(n, 0) * x(n, 1) > 0 ? 2 : -1) * std::abs(x(n, 2)); };
+  CHECK(layers_for(corners, 0.02) == Layers{3, 20, 20, 1});
+  CHECK(layers_for([&](Index n) { return std::sin(x(n, 0)) + std::cos(x(n, 1)); }, 0.3).size() == 3);
 }
 
 TEST_CASE("joint regression: of many inputs those that matter are found, and predict as well as alone") {
   // y = sin 2 x0 + x1 / 2 + weak x2 + noise: parts of the rows may find x2 or not.
   const auto rows_of = [](Index rows, Index inputs, std::uint64_t seed) -> RowData {
     const Matrix x = oracle::random_matrix(inputs, rows, seed).transpose();  // the first columns are the same
-    const Eigen::ArrayXd y = (2 * x.col(0).array()).sin() + 0.5 * x.col(1).array() + 0.12 * x.col(2).array();
-    return {x, y.matrix() + 0.5 * oracle::random_matrix(rows, 1, seed + 100)};
+    const Matrix noise = oracle::random_matrix(rows, 1, seed + 100);
+    return {x, oracle::filled(rows, [&](Index n) {
+              return std::sin(2 * x(n, 0)) + 0.5 * x(n, 1) + 0.12 * x(n, 2) + 0.5 * noise(n);
+            })};
   };
   const auto fitted = [&](const RowData& data, Index inputs) {
     JointRegression net({.shape = {.layers = {static_cast<std::size_t>(inputs), 10, 1}, .slopes = {0.1}},
@@ -163,8 +172,7 @@ TEST_CASE("joint regression: of many inputs those that matter are found, and pre
   CHECK(rmse(said, fresh.targets) < 1.03 * rmse(alone.predict(fresh.rows.leftCols(2)), fresh.targets));
   CHECK(rmse(said, fresh.targets) < 0.6);  // 0.5 is noise; 0.75 and more where all inputs are alike
   CHECK(rmse(net.left_out(), data.targets) == doctest::Approx(rmse(said, fresh.targets)).epsilon(0.1));
-  const Eigen::ArrayXXd below = Prediction::mix(said).cumulative(fresh.targets);
-  CHECK(std::abs((below > 0.025 && below < 0.975).cast<double>().mean() - 0.95) < 0.02);
+  CHECK(std::abs(oracle::inside_95(Prediction::mix(said).cumulative(fresh.targets)) - 0.95) < 0.02);
 
   JointRegression again(net.options());
   again.restore(net.memory());
@@ -192,11 +200,16 @@ TEST_CASE("joint regression: with learned noise and scale a line leaves rows out
     net.fit({x, y});
     const SharedState& state = net.memory().members[0].plain;
     const double variance = 1 / (state.scale * net.prior_of(0).precision(0));  // of weights and bias
-    const Matrix inverse = (variance * (x * x.transpose() + Matrix::Ones(60, 60)) +
-                            std::exp(state.noise[0].beta(0)) * Matrix::Identity(60, 60))
-                               .inverse();
-    const Matrix expected = y.array() - (inverse * y).array() / inverse.diagonal().array();
-    CHECK((net.left_out().at(0).mean - expected).cwiseAbs().maxCoeff() < 1e-6);
+    using oracle::PlainMatrix;
+    const PlainMatrix inverse = (variance * (PlainMatrix(x) * PlainMatrix(x).transpose() + PlainMatrix(60, 60, 1)) +
+                                 std::exp(state.noise[0].beta(0)) * PlainMatrix::identity(60))
+                                    .inverse(),
+                      pulls = inverse * y;
+    const Matrix left_out = net.left_out().at(0).mean;
+    for (std::size_t n = 0; n < 60; ++n) {
+      const auto row = static_cast<Index>(n);
+      CHECK(std::abs(left_out(row) - (y(row) - pulls[n] / inverse(n, n))) < 1e-6);
+    }
   }
 }
 
@@ -235,9 +248,9 @@ TEST_CASE("joint regression: a row of weight w is w equal rows, to networks and 
         REQUIRE((by_weights.*posterior).has_value() == (by_rows.*posterior).has_value());
         if (!(by_rows.*posterior)) continue;
         const SharedPosterior &own = *(by_weights.*posterior), &other = *(by_rows.*posterior);
-        CHECK((own.state.mean - other.state.mean).cwiseAbs().maxCoeff() < 1e-6);
-        CHECK((own.state.noise[0].beta - other.state.noise[0].beta).cwiseAbs().maxCoeff() < 1e-6);
-        CHECK((own.factor - other.factor).cwiseAbs().maxCoeff() < 1e-5 * other.factor.cwiseAbs().maxCoeff());
+        CHECK(oracle::farthest(own.state.mean, other.state.mean) < 1e-6);
+        CHECK(oracle::farthest(own.state.noise[0].beta, other.state.noise[0].beta) < 1e-6);
+        CHECK(oracle::farthest(own.factor, other.factor) < 1e-5 * other.factor.cwiseAbs().maxCoeff());
       }
     }
   }
@@ -261,19 +274,18 @@ TEST_CASE("joint regression: weights of c are known noise of 1 / c, and rows tha
     const auto found = learned(data, 0.2);
     REQUIRE(found.size() == known.size());
     for (std::size_t k = 0; k < found.size(); ++k) {
-      CHECK((found[k].mean - known[k].mean).cwiseAbs().maxCoeff() < 1e-8);
-      CHECK((found[k].epistemic_sd - known[k].epistemic_sd).cwiseAbs().maxCoeff() < 1e-8);
+      CHECK(oracle::farthest(found[k].mean, known[k].mean) < 1e-8);
+      CHECK(oracle::farthest(found[k].epistemic_sd, known[k].epistemic_sd) < 1e-8);
     }
   }
   RowData data = smooth_rows(10, 4, 2);
   data.weights = Vector::LinSpaced(10, 0.5, 5);
   const auto line = [](RowData some) {
-    auto net = std::make_unique<JointRegression>(JointRegressionOptions{
-        .shape = {.layers = {4, 1}, .slopes = {}},
-        .learn_scale = false,
-        .noise = {0.3},
-        .doubt_extrapolation = false,
-        .members = 1});
+    auto net = std::make_unique<JointRegression>(JointRegressionOptions{.shape = {.layers = {4, 1}, .slopes = {}},
+                                                                        .learn_scale = false,
+                                                                        .noise = {0.3},
+                                                                        .doubt_extrapolation = false,
+                                                                        .members = 1});
     net->fit(std::move(some));
     return net;
   };

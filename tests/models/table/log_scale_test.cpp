@@ -9,15 +9,17 @@
 #include "models/network/regression.h"
 #include "models/table/standardiser.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/scores.h"
 
 namespace {
 
 using namespace dma;
-using oracle::random_matrix;
+using oracle::filled, oracle::random_matrix;
 
 // exp of standard normal numbers.
 Matrix amounts(Index rows, Index columns, std::uint64_t seed) {
-  return random_matrix(rows, columns, seed).array().exp().matrix();
+  const Matrix logs = random_matrix(rows, columns, seed);
+  return filled(rows, columns, [&](Index n, Index j) { return std::exp(logs(n, j)); });
 }
 
 // Which columns get a logarithmic scale.
@@ -57,43 +59,46 @@ TEST_CASE("log scale: logarithms, below the smallest number the tangent, other c
 
 TEST_CASE("log scale: amounts get one unless the target is smoother in them as they are; others never do") {
   const Index n = 300;
-  Matrix rows(n, 4);
-  rows << amounts(n, 2, 1), random_matrix(n, 1, 2), (random_matrix(n, 1, 3).array() + 10).matrix();
-  const Vector noise = random_matrix(n, 1, 4), x = rows.col(0), z = rows.col(1);
-  CHECK(logged(rows, x.array().log().matrix() + 0.3 * noise) == Which{0, 1});
-  CHECK(logged(rows, x + 0.3 * noise) == Which{1});
-  CHECK(logged(rows, x + 2 * noise) == Which{1});
-  CHECK(logged(rows, x + z + 0.3 * noise) == Which{});
-  CHECK(logged(rows, x.cwiseInverse() + 3 * z + 0.1 * noise) == Which{0});
+  const Matrix some = amounts(n, 2, 1), around_0 = random_matrix(n, 1, 2), around_10 = random_matrix(n, 1, 3),
+               noise = random_matrix(n, 1, 4);
+  Matrix rows = filled(n, 4, [&](Index i, Index j) {
+    return j < 2 ? some(i, j) : j == 2 ? around_0(i) : around_10(i) + 10;
+  });
+  const auto logged_for = [&](double (*truth)(double x, double z), double sd) {
+    return logged(rows, filled(n, [&](Index i) { return truth(some(i, 0), some(i, 1)) + sd * noise(i); }));
+  };
+  CHECK(logged_for([](double x, double) { return std::log(x); }, 0.3) == Which{0, 1});
+  CHECK(logged_for([](double x, double) { return x; }, 0.3) == Which{1});
+  CHECK(logged_for([](double x, double) { return x; }, 2) == Which{1});
+  CHECK(logged_for([](double x, double z) { return x + z; }, 0.3) == Which{});
+  CHECK(logged_for([](double x, double z) { return 1 / x + 3 * z; }, 0.1) == Which{0});
   CHECK(logged(rows, noise) == Which{0, 1});
   CHECK(logged(rows, Vector::Constant(n, 7)) == Which{0, 1});
   // Of several targets the sum of what they say counts: one speaks loudly against it, one hardly for it.
-  Matrix both(n, 2);
-  both << x.array().log().matrix() + 10 * noise, x + 0.3 * noise;
+  const Matrix both = filled(n, 2, [&](Index i, Index j) {
+    return j == 0 ? std::log(some(i, 0)) + 10 * noise(i) : some(i, 0) + 0.3 * noise(i);
+  });
   CHECK(logged(rows, both) == Which{1});
   // A number at or below 0, or few rows: as they are.
   rows(5, 0) = 0;
   CHECK(logged(rows, noise) == Which{1});
-  CHECK(logged(rows.topRows(40), noise.head(40)) == Which{});
+  CHECK(logged(rows.topRows(40), noise.topRows(40)) == Which{});
 }
 
 TEST_CASE("log scale: a row of weight 2 is two rows, and magnitudes do not matter") {
   const Index n = 120;
-  const Matrix rows = amounts(n, 3, 5);
-  const Vector y = rows.col(0) + (rows.col(1).array().log() + random_matrix(n, 1, 6).col(0).array()).matrix();
-  Vector weights = Vector::Ones(n);
-  weights.head(30).setConstant(2);
-  Matrix repeated(n + 30, 3);
-  repeated << rows, rows.topRows(30);
-  Vector again(n + 30);
-  again << y, y.head(30);
+  const Matrix rows = amounts(n, 3, 5), noise = random_matrix(n, 1, 6);
+  const Matrix y = filled(n, [&](Index i) { return rows(i, 0) + (std::log(rows(i, 1)) + noise(i)); });
+  const Vector weights = filled(n, [](Index i) { return i < 30 ? 2 : 1; });
+  Which repeated;
+  for (Index i = 0; i < n + 30; ++i) repeated.push_back(i % n);
   CHECK(logged(rows, y) == Which{1, 2});
-  CHECK(logged(rows, y, weights) == logged(repeated, again));
+  CHECK(logged(rows, y, weights) == logged(oracle::chosen(rows, repeated), oracle::chosen(y, repeated)));
   for (const double unit : {1e-300, 1e-100, 1e100, 1e300}) CHECK(logged(unit * rows, 1e100 * y) == Which{1, 2});
 }
 
 TEST_CASE("log scale: networks see ratios and fresh rows gain; a linear table keeps its digits") {
-  const auto fitted = [](const Matrix& x, const Vector& y, bool log_inputs) {
+  const auto fitted = [](const Matrix& x, const Matrix& y, bool log_inputs) {
     RegressionSettings settings = regression_settings(2, std::vector<std::size_t>{5}, 1, 200);
     settings.network.log_inputs = log_inputs;
     settings.network.members = 1;
@@ -101,19 +106,19 @@ TEST_CASE("log scale: networks see ratios and fresh rows gain; a linear table ke
     net.fit(x, y, settings.fit);
     return net;
   };
-  const auto of = [](const Matrix& x) -> Vector { return (x.col(0).array() / x.col(1).array()).log().sin(); };
-  const Matrix x = amounts(200, 2, 7), fresh = amounts(1000, 2, 8);
-  const Vector noise = 0.1 * random_matrix(200, 1, 9);
-  const Bnn by_ratio = fitted(x, of(x) + noise, true), as_is = fitted(x, of(x) + noise, false);
+  const auto wave = [](const Matrix& at, Index n) { return std::sin(std::log(at(n, 0) / at(n, 1))); };
+  const Matrix x = amounts(200, 2, 7), fresh = amounts(1000, 2, 8), noise = random_matrix(200, 1, 9);
+  const Matrix y = filled(200, [&](Index n) { return wave(x, n) + 0.1 * noise(n); }),
+               truth = filled(1000, [&](Index n) { return wave(fresh, n); });
+  const Bnn by_ratio = fitted(x, y, true), as_is = fitted(x, y, false);
   CHECK(by_ratio.memory(true).inputs.log_from.size() == 2);
   CHECK(as_is.memory(true).inputs.log_from.size() == 0);
-  const auto rmse = [&](const Bnn& net) { return (net.predict(fresh).mean - of(fresh)).norm() / std::sqrt(1000); };
-  CHECK(rmse(by_ratio) < 0.5 * rmse(as_is));
+  CHECK(oracle::rmse(by_ratio.predict(fresh).mean, truth) < 0.5 * oracle::rmse(as_is.predict(fresh).mean, truth));
   // New rows beyond what was learned, 0 and less included, have finite predictions that are less sure.
   const Prediction far = by_ratio.predict(Matrix{{0, 1}, {-1, 1}, {1, 1}});
   CHECK(far.mean.allFinite());
   CHECK(far.sd(1, 0) > far.sd(2, 0));
-  const Vector linear = x.col(0) + x.col(1) + noise;
+  const Matrix linear = filled(200, [&](Index n) { return x(n, 0) + x(n, 1) + 0.1 * noise(n); });
   CHECK(fitted(x, linear, true).predict(fresh).mean == fitted(x, linear, false).predict(fresh).mean);
 }
 

@@ -1,7 +1,5 @@
 // Each of the noise models on fresh rows of made tables: intervals hold what they promise, where noise is small and
 // where it is large.
-#include "models/table/noise.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -11,13 +9,15 @@
 #include "engine/support/error.h"
 #include "models/files/bnn_file.h"
 #include "models/network/bnn.h"
+#include "models/table/noise.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/scores.h"
 
 using namespace dma;
 
 namespace {
 
-using Eigen::MatrixXd, Eigen::VectorXd;
+using Eigen::MatrixXd;
 
 // y = signal * (x0 + sin(2 x1)) + noise of sd exp(log_sd + slope * x0).
 struct Law {
@@ -29,26 +29,18 @@ struct Table {
   MatrixXd x, y;
 };
 Table made(const Law& law, Eigen::Index rows, std::uint64_t seed) {
-  Table t{oracle::random_matrix(rows, 2, seed), oracle::random_matrix(rows, 1, seed + 500)};
-  const Eigen::ArrayXd x0 = t.x.col(0).array(), x1 = t.x.col(1).array();
-  t.y.array() = t.y.array() * (law.log_sd + law.slope * x0).exp() + law.signal * (x0 + (2 * x1).sin());
-  return t;
-}
-
-double rmse(const VectorXd& found, const VectorXd& truth) {
-  return std::sqrt((found - truth).squaredNorm() / static_cast<double>(truth.size()));
+  const MatrixXd x = oracle::random_matrix(rows, 2, seed), noise = oracle::random_matrix(rows, 1, seed + 500);
+  return {x, oracle::filled(rows, [&](Eigen::Index n) {
+            return noise(n) * std::exp(law.log_sd + law.slope * x(n, 0)) +
+                   law.signal * (x(n, 0) + std::sin(2 * x(n, 1)));
+          })};
 }
 
 // Of the mean and of least squares, the better.
 double simple_rmse(const Table& learned, const Table& fresh) {
-  const auto with_one = [](const MatrixXd& x) {
-    MatrixXd all(x.rows(), x.cols() + 1);
-    all << x, VectorXd::Ones(x.rows());
-    return all;
-  };
-  const VectorXd weights = with_one(learned.x).householderQr().solve(learned.y.col(0));
-  return std::min(rmse(VectorXd::Constant(fresh.y.rows(), learned.y.mean()), fresh.y),
-                  rmse(with_one(fresh.x) * weights, fresh.y));
+  const double mean = oracle::mean_of(learned.y);
+  return std::min(oracle::rmse(oracle::filled(fresh.y.rows(), [&](Eigen::Index) { return mean; }), fresh.y),
+                  oracle::rmse(oracle::on_line(oracle::line_through(learned.x, learned.y), fresh.x), fresh.y));
 }
 
 struct Honesty {
@@ -57,12 +49,12 @@ struct Honesty {
   double rmse = 0, simple = 0;
 };
 Honesty honesty_of(const Law& law, NoiseModel model) {
-  constexpr std::uint64_t kSeeds = 3;
+  constexpr std::uint64_t kSeeds = 2;
   constexpr Eigen::Index kLearned = 250, kFresh = 600;
   Honesty sum;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const Table learned = made(law, kLearned, seed), fresh = made(law, kFresh, seed + 100);
-    Bnn net({.layers = {2, 12, 1}, .noise_model = model, .members = 1, .seed = seed});
+    Bnn net({.layers = {2, 12, 1}, .noise_model = model, .neighbours = false, .members = 1, .seed = seed});
     net.fit(learned.x, learned.y);
     const Prediction p = net.predict(fresh.x);
     const MatrixXd low = p.quantile(0.025), high = p.quantile(0.975);
@@ -77,7 +69,7 @@ Honesty honesty_of(const Law& law, NoiseModel model) {
              static_cast<double>(last - first) / kSeeds;
     };
     sum.all += fraction(0, kFresh), sum.quiet += fraction(0, kFresh / 3), sum.loud += fraction(2 * kFresh / 3, kFresh);
-    sum.rmse += rmse(p.mean, fresh.y) / kSeeds, sum.simple += simple_rmse(learned, fresh) / kSeeds;
+    sum.rmse += oracle::rmse(p.mean, fresh.y) / kSeeds, sum.simple += simple_rmse(learned, fresh) / kSeeds;
   }
   return sum;
 }
@@ -118,7 +110,7 @@ TEST_CASE("noise model: constant noise is honest where noise is constant, and mi
 TEST_CASE("noise model: constant noise is the same in all rows, and the default is neither of the two") {
   const Table t = made(kLoudAtOneEnd, 120, 3);
   const auto fitted = [&](NoiseModel model) {
-    Bnn net({.layers = {2, 6, 1}, .noise_model = model, .members = 1});
+    Bnn net({.layers = {2, 6, 1}, .noise_model = model, .neighbours = false, .members = 1});
     net.fit(t.x, t.y);
     return net.predict(t.x);
   };

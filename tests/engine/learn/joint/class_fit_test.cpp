@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -10,26 +11,31 @@
 #include "factors/standard_registry.h"
 #include "models/graphs/expressions.h"
 #include "models/network/bnn_graph.h"
+#include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/random_matrices.h"
 
 namespace {
 
 using namespace dma;
-using oracle::random_matrix;
-
-double largest_of(const Eigen::MatrixXd& m) { return m.cwiseAbs().maxCoeff(); }
+using oracle::PlainMatrix, oracle::diagonal_matrix, oracle::largest_difference, oracle::random_matrix;
 
 // Rows whose classes follow linear logits, with chance.
 ClassData labelled(Index rows, Index inputs, Index classes, std::uint64_t seed) {
   ClassData data{random_matrix(rows, inputs, seed), {}};
-  const Matrix logits =
-      data.rows * (1.5 * random_matrix(inputs, classes, seed + 1)) + random_matrix(rows, classes, seed + 2);
+  const PlainMatrix logits = 1.5 * (data.rows * PlainMatrix(random_matrix(inputs, classes, seed + 1))) +
+                             random_matrix(rows, classes, seed + 2);
   for (Index n = 0; n < rows; ++n) {
-    Index own = 0;
-    logits.row(n).maxCoeff(&own);
-    data.classes.push_back(own);
+    const std::vector<double> own = logits.row(n).values();
+    data.classes.push_back(std::ranges::max_element(own) - own.begin());
   }
   return data;
+}
+
+Matrix rows_of(const Matrix& all, const std::vector<Index>& which) {
+  Matrix rows(which.size(), all.cols());
+  for (Index n = 0; n < rows.rows(); ++n)
+    for (Index k = 0; k < all.cols(); ++k) rows(n, k) = all(which[static_cast<std::size_t>(n)], k);
+  return rows;
 }
 
 ClassPrior wide_prior(const RowModel& model) {
@@ -38,20 +44,21 @@ ClassPrior wide_prior(const RowModel& model) {
 
 // J^T H J and J^T r from dense gains, row by row.
 struct DenseClasses {
-  Matrix information;
-  Vector gradient;
+  PlainMatrix information, gradient;
 };
 DenseClasses dense(const RowModel& model, const ClassData& data, const Vector& m) {
   Matrix f, gains;
   model.linearise(m, data.rows, f, gains);
-  const Matrix p = class_probabilities(f), r = class_gradient(p, data.classes, f.cols());
-  DenseClasses found{Matrix::Zero(m.size(), m.size()), Vector::Zero(m.size())};
+  const Matrix p = class_probabilities(f);
+  const PlainMatrix r = class_gradient(p, data.classes, f.cols());
+  DenseClasses found{PlainMatrix(m.size(), m.size()), PlainMatrix(m.size(), 1)};
   const Index rows = data.rows.rows();
   for (Index n = 0; n < rows; ++n) {
-    Matrix own(model.outputs(), m.size());
-    for (Index k = 0; k < model.outputs(); ++k) own.row(k) = gains.row(k * rows + n);
-    found.information += own.transpose() * class_curvature(p.row(n), f.cols()) * own;
-    found.gradient += own.transpose() * r.row(n).transpose();
+    PlainMatrix own(m.size(), model.outputs());
+    for (Index i = 0; i < m.size(); ++i)
+      for (Index k = 0; k < model.outputs(); ++k) own(i, k) = gains(k * rows + n, i);
+    found.information += own * class_curvature(p.row(n), f.cols()) * own.transpose();
+    found.gradient += own * r.row(n).transpose();
   }
   return found;
 }
@@ -73,24 +80,23 @@ class OnlyDense final : public RowModel {
 
 // Laplace's logistic regression as textbooks have it: Newton's method on dense matrices.
 struct Laplace {
-  Vector mean;
-  Matrix precision;
+  PlainMatrix mean, precision;
   double log_evidence = 0;
 };
-Laplace laplace(const RowModel& model, const ClassData& data, const ClassPrior& prior, double scale) {
-  const Vector lambda = prior.at(scale);
-  Laplace found{Vector::Zero(model.scalars()), {}};
-  for (int i = 0; i < 100; ++i) {
-    const DenseClasses d = dense(model, data, found.mean);
-    found.precision = d.information;
-    found.precision += lambda.asDiagonal();
-    found.mean += 0.5 * found.precision.ldlt().solve(d.gradient - lambda.cwiseProduct(found.mean - prior.mean));
+Laplace laplace(const RowModel& model, const ClassData& data, const ClassPrior& prior, double scale, int steps = 60,
+                double part = 0.5) {
+  const PlainMatrix lambda = diagonal_matrix(prior.at(scale));
+  Laplace found{prior.mean, {}};
+  for (int i = 0; i < steps; ++i) {
+    const DenseClasses d = dense(model, data, found.mean.vector());
+    found.precision = d.information + lambda;
+    found.mean += part * found.precision.solve(d.gradient - lambda * (found.mean - prior.mean));
   }
   Matrix f;
-  model.evaluate(found.mean, data.rows, f);
-  found.log_evidence = class_log_likelihood(f, data.classes) -
-                       0.5 * (lambda.array() * (found.mean - prior.mean).array().square()).sum() +
-                       0.5 * lambda.array().log().sum() - 0.5 * std::log(found.precision.determinant());
+  model.evaluate(found.mean.vector(), data.rows, f);
+  const PlainMatrix off = found.mean - prior.mean;
+  found.log_evidence = class_log_likelihood(f, data.classes) - 0.5 * dot(off, lambda * off) +
+                       0.5 * lambda.log_determinant() - 0.5 * found.precision.log_determinant();
   return found;
 }
 
@@ -106,21 +112,22 @@ TEST_CASE(
     const LinearRows linear(3, logits_for(classes));
     const OnlyDense only(network);
     for (const RowModel* model : std::initializer_list<const RowModel*>{&network, &linear, &only}) {
-      const Vector m = random_matrix(model->scalars(), 1, 5),
-                   lambda = random_matrix(model->scalars(), 1, 6).cwiseAbs().array() + 0.1;
-      const Vector g = random_matrix(model->scalars(), 1, 7);
+      const Vector m = random_matrix(model->scalars(), 1, 5), g = random_matrix(model->scalars(), 1, 7);
+      Vector lambda = random_matrix(model->scalars(), 1, 6);
+      for (double& value : lambda) value = std::abs(value) + 0.1;
       ThreadPool pool(2);
       const ClassInformation found(*model, data, m, pool);
       const DenseClasses expected = dense(*model, data, m);
-      CHECK(largest_of(found.gradient() - expected.gradient) < 1e-11);
+      CHECK(largest_difference(found.gradient(), expected.gradient) < 1e-11);
       CHECK(found.log_likelihood() == doctest::Approx(class_log_likelihood(*model, data, m)).epsilon(1e-12));
-      Matrix precision = expected.information;
-      precision += lambda.asDiagonal();
-      CHECK(largest_of(found.step(lambda, g) - precision.ldlt().solve(g)) < 1e-9);
+      const PlainMatrix precision = expected.information + diagonal_matrix(lambda);
+      CHECK(largest_difference(found.step(lambda, g), precision.solve(g)) < 1e-9);
       const ClassFactor factor = found.factor(lambda);
-      Matrix product = Matrix::Zero(m.size(), m.size());
-      product(factor.order, factor.order) = factor.lower * factor.lower.transpose();
-      CHECK(largest_of(product - precision) < 1e-10);
+      const PlainMatrix lower = factor.lower, ordered = lower * lower.transpose();
+      PlainMatrix product(ordered.rows(), ordered.rows());
+      for (std::size_t i = 0; i < ordered.rows(); ++i)
+        for (std::size_t j = 0; j < ordered.rows(); ++j) product(factor.order[i], factor.order[j]) = ordered(i, j);
+      CHECK(largest_difference(product, precision) < 1e-10);
       CHECK(unit_order(*model, 3) == factor.order);
     }
   }
@@ -134,7 +141,7 @@ TEST_CASE("class fit: the linear model at a given scale is Laplace's logistic re
     const ClassFit fit = fit_classes(model, data, prior, Vector::Zero(model.scalars()),
                                      {.epochs = 200, .learn_scale = false, .least_change = 1e-13});
     const Laplace expected = laplace(model, data, prior, 1);
-    CHECK(largest_of(fit.mean - expected.mean) < 1e-6);
+    CHECK(largest_difference(fit.mean, expected.mean) < 1e-6);
     CHECK(fit.log_evidence == doctest::Approx(expected.log_evidence).epsilon(1e-9));
     CHECK(fit.scale == 1);
     CHECK(fit.settled);
@@ -150,9 +157,8 @@ TEST_CASE("class fit: Laplace's evidence is near the integral over the weights")
   constexpr double kStep = 0.02;
   for (double w = -6; w < 6; w += kStep)
     for (double b = -6; b < 6; b += kStep) {
-      const Vector m = (Vector(2) << w, b).finished();
-      sum +=
-          kStep * kStep * 2 / (2 * std::numbers::pi) * std::exp(class_log_likelihood(model, data, m) - m.squaredNorm());
+      const Vector m = Eigen::Vector2d(w, b);
+      sum += kStep * kStep / std::numbers::pi * std::exp(class_log_likelihood(model, data, m) - w * w - b * b);
     }
   CHECK(fit.log_evidence == doctest::Approx(std::log(sum)).epsilon(0.01));
 }
@@ -167,7 +173,7 @@ TEST_CASE(
       fit_classes(model, data, wide_prior(model), Vector::Zero(model.scalars()), {.epochs = 200, .least_change = 1e-9});
   const Laplace expected = laplace(model, data, wide_prior(model), fit.scale);
   const double gamma = 12 - 2 * fit.scale * expected.precision.inverse().trace();
-  CHECK(2 * fit.scale * expected.mean.squaredNorm() == doctest::Approx(gamma).epsilon(1e-3));
+  CHECK(2 * fit.scale * dot(expected.mean, expected.mean) == doctest::Approx(gamma).epsilon(1e-3));
   CHECK(fit.effective_scalars == doctest::Approx(gamma).epsilon(1e-3));
   for (double off = 0.1; off < 10; off *= 1.5)
     CHECK(laplace(model, data, wide_prior(model), off * fit.scale).log_evidence < fit.log_evidence + 1);
@@ -191,47 +197,40 @@ TEST_CASE("class learner: any graph with a logit for each class is Laplace's at 
   const auto moved = sum_rows(
       g, product(g, gather(k, {0, 1, 2, 0, 1, 2, 0, 1, 2}), gather(x, {0, 1, 2, 1, 2, 3, 2, 3, 4})), 3);
   const auto logits = add(g, matrix_product(g, w, apply(g, "square", {moved})), b, "logits");
-  const Matrix transposed = data.rows.transpose();
-  const std::vector<double> xs(transposed.data(), transposed.data() + transposed.size());
+  const std::vector<double> xs = PlainMatrix(data.rows).values();
   ClassLearner learner(g, standard_registry(), logits, {.epochs = 200, .learn_scale = false});
   const JointLearnReport report = learner.fit({{x, xs}}, data.classes);
   const RowProgram& program = learner.program();
   const ClassPrior prior{program.prior().mean, program.prior().precision, Vector::Zero(program.scalars())};
-  Laplace expected{program.prior().mean, {}};
-  for (int i = 0; i < 400; ++i) {
-    const DenseClasses d = dense(OnlyDense(program), data, expected.mean);
-    expected.precision = d.information;
-    expected.precision += prior.precision.asDiagonal();
-    expected.mean +=
-        0.3 * expected.precision.ldlt().solve(d.gradient - prior.precision.cwiseProduct(expected.mean - prior.mean));
-  }
-  const Matrix covariance = expected.precision.inverse();
+  const Laplace expected = laplace(OnlyDense(program), data, prior, 1, 200, 0.3);
+  const PlainMatrix covariance = expected.precision.inverse();
   for (const VariableId v : {k, w, b})
     for (Index i = 0; i < static_cast<Index>(g[v].size); ++i) {
       const Index at = program.first_scalar(v) + i;
       const Gaussian own = learner.belief(v)[static_cast<std::size_t>(i)];
-      CHECK(std::abs(own.mean() - expected.mean(at)) < 0.01 * own.sd());  // it stops where the evidence does
+      CHECK(std::abs(own.mean() - expected.mean[at]) < 0.01 * own.sd());  // it stops where the evidence does
       CHECK(own.variance() == doctest::Approx(covariance(at, at)).epsilon(0.01));
     }
   CHECK(report.starts[0].settled);
   const Matrix p = learner.predict({{x, xs}});
-  CHECK(largest_of(p.rowwise().sum().array() - 1) < 1e-12);
+  CHECK(largest_difference(p * PlainMatrix(3, 1, 1), PlainMatrix(70, 1, 1)) < 1e-12);
   CHECK(log_score(p, data.classes) > log_score(learner.left_out(), data.classes));
 
   // Two starts: left-out rows are predicted by the mean of two fits, each from its own draw.
   ClassLearnOptions two{.epochs = 5, .unscaled = {b}, .anchored = {k}, .starts = 2, .seed = 3};
   ClassLearner mixed(g, standard_registry(), logits, two);
   CHECK(mixed.fit({{x, xs}}, data.classes).starts[1].weight == 0.5);
-  Matrix mean = Matrix::Zero(70, 3);
+  PlainMatrix mean(70, 3);
   for (const std::uint64_t seed : {3u, 4u}) {
     const Vector start = draw(program.prior(), seed);  // at the prior's mean the filter has no influence
     ClassPrior own{program.prior().mean, program.prior().precision, Vector::Zero(program.scalars())};
-    own.mean.segment(program.first_scalar(k), 3) = start.segment(program.first_scalar(k), 3);
-    own.precision.segment(program.first_scalar(b), 3).setZero();
-    own.fixed.segment(program.first_scalar(b), 3).setConstant(2);
-    mean += 0.5 * solve_classes(program, data, own, start, {.epochs = 5}).left_out;
+    for (Index i = 0; i < 3; ++i) {
+      const Index of_k = program.first_scalar(k) + i, of_b = program.first_scalar(b) + i;
+      own.mean(of_k) = start(of_k), own.precision(of_b) = 0, own.fixed(of_b) = 2;
+    }
+    mean += 0.5 * PlainMatrix(solve_classes(program, data, own, start, {.epochs = 5}).left_out);
   }
-  CHECK(largest_of(mixed.left_out() - mean) < 1e-12);
+  CHECK(largest_difference(mixed.left_out(), mean) < 1e-12);
 
   ClassLearner loaded(g, standard_registry(), logits);
   const std::string text = mixed.save();
@@ -261,7 +260,7 @@ TEST_CASE("class learner: any graph with a logit for each class is Laplace's at 
   }
   CHECK(slopes[1].mean() == doctest::Approx(0.5 * slopes[0].mean()).epsilon(1e-6));
   CHECK(slopes[1].variance() == doctest::Approx(0.25 + 0.25 * slopes[0].variance()).epsilon(1e-6));
-  CHECK(largest_of(predicted[0] - predicted[1]) < 0.01);  // of fixed points in one and in two dimensions
+  CHECK(largest_difference(predicted[0], predicted[1]) < 0.01);  // of fixed points in one and in two dimensions
 
   // A mean of 1e9 leaves the variance its digits: 1e-4 before two rows of little weight.
   Graph far;
@@ -309,48 +308,49 @@ TEST_CASE("class posterior: logits have the covariance of the dense posterior") 
   const ClassFit fit = fit_classes(model, data, prior, start, {.epochs = 10});
   const Matrix others = random_matrix(5, 3, 52);
   const LogitBeliefs found = logits(model, fit.mean, fit.factor, others);
-  Matrix precision = dense(model, data, fit.mean).information, f, gains;
-  precision += prior.at(fit.scale).asDiagonal();
+  Matrix f, gains;
   model.linearise(fit.mean, others, f, gains);
-  CHECK(largest_of(f - found.mean) < 1e-12);
-  const Matrix covariance = gains * precision.inverse() * gains.transpose();
-  for (Index n = 0; n < 5; ++n)
-    for (Index k = 0; k < 3; ++k)
-      for (Index j = 0; j < 3; ++j) {
-        const Matrix& factor = found.factors[static_cast<std::size_t>(n)];
-        CHECK((factor * factor.transpose())(k, j) == doctest::Approx(covariance(k * 5 + n, j * 5 + n)).epsilon(1e-6));
-      }
+  CHECK(largest_difference(f, found.mean) < 1e-12);
+  const PlainMatrix precision = dense(model, data, fit.mean).information + diagonal_matrix(prior.at(fit.scale));
+  const PlainMatrix covariance = gains * precision.solve(PlainMatrix(gains).transpose());
+  for (std::size_t n = 0; n < 5; ++n) {
+    const PlainMatrix factor = found.factors[n], own = factor * factor.transpose();
+    for (std::size_t k = 0; k < 3; ++k)
+      for (std::size_t j = 0; j < 3; ++j)
+        CHECK(own(k, j) == doctest::Approx(covariance(k * 5 + n, j * 5 + n)).epsilon(1e-6));
+  }
 }
 
 TEST_CASE("class fit: a row of weight w is w equal rows, and is left out with all of them") {
   for (const Index classes : {2, 3}) {
     ClassData data = labelled(40, 2, classes, 71), repeated;
-    data.weights = random_matrix(40, 1, 72).cwiseAbs().array().ceil();
+    data.weights = random_matrix(40, 1, 72);
+    for (double& weight : data.weights) weight = std::ceil(std::abs(weight));
     std::vector<Index> which;
     for (Index n = 0; n < 40; ++n) which.insert(which.end(), static_cast<std::size_t>(data.weights(n)), n);
-    repeated.rows = data.rows(which, Eigen::all);
+    repeated.rows = rows_of(data.rows, which);
     for (const Index n : which) repeated.classes.push_back(data.classes[static_cast<std::size_t>(n)]);
     const LinearRows model(2, logits_for(classes));
     const ClassPrior prior = wide_prior(model);
     const ClassSolution fit = solve_classes(model, data, prior, Vector::Zero(model.scalars()), {}),
                         all = solve_classes(model, repeated, prior, Vector::Zero(model.scalars()), {});
-    CHECK(largest_of(fit.mean - all.mean) < 1e-10);
-    CHECK(largest_of(fit.factor.lower - all.factor.lower) < 1e-9);
+    CHECK(largest_difference(fit.mean, all.mean) < 1e-10);
+    CHECK(largest_difference(fit.factor.lower, all.factor.lower) < 1e-9);
     CHECK(fit.log_evidence == doctest::Approx(all.log_evidence).epsilon(1e-12));
-    CHECK(fit.score == doctest::Approx(log_score(fit.left_out(which, Eigen::all), repeated.classes)).epsilon(1e-12));
+    CHECK(fit.score == doctest::Approx(log_score(rows_of(fit.left_out, which), repeated.classes)).epsilon(1e-12));
     // Its Newton step is taken back from the posterior of all.
-    const Matrix precision = dense(model, repeated, fit.mean).information + Matrix(prior.at(fit.scale).asDiagonal());
+    const PlainMatrix precision = dense(model, repeated, fit.mean).information + diagonal_matrix(prior.at(fit.scale));
     const LogitBeliefs found = leave_one_out(model, fit.mean, fit.factor, data);
     for (Index n = 0; n < 40; ++n) {
-      const ClassData one{data.rows.row(n), {data.classes[static_cast<std::size_t>(n)]}};
+      const ClassData one{rows_of(data.rows, {n}), {data.classes[static_cast<std::size_t>(n)]}};
       const DenseClasses own = dense(model, one, fit.mean);
-      const Matrix without = (precision - data.weights(n) * own.information).inverse();
+      const PlainMatrix without = (precision - data.weights(n) * own.information).inverse();
       Matrix f, gains;
       model.linearise(fit.mean, one.rows, f, gains);
-      const Vector mean = f.row(0).transpose() - data.weights(n) * gains * without * own.gradient;
-      CHECK(largest_of(mean - found.mean.row(n).transpose()) < 1e-9);
-      const Matrix& c = found.factors[static_cast<std::size_t>(n)];
-      CHECK(largest_of(c * c.transpose() - gains * without * gains.transpose()) < 1e-7);
+      const PlainMatrix moved = data.weights(n) * (gains * without * own.gradient);
+      CHECK(largest_difference(PlainMatrix(found.mean).row(n), f - moved.transpose()) < 1e-9);
+      const PlainMatrix c = found.factors[static_cast<std::size_t>(n)];
+      CHECK(largest_difference(c * c.transpose(), gains * without * PlainMatrix(gains).transpose()) < 1e-7);
     }
   }
 }
@@ -362,19 +362,19 @@ TEST_CASE("class posterior: a row left out is predicted nearly as by a fit witho
     const ClassPrior prior = wide_prior(model);
     const ClassFitOptions options{.epochs = 60, .learn_scale = false, .least_change = 1e-12};
     const ClassFit fit = fit_classes(model, data, prior, Vector::Zero(model.scalars()), options);
-    const Matrix foretold = class_probabilities(leave_one_out(model, fit.mean, fit.factor, data), 1);
-    const Matrix with_it = class_probabilities(logits(model, fit.mean, fit.factor, data.rows), 1);
+    const PlainMatrix foretold = class_probabilities(leave_one_out(model, fit.mean, fit.factor, data), 1);
+    const PlainMatrix with_it = class_probabilities(logits(model, fit.mean, fit.factor, data.rows), 1);
     double off = 0, off_with_it = 0;
     for (std::size_t n = 0; n < data.classes.size(); ++n) {
       ClassData rest;
       std::vector<Index> kept;
       for (std::size_t i = 0; i < data.classes.size(); ++i)
         if (i != n) kept.push_back(static_cast<Index>(i)), rest.classes.push_back(data.classes[i]);
-      rest.rows = data.rows(kept, Eigen::all);
+      rest.rows = rows_of(data.rows, kept);
       const ClassFit without = fit_classes(model, rest, prior, fit.mean, options);
-      const auto row = static_cast<Index>(n);
-      const Matrix p = class_probabilities(logits(model, without.mean, without.factor, data.rows.row(row)), 1);
-      off += largest_of(p - foretold.row(row)) / 40, off_with_it += largest_of(p - with_it.row(row)) / 40;
+      const Matrix row = rows_of(data.rows, {static_cast<Index>(n)});
+      const Matrix p = class_probabilities(logits(model, without.mean, without.factor, row), 1);
+      off += largest_difference(p, foretold.row(n)) / 40, off_with_it += largest_difference(p, with_it.row(n)) / 40;
     }
     CHECK(off < 0.005);
     CHECK(off < 0.3 * off_with_it);

@@ -1,7 +1,6 @@
 // Targets whose likelihood is not Gaussian noise.
 #include <doctest/doctest.h>
 
-#include <Eigen/Cholesky>
 #include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/negative_binomial.hpp>
 #include <boost/math/distributions/poisson.hpp>
@@ -12,6 +11,7 @@
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/poisson_distribution.hpp>
 #include <cmath>
+#include <functional>
 #include <numbers>
 
 #include "engine/learn/joint/joint_learner.h"
@@ -19,15 +19,13 @@
 #include "engine/support/error.h"
 #include "factors/authoring/from_log_density.h"
 #include "factors/standard_registry.h"
+#include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/random_matrices.h"
 
 namespace {
 
 using namespace dma;
-using oracle::random_matrix;
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-std::span<const double> cells(const auto& matrix) { return {matrix.data(), static_cast<std::size_t>(matrix.size())}; }
+using oracle::PlainMatrix, oracle::random_matrix;
 
 OutputLikelihood likelihood(const std::string& kind, std::vector<double> parameters) {
   return {standard_registry().kind(kind), std::move(parameters), "y"};
@@ -62,24 +60,24 @@ LinearModel linear_model(std::size_t size) {
 }
 
 // Newton's method on -sum log f + |w|^2 / 8 with slopes and weights in closed form.
-template <class Bend>
-std::pair<Vector, Matrix> newton(const Matrix& x, const Vector& y, const Bend& bend) {
-  Vector w = Vector::Zero(x.cols());
-  Matrix precision;
+std::pair<PlainMatrix, PlainMatrix> newton(const PlainMatrix& x, const PlainMatrix& y,
+                                           const std::function<std::pair<double, double>(double, double)>& bend) {
+  PlainMatrix w(x.columns(), 1), precision;
   for (int step = 0; step < 200; ++step) {
-    Vector slope(x.rows()), weight(x.rows());
-    for (Index i = 0; i < x.rows(); ++i) std::tie(slope(i), weight(i)) = bend(x.row(i).dot(w), y(i));
-    precision = x.transpose() * weight.asDiagonal() * x + 0.25 * Matrix::Identity(x.cols(), x.cols());
-    w += precision.llt().solve(x.transpose() * slope - 0.25 * w);
+    const PlainMatrix at = x * w;
+    PlainMatrix slope(x.rows(), 1), weight(x.rows(), 1);
+    for (std::size_t i = 0; i < x.rows(); ++i) std::tie(slope[i], weight[i]) = bend(at[i], y[i]);
+    precision = weighted_square(x, weight) + 0.25 * PlainMatrix::identity(x.columns());
+    w += precision.solve(x.transpose() * slope - 0.25 * w);
   }
   return {w, precision.inverse()};
 }
 
-Vector counts(const Matrix& x, const Vector& w) {
+PlainMatrix counts(const PlainMatrix& log_rates) {
   boost::random::mt19937_64 random(5);
-  Vector y(x.rows());
-  for (Index i = 0; i < y.size(); ++i)
-    y(i) = boost::random::poisson_distribution<int>(std::exp(x.row(i).dot(w)))(random);
+  PlainMatrix y(log_rates.rows(), 1);
+  for (std::size_t i = 0; i < y.rows(); ++i)
+    y[i] = boost::random::poisson_distribution<int>(std::exp(log_rates[i]))(random);
   return y;
 }
 
@@ -165,27 +163,24 @@ TEST_CASE("joint learner: Poisson regression is Laplace's, with its evidence and
   LinearModel m = linear_model(3);
   const auto y = m.graph.observed("y");
   m.graph.factor("poisson", {m.z, y});
-  RowMajor x = random_matrix(60, 3, 1);
-  x.col(0).setOnes();
-  const Vector count = counts(x, Vector::LinSpaced(3, 1, 0.2));
+  PlainMatrix x = random_matrix(60, 3, 1);
+  for (std::size_t i = 0; i < 60; ++i) x(i, 0) = 1;
+  const PlainMatrix count = counts(x * PlainMatrix::column({1, 0.6, 0.2}));
   JointLearner learner(m.graph, standard_registry(), {y}, {.epochs = 60, .least_gain = 0});
-  const JointLearnReport report = learner.fit({{m.x, cells(x)}, {y, cells(count)}});
+  const JointLearnReport report = learner.fit({{m.x, x.values()}, {y, count.values()}});
   const auto [mode, covariance] =
       newton(x, count, [](double at, double n) { return std::pair(n - std::exp(at), std::exp(at)); });
-  for (Index i = 0; i < 3; ++i) {
-    CHECK(learner.belief(m.w)[static_cast<std::size_t>(i)].mean() == doctest::Approx(mode(i)).epsilon(1e-8));
-    CHECK(learner.belief(m.w)[static_cast<std::size_t>(i)].variance() ==
-          doctest::Approx(covariance(i, i)).epsilon(1e-7));
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(learner.belief(m.w)[i].mean() == doctest::Approx(mode[i]).epsilon(1e-8));
+    CHECK(learner.belief(m.w)[i].variance() == doctest::Approx(covariance(i, i)).epsilon(1e-7));
   }
-  double evidence = -0.125 * mode.squaredNorm() + 0.5 * std::log(covariance.determinant()) - 1.5 * std::log(4.0);
-  for (Index i = 0; i < 60; ++i) {
-    const double at = x.row(i).dot(mode);
-    evidence += count(i) * at - std::exp(at) - std::lgamma(count(i) + 1);
-  }
+  double evidence = -0.125 * dot(mode, mode) + 0.5 * std::log(covariance.determinant()) - 1.5 * std::log(4.0);
+  const PlainMatrix rates = x * mode;
+  for (std::size_t i = 0; i < 60; ++i) evidence += count[i] * rates[i] - std::exp(rates[i]) - std::lgamma(count[i] + 1);
   CHECK(report.log_evidence == doctest::Approx(evidence).epsilon(1e-9));
-  const RowMajor fresh = (RowMajor(1, 3) << 1, 0.5, -1).finished();
-  const Prediction p = learner.predict({{m.x, cells(fresh)}});
-  const double at = fresh.row(0).dot(mode), v = (fresh * covariance * fresh.transpose())(0, 0);
+  const PlainMatrix fresh{{1, 0.5, -1}};
+  const Prediction p = learner.predict({{m.x, fresh.values()}});
+  const double at = (fresh * mode)[0], v = (fresh * covariance * fresh.transpose())[0];
   CHECK(p.mean(0, 0) == doctest::Approx(std::exp(at + 0.5 * v)).epsilon(1e-7));
   CHECK(p.sd(0, 0) * p.sd(0, 0) ==
         doctest::Approx(std::exp(at + 0.5 * v) + std::exp(2 * at + v) * std::expm1(v)).epsilon(1e-6));
@@ -201,42 +196,40 @@ TEST_CASE("joint learner: Poisson regression is Laplace's, with its evidence and
   // What is saved predicts the same.
   JointLearner other(m.graph, standard_registry(), {y});
   other.load(learner.save());
-  CHECK(other.predict({{m.x, cells(fresh)}}).mean(0, 0) == p.mean(0, 0));
-  CHECK_THROWS_WITH_AS(learner.fit({{m.x, cells(fresh)}, {y, std::vector<double>{1.5}}}),
+  CHECK(other.predict({{m.x, fresh.values()}}).mean(0, 0) == p.mean(0, 0));
+  CHECK_THROWS_WITH_AS(learner.fit({{m.x, fresh.values()}, {y, std::vector<double>{1.5}}}),
                        "fit: target 'y' is 1.5 in row 1; poisson expects a whole number in [0, inf)", Error);
 }
 
 TEST_CASE("joint learner: logistic and Student-t regression are Laplace's; an outlier has no say") {
-  const RowMajor x = random_matrix(80, 2, 7);
+  const PlainMatrix x = random_matrix(80, 2, 7);
   for (const bool is_binary : {true, false}) {
     LinearModel m = linear_model(2);
     const auto y = m.graph.observed("y");
     m.graph.factor(is_binary ? "logistic" : "student_t_noise", {m.z, y},
                    is_binary ? ParameterList{} : ParameterList{{"scale", 0.2}, {"degrees", 3.0}});
-    Vector target = x * Eigen::Vector2d(0.8, -1.1) + 0.2 * random_matrix(80, 1, 9);
-    if (is_binary) target = target.unaryExpr([](double t) { return t > 0.3 ? 1.0 : 0.0; });
-    if (!is_binary) target(3) += 50;
+    PlainMatrix target = x * PlainMatrix::column({0.8, -1.1}) + 0.2 * PlainMatrix(random_matrix(80, 1, 9));
+    if (!is_binary) target[3] += 50;
+    for (std::size_t i = 0; i < 80 && is_binary; ++i) target[i] = target[i] > 0.3 ? 1 : 0;
     JointLearner learner(m.graph, standard_registry(), {y}, {.epochs = 100, .least_gain = 0});
-    learner.fit({{m.x, cells(x)}, {y, cells(target)}});
+    learner.fit({{m.x, x.values()}, {y, target.values()}});
     const auto [mode, covariance] = newton(x, target, [&](double at, double t) {
       if (is_binary) return std::pair(t - sigmoid(at), sigmoid(at) * sigmoid(-at));
       const double r = t - at, d = 0.12 + r * r;
       return std::pair(4 * r / d, 4 / d);  // iterated least squares finds the mode
     });
-    for (Index i = 0; i < 2; ++i)
-      CHECK(learner.belief(m.w)[static_cast<std::size_t>(i)].mean() == doctest::Approx(mode(i)).epsilon(1e-6));
+    for (std::size_t i = 0; i < 2; ++i) CHECK(learner.belief(m.w)[i].mean() == doctest::Approx(mode[i]).epsilon(1e-6));
     if (is_binary)
       CHECK(learner.belief(m.w)[0].variance() == doctest::Approx(covariance(0, 0)).epsilon(1e-6));
     else
-      CHECK(std::abs(mode(0) - 0.8) < 0.1);
+      CHECK(std::abs(mode[0] - 0.8) < 0.1);
     // The rows once more, as an update: as if they had been seen twice at the start, but for Laplace's first Gaussian.
-    CHECK(learner.update({{m.x, cells(x)}, {y, cells(target)}}));
-    RowMajor twice_x(160, 2);
-    twice_x << x, x;
-    Vector twice_y(160);
-    twice_y << target, target;
+    CHECK(learner.update({{m.x, x.values()}, {y, target.values()}}));
+    std::vector<double> twice_x = x.values(), twice_y = target.values();
+    twice_x.insert(twice_x.end(), x.values().begin(), x.values().end());
+    twice_y.insert(twice_y.end(), target.values().begin(), target.values().end());
     JointLearner twice(m.graph, standard_registry(), {y}, {.epochs = 100, .least_gain = 0});
-    twice.fit({{m.x, cells(twice_x)}, {y, cells(twice_y)}});
+    twice.fit({{m.x, twice_x}, {y, twice_y}});
     for (std::size_t i = 0; i < 2; ++i)
       CHECK(std::abs(learner.belief(m.w)[i].mean() - twice.belief(m.w)[i].mean()) < twice.belief(m.w)[i].sd());
   }
@@ -248,44 +241,45 @@ TEST_CASE("joint learner: a count and a number on one trunk, each with its likel
   m.graph.factor("gaussian_noise", {m.z, y}, {{"variance", 0.04}});
   m.graph.factor("affine", {m.z, half}, {{"a", 0.5}, {"b", 1.0}});
   m.graph.factor("poisson", {half, n});
-  const RowMajor x = random_matrix(50, 3, 11);
-  const Vector w = Vector::LinSpaced(3, -0.8, 0.9), number = x * w + 0.2 * random_matrix(50, 1, 12);
-  Matrix wide(50, 4);
-  wide << 0.5 * x, Vector::Ones(50);
-  const Vector count = counts(wide, (Vector(4) << w, 1).finished());
+  const PlainMatrix x = random_matrix(50, 3, 11), z_of_rows = x * PlainMatrix::column({-0.8, 0.05, 0.9});
+  const PlainMatrix number = z_of_rows + 0.2 * PlainMatrix(random_matrix(50, 1, 12));
+  const PlainMatrix count = counts(0.5 * z_of_rows + PlainMatrix(50, 1, 1));
   JointLearner learner(m.graph, standard_registry(), {n, y}, {.epochs = 60, .least_gain = 0});
-  learner.fit({{m.x, cells(x)}, {y, cells(number)}, {n, cells(count)}});
-  Vector mode = Vector::Zero(3);
-  Matrix precision;
+  learner.fit({{m.x, x.values()}, {y, number.values()}, {n, count.values()}});
+  PlainMatrix mode(3, 1), precision, slope(50, 1), weight(50, 1);
   for (int step = 0; step < 100; ++step) {
-    const Vector z = x * mode, rate = (0.5 * z.array() + 1).exp();
-    precision = x.transpose() * Vector(25 + 0.25 * rate.array()).asDiagonal() * x + 0.25 * Matrix::Identity(3, 3);
-    mode += precision.llt().solve(x.transpose() * (25 * (number - z) + 0.5 * (count - rate)) - 0.25 * mode);
+    const PlainMatrix z = x * mode;
+    for (std::size_t i = 0; i < 50; ++i) {
+      const double rate = std::exp(0.5 * z[i] + 1);
+      slope[i] = 25 * (number[i] - z[i]) + 0.5 * (count[i] - rate), weight[i] = 25 + 0.25 * rate;
+    }
+    precision = weighted_square(x, weight) + 0.25 * PlainMatrix::identity(3);
+    mode += precision.solve(x.transpose() * slope - 0.25 * mode);
   }
-  const Matrix covariance = precision.inverse();
-  for (Index i = 0; i < 3; ++i) {
-    CHECK(learner.belief(m.w)[static_cast<std::size_t>(i)].mean() == doctest::Approx(mode(i)).epsilon(1e-8));
-    CHECK(learner.belief(m.w)[static_cast<std::size_t>(i)].variance() ==
-          doctest::Approx(covariance(i, i)).epsilon(1e-7));
+  const PlainMatrix covariance = precision.inverse();
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(learner.belief(m.w)[i].mean() == doctest::Approx(mode[i]).epsilon(1e-8));
+    CHECK(learner.belief(m.w)[i].variance() == doctest::Approx(covariance(i, i)).epsilon(1e-7));
   }
-  const RowMajor fresh = random_matrix(2, 3, 13);
-  const Prediction p = learner.predict({{m.x, cells(fresh)}});
+  const PlainMatrix fresh = random_matrix(2, 3, 13), means = fresh * mode,
+                    variances = (fresh * covariance * fresh.transpose()).diagonal();
+  const Prediction p = learner.predict({{m.x, fresh.values()}});
   for (Index i = 0; i < 2; ++i) {
-    const double at = fresh.row(i).dot(mode), v = (fresh.row(i) * covariance * fresh.row(i).transpose())(0, 0);
+    const double at = means[i], v = variances[i];
     CHECK(p.mean(i, 0) == doctest::Approx(std::exp(0.5 * at + 1 + 0.125 * v)).epsilon(1e-7));
     CHECK(p.mean(i, 1) == doctest::Approx(at).epsilon(1e-7));
     CHECK(p.sd(i, 1) == doctest::Approx(std::sqrt(v + 0.04)).epsilon(1e-7));
   }
   // Noise is learned of the number alone, and left-out predictions are there for both.
   JointLearner noisy(m.graph, standard_registry(), {n, y}, {.learn_noise = true});
-  noisy.fit({{m.x, cells(x)}, {y, cells(number)}, {n, cells(count)}});
+  noisy.fit({{m.x, x.values()}, {y, number.values()}, {n, count.values()}});
   CHECK(noisy.noise_variance(1) > 0.01);
   CHECK(noisy.noise_variance(1) < 0.09);
   CHECK_THROWS_WITH_AS((void)noisy.noise_variance(0),
                        "noise_variance: target 'n' has no Gaussian noise, but a likelihood of kind 'poisson'", Error);
   CHECK(noisy.left_out().mean.allFinite());
   Matrix targets(50, 2);
-  targets << count, number;
+  for (Index i = 0; i < 50; ++i) targets(i, 0) = count[i], targets(i, 1) = number[i];
   CHECK(noisy.left_out().log_density(targets).mean() > -2);
 }
 
@@ -299,22 +293,22 @@ TEST_CASE("joint learner: a likelihood of one's own learns; one that is not norm
     LinearModel m = linear_model(1);
     const auto y = m.graph.observed("y");
     m.graph.factor(kind, {m.z, y});
-    const RowMajor x = RowMajor::Ones(30, 1);
-    const Vector times = random_matrix(30, 1, 3).cwiseAbs();
+    const std::vector<double> x(30, 1.0), one(1, 1.0);
+    PlainMatrix times = random_matrix(30, 1, 3);
+    double total = 0;
+    for (std::size_t i = 0; i < 30; ++i) total += times[i] = std::abs(times[i]);
     JointLearner learner(m.graph, registry, {y}, {.epochs = 60, .least_gain = 0});
-    learner.fit({{m.x, cells(x)}, {y, cells(times)}});
-    const RowMajor one = RowMajor::Ones(1, 1);
+    learner.fit({{m.x, x}, {y, times.values()}});
     if (kind == "loose") {
       CHECK_THROWS_WITH_AS(
-          (void)learner.predict({{m.x, cells(one)}}),
+          (void)learner.predict({{m.x, one}}),
           "target 'y': the density of kind 'loose' has a mass of 2 over y; only one that is normalised "
           "(a mass of 1) can predict",
           Error);
       continue;
     }
     const double found = learner.belief(m.w)[0].mean(), v = learner.belief(m.w)[0].variance();
-    CHECK(30 - times.sum() * std::exp(found) - 0.25 * found == doctest::Approx(0).epsilon(1e-6));
-    CHECK(learner.predict({{m.x, cells(one)}}).mean(0, 0) ==
-          doctest::Approx(std::exp(-found + 0.5 * v)).epsilon(1e-6));
+    CHECK(30 - total * std::exp(found) - 0.25 * found == doctest::Approx(0).epsilon(1e-6));
+    CHECK(learner.predict({{m.x, one}}).mean(0, 0) == doctest::Approx(std::exp(-found + 0.5 * v)).epsilon(1e-6));
   }
 }

@@ -80,18 +80,15 @@ TEST_CASE("joint noise: does not fall to zero where there are more scalars than 
   const LinearRows model(kInputs, 1);
   const SharedPrior prior{Vector::Zero(model.scalars()),
                           Vector::Constant(model.scalars(), static_cast<double>(kInputs + 1))};
-  for (std::uint64_t seed = 1; seed <= 8; ++seed)
-    for (const bool depends_on_inputs : {false, true}) {
-      const Matrix x = random_matrix(kRows, kInputs, seed);
-      const RowData data{x, x.leftCols(5).rowwise().sum() + kNoise * random_matrix(kRows, 1, seed + 100)};
-      SharedState state{.mean = Vector::Zero(model.scalars()), .noise = {LogLinearNoise::constant(0.3)}};
-      const auto curvature = make_dual();
-      SharedFitOptions options{.epochs = 150, .least_gain = 0};
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Matrix x = random_matrix(kRows, kInputs, seed);
+    const RowData data{x, x.leftCols(5).rowwise().sum() + kNoise * random_matrix(kRows, 1, seed + 100)};
+    SharedState state{.mean = Vector::Zero(model.scalars()), .noise = {LogLinearNoise::constant(0.3)}};
+    const auto curvature = make_dual();
+    SharedFitOptions options{.epochs = 150, .least_gain = 0};
+    for (const bool depends_on_inputs : {false, true}) {  // the second goes on from the first
+      if (depends_on_inputs) options.epochs = 300, options.noise_depends_on_inputs = true;
       fit_shared(model, data, prior, options, state, *curvature);
-      if (depends_on_inputs) {
-        options.epochs = 300, options.noise_depends_on_inputs = true;
-        fit_shared(model, data, prior, options, state, *curvature);
-      }
       CAPTURE(seed);
       CAPTURE(depends_on_inputs);
       // Rows cannot tell noise from the 95 idle columns exactly, but neither is it a thousandth of what it is.
@@ -99,4 +96,5 @@ TEST_CASE("joint noise: does not fall to zero where there are more scalars than 
       CHECK(found > kNoise / 3);
       CHECK(found < 6 * kNoise);
     }
+  }
 }

@@ -2,30 +2,29 @@
 
 #include <doctest/doctest.h>
 
-#include <boost/math/special_functions/erf.hpp>
-#include <boost/multiprecision/cpp_dec_float.hpp>
 #include <cmath>
 #include <functional>
 
 #include "engine/support/error.h"
 #include "factors/authoring/from_function.h"
 #include "factors/standard_registry.h"
+#include "tests/oracles/high_precision.h"
+#include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/random_matrices.h"
 
 namespace {
 
 using namespace dma;
-using oracle::random_matrix;
-using Digits = boost::multiprecision::cpp_dec_float_50;
-
-double largest_in(const Matrix& m) { return m.size() == 0 ? 0 : m.cwiseAbs().maxCoeff(); }
+using oracle::PlainMatrix, oracle::diagonal_matrix, oracle::largest_difference, oracle::largest_size,
+    oracle::random_matrix;
+using Digits = oracle::Real;
 
 // f of one row at scalars m, in 50 digits.
 using Formula = std::function<Digits(const std::vector<Digits>& m, const std::vector<Digits>& row)>;
 
-std::vector<Digits> digits(const auto& numbers) {
+std::vector<Digits> digits(const PlainMatrix& numbers) {
   std::vector<Digits> all;
-  for (const double number : numbers) all.push_back(Digits(number));
+  for (const double number : numbers.values()) all.push_back(Digits(number));
   return all;
 }
 
@@ -36,10 +35,10 @@ void check(const RowProgram& program, const Matrix& rows, const Vector& m, Index
   Matrix f, gains, again;
   program.linearise(m, rows, f, gains);
   program.evaluate(m, rows, again);
-  CHECK(largest_in(f - again) < 1e-14);
+  CHECK(largest_difference(f, again) < 1e-14);
   const Digits step("1e-16");
   for (Index n = 0; n < rows.rows(); ++n) {
-    const auto row = digits(rows.row(n)), at = digits(m);
+    const auto row = digits(PlainMatrix(rows).row(n)), at = digits(m);
     CHECK(f(n, output) == doctest::Approx(static_cast<double>(formula(at, row))).epsilon(tolerance));
     for (Index i = 0; i < m.size(); ++i) {
       auto above = at, below = at;
@@ -56,31 +55,33 @@ void check_forms(const RowProgram& program, const Matrix& rows, const Matrix& ot
   program.linearise(m, others, f, other_gains);
   program.linearise(m, rows, f, gains);
   for (const bool even : {true, false}) {
-    Vector variance = program.prior().precision.cwiseInverse();
-    if (!even) variance = (1 + random_matrix(m.size(), 1, 11).array().abs()).matrix();
+    Vector variance = random_matrix(m.size(), 1, 11);
+    for (Index i = 0; i < m.size(); ++i)
+      variance(i) = even ? 1 / program.prior().precision(i) : 1 + std::abs(variance(i));
     const auto own = program.gains(m, rows, variance, g), its = program.gains(m, others, variance, g);
-    const Matrix kernel = gains * variance.asDiagonal() * gains.transpose();
-    CHECK(largest_in(own->kernel(variance) - kernel) < 1e-12 * (1 + largest_in(kernel)));
-    CHECK(largest_in(own->kernel_diagonal(variance) - kernel.diagonal()) < 1e-12 * (1 + largest_in(kernel)));
-    CHECK(largest_in(own->kernel_with(*its, variance) - gains * variance.asDiagonal() * other_gains.transpose()) <
-          1e-12 * (1 + largest_in(kernel)));
+    const PlainMatrix spread = gains * diagonal_matrix(variance), kernel = spread * PlainMatrix(gains).transpose();
+    const double rounding = 1e-12 * (1 + largest_size(kernel)), of_gains = 1e-12 * (1 + largest_size(gains));
+    CHECK(largest_difference(own->kernel(variance), kernel) < rounding);
+    CHECK(largest_difference(own->kernel_diagonal(variance), kernel.diagonal()) < rounding);
+    CHECK(largest_difference(own->kernel_with(*its, variance), spread * PlainMatrix(other_gains).transpose()) <
+          rounding);
     const Vector u = random_matrix(m.size(), 1, 4), e = random_matrix(gains.rows(), 1, 5);
-    CHECK(largest_in(own->forward(u) - gains * u) < 1e-12 * (1 + largest_in(gains)));
-    CHECK(largest_in(own->backward(e) - gains.transpose() * e) < 1e-12 * (1 + largest_in(gains)));
+    CHECK(largest_difference(own->forward(u), PlainMatrix(gains) * u) < of_gains);
+    CHECK(largest_difference(own->backward(e), PlainMatrix(gains).transpose() * e) < of_gains);
   }
-  Matrix by_units = Matrix::Zero(gains.rows(), gains.cols());
+  PlainMatrix by_units(gains.rows(), gains.cols());
   const Index n = rows.rows();
   std::vector<int> seen(static_cast<std::size_t>(m.size()));
   for (const UnitGains& unit : program.units(m, rows, g))
     for (std::size_t i = 0; i < unit.scalars.size(); ++i) {
       ++seen[static_cast<std::size_t>(unit.scalars[i])];
       for (Index k = 0; k < program.outputs(); ++k)
-        by_units.col(unit.scalars[i]).segment(k * n, n) =
-            unit.inputs.col(static_cast<Index>(i)).cwiseProduct(unit.up.col(k));
+        for (Index row = 0; row < n; ++row)
+          by_units(k * n + row, unit.scalars[i]) = unit.inputs(row, static_cast<Index>(i)) * unit.up(row, k);
     }
   CHECK(seen == std::vector<int>(seen.size(), 1));
-  CHECK(largest_in(by_units - gains) < 1e-12 * (1 + largest_in(gains)));
-  CHECK(largest_in(g - f) < 1e-14);
+  CHECK(largest_difference(by_units, gains) < 1e-12 * (1 + largest_size(gains)));
+  CHECK(largest_difference(g, f) < 1e-14);
 }
 
 void prior(Graph& g, VariableId v) { g.factor("gaussian_prior", {v}, {{"mean", 0.25}, {"variance", 0.5}}); }
@@ -119,8 +120,7 @@ Skipping skipping(double noise) {
 
 Digits averaged_leaky(const Digits& mean, const Digits& variance, const Digits& slope) {
   const Digits sd = sqrt(variance), t = mean / sd;
-  const Digits density = exp(-t * t / 2) / sqrt(2 * boost::math::constants::pi<Digits>());
-  const Digits below = boost::math::erfc(Digits(-t / sqrt(Digits(2)))) / 2;
+  const auto [density, below, above] = oracle::halves(t);
   return slope * mean + (1 - slope) * (mean * below + sd * density);
 }
 
@@ -206,7 +206,8 @@ TEST_CASE("row program: a formula of scalars alone, without a matrix in it") {
   g.factor("add", {ae, c, f});
   g.factor("gaussian_noise", {f, y}, {{"variance", 0.1}});
   const RowProgram program(g, standard_registry(), {y});
-  const Matrix rows = random_matrix(4, 1, 1).cwiseAbs();
+  Matrix rows = random_matrix(4, 1, 1);
+  for (Index n = 0; n < 4; ++n) rows(n, 0) = std::abs(rows(n, 0));
   const Vector m = draw(program.prior(), 3);
   check(program, rows, m, 0, [](const std::vector<Digits>& w, const std::vector<Digits>& v) {
     return Digits(w[0] * exp(-w[1] * v[0]) + w[2]);
@@ -218,7 +219,7 @@ TEST_CASE("row program: a formula of scalars alone, without a matrix in it") {
   Matrix one, other;
   program.evaluate(m, rows, one);
   of_value.evaluate(m, rows, other);
-  CHECK(one == other);
+  CHECK(PlainMatrix(one).values() == PlainMatrix(other).values());
 }
 
 TEST_CASE("row program: an element that a table of the data chooses") {
@@ -235,8 +236,8 @@ TEST_CASE("row program: an element that a table of the data chooses") {
   CHECK(program.tables()[0].choices == 4);
   REQUIRE(program.input_size() == 2);
   Matrix rows = random_matrix(5, 2, 1), others = random_matrix(2, 2, 2);
-  rows.col(1) << 3, 0, 2, 2, 1;
-  others.col(1) << 1, 3;
+  rows(0, 1) = 3, rows(1, 1) = 0, rows(2, 1) = 2, rows(3, 1) = 2, rows(4, 1) = 1;
+  others(0, 1) = 1, others(1, 1) = 3;
   const Vector m = draw(program.prior(), 3);
   check(program, rows, m, 0, [](const std::vector<Digits>& v, const std::vector<Digits>& row) {
     return Digits(v[static_cast<std::size_t>(static_cast<int>(row[1]))] + v[4] * row[0]);
