@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/LU>
 #include <cmath>
 
 #include "engine/exact/exact.h"
@@ -14,10 +13,12 @@
 #include "models/graphs/graph_file.h"
 #include "schedules/forward_backward.h"
 #include "tests/engine/exact/discrete_model.h"
+#include "tests/oracles/plain_matrix.h"
 
 namespace {
 
 using namespace dma;
+using oracle::PlainMatrix;
 
 double log_beta(double a, double b) { return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b); }
 
@@ -274,7 +275,7 @@ TEST_CASE("gates: Gaussian cases with loops by joint(), as dense matrices have t
            {{"A", row}}, {.when = {{sloped, 1}}});
   g.factor("affine", {gather(level, {0, 0, 0, 0}), line}, {{"a", 1.0}}, {.when = {{sloped, 0}}});
   g.factor("gaussian_noise", {line, y}, {{"variance", 0.5}});
-  const auto x = Eigen::Map<const Eigen::Vector4d>(at.data()), numbers = Eigen::Map<const Eigen::Vector4d>(seen.data());
+  const PlainMatrix x = PlainMatrix::column(at), numbers = PlainMatrix::column(seen), ones(4, 1, 1);
   const Plan plan = compile(g, gates(joint()), standard_registry());
   for (const bool is_missing : {false, true}) {
     State state(plan);
@@ -284,14 +285,12 @@ TEST_CASE("gates: Gaussian cases with loops by joint(), as dense matrices have t
     CHECK(run(plan, state).stop == Report::Stop::exact);
     double log[2], mean[2], variance[2];
     for (int s = 0; s < 2; ++s) {
-      const Eigen::Vector4d ones = Eigen::Vector4d::Ones();
-      const Eigen::Matrix4d c = 0.5 * Eigen::Matrix4d::Identity() + 4 * ones * ones.transpose() +
-                                2.0 * s * x * x.transpose();
+      const PlainMatrix c =
+          0.5 * PlainMatrix::identity(4) + 4 * ones * ones.transpose() + 2.0 * s * x * x.transpose();
       const double known = is_missing ? 1 : s == 1 ? 0.8 : 0.1;
       log[s] = std::log((s == 1 ? 0.4 : 0.6) * known) -
-               0.5 * (numbers.dot(c.inverse() * numbers) + std::log(c.determinant()) +
-                      4 * std::log(2 * std::acos(-1.0)));
-      mean[s] = 4 * ones.dot(c.inverse() * numbers), variance[s] = 4 - 16 * ones.dot(c.inverse() * ones);
+               0.5 * (dot(numbers, c.solve(numbers)) + c.log_determinant() + 4 * std::log(2 * std::acos(-1.0)));
+      mean[s] = 4 * dot(ones, c.solve(numbers)), variance[s] = 4 - 16 * dot(ones, c.solve(ones));
     }
     const double share = 1 / (1 + std::exp(log[0] - log[1])), both = (1 - share) * mean[0] + share * mean[1];
     CHECK(std::abs(state.belief(sloped).mean(0, 1) - share) < 1e-11);

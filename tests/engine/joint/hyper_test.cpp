@@ -2,7 +2,6 @@
 // that are known for these examples.
 #include <doctest/doctest.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -13,11 +12,13 @@
 #include "factors/authoring/from_log_density.h"
 #include "factors/standard_registry.h"
 #include "tests/engine/joint/peers.h"
+#include "tests/oracles/plain_matrix.h"
 
 namespace {
 
 using namespace dma;
 using namespace dma::joint_test;
+using oracle::PlainMatrix;
 
 std::vector<double> squares(const std::vector<double>& x) {
   std::vector<double> out;
@@ -149,16 +150,15 @@ TEST_CASE("hyper: a regression with unknown noise has the Student t of the textb
   });
   // Flat in sigma: least squares, and sd^2 of the coefficients (X'X)^-1 S / (n - k - 3).
   solve(HyperPrior::flat(), [&](const Belief& b, const HyperBelief& sigma) {
-    const auto n = static_cast<Eigen::Index>(rows);
-    const Eigen::MatrixXd x = Eigen::Map<const Eigen::MatrixXd>(a.data(), 2, n).transpose();
-    const Eigen::VectorXd target = Eigen::Map<const Eigen::VectorXd>(kKidScore.data(), n);
-    const Eigen::MatrixXd inverse = (x.transpose() * x).inverse();
-    const Eigen::VectorXd least = inverse * x.transpose() * target;
-    const double rest = (target - x * least).squaredNorm();
+    const auto n = static_cast<double>(rows);
+    PlainMatrix x(rows, 2, 1);
+    for (std::size_t i = 0; i < rows; ++i) x(i, 1) = kMotherIq[i];
+    const PlainMatrix across = x.transpose(), target = PlainMatrix::column(kKidScore);
+    const PlainMatrix inverse = (across * x).inverse(), least = inverse * (across * target), error = target - x * least;
+    const double rest = dot(error, error);
     CHECK(b.mean(1) == doctest::Approx(least[1]).epsilon(1e-9));
-    CHECK(b.sd(1) == doctest::Approx(std::sqrt(inverse(1, 1) * rest / static_cast<double>(n - 5))).epsilon(1e-5));
-    CHECK(sigma.expected([](double s) { return 1 / (s * s); }) ==
-          doctest::Approx(static_cast<double>(n - 3) / rest).epsilon(1e-5));
+    CHECK(b.sd(1) == doctest::Approx(std::sqrt(inverse(1, 1) * rest / (n - 5))).epsilon(1e-5));
+    CHECK(sigma.expected([](double s) { return 1 / (s * s); }) == doctest::Approx((n - 3) / rest).epsilon(1e-5));
   });
 }
 
@@ -233,11 +233,11 @@ TEST_CASE("hyper: germinating seeds, a random effect below a likelihood") {
 }
 
 // f = L z with z standard normal, where L L' is the covariance of the kernel.
-Eigen::MatrixXd kernel(double rho, double alpha) {
-  Eigen::MatrixXd k(11, 11);
-  for (Eigen::Index i = 0; i < 11; ++i)
-    for (Eigen::Index j = 0; j < 11; ++j) {
-      const double d = (kCurveAt[static_cast<std::size_t>(i)] - kCurveAt[static_cast<std::size_t>(j)]) / rho;
+PlainMatrix kernel(double rho, double alpha) {
+  PlainMatrix k(11, 11);
+  for (std::size_t i = 0; i < 11; ++i)
+    for (std::size_t j = 0; j < 11; ++j) {
+      const double d = (kCurveAt[i] - kCurveAt[j]) / rho;
       k(i, j) = alpha * alpha * std::exp(-0.5 * d * d) + (i == j ? 1e-10 : 0);
     }
   return k;
@@ -253,8 +253,7 @@ struct Curve {
   }
   SetByHypers set() const {
     return [factor = curve](State& state, std::span<const double> v) {
-      const Eigen::Matrix<double, -1, -1, Eigen::RowMajor> l = kernel(v[0], v[1]).llt().matrixL();
-      state.set_parameter(factor, "A", std::span(l.data(), 121));
+      state.set_parameter(factor, "A", kernel(v[0], v[1]).lower_root().values());
     };
   }
 };

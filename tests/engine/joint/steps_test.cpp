@@ -1,15 +1,15 @@
 // Nonlinear graphs: Gauss-Newton steps against ones written out, and against alternating least squares.
 #include <doctest/doctest.h>
 
-#include <Eigen/Dense>
-
 #include "factors/authoring/from_function.h"
 #include "tests/engine/joint/joint_models.h"
+#include "tests/oracles/dense_rows.h"
 
 namespace {
 
 using namespace dma;
 using namespace dma::joint_test;
+using oracle::DenseRows, oracle::PlainMatrix, oracle::largest_difference;
 
 constexpr double kStepsError = 1e-8;
 
@@ -68,42 +68,33 @@ struct PoseChain {
 };
 
 struct Solution {
-  Eigen::VectorXd mean;
-  Eigen::MatrixXd covariance;
+  PlainMatrix mean, covariance;
 };
 
 // Positions (x_0, ..., y_0, ...) by Gauss-Newton on all residuals, from the true path.
 Solution gauss_newton(const PoseChain& c) {
-  constexpr int n = PoseChain::kLength;
-  Eigen::VectorXd m(2 * n);
-  for (int t = 0; t < n; ++t)
-    m[t] = PoseChain::path_x(static_cast<std::size_t>(t)), m[n + t] = PoseChain::path_y(static_cast<std::size_t>(t));
-  Eigen::MatrixXd information;
+  constexpr std::size_t n = PoseChain::kLength;
+  Solution found{PlainMatrix(2 * n, 1), {}};
+  PlainMatrix& m = found.mean;
+  for (std::size_t t = 0; t < n; ++t) m[t] = PoseChain::path_x(t), m[n + t] = PoseChain::path_y(t);
   for (int iteration = 0; iteration < 200; ++iteration) {
-    information = Eigen::MatrixXd::Zero(2 * n, 2 * n);
-    Eigen::VectorXd pull = Eigen::VectorXd::Zero(2 * n);
-    const auto add = [&](const Eigen::VectorXd& a, double residual, double variance) {
-      information += a * a.transpose() / variance;
-      pull -= a * residual / variance;
-    };
-    for (const int axis : {0, n}) {
-      add(Eigen::VectorXd::Unit(2 * n, axis), m[axis], PoseChain::kPrior);
-      for (int t = 1; t < n; ++t) {
-        const auto& measured = axis == 0 ? c.steps_x : c.steps_y;
-        add(Eigen::VectorXd::Unit(2 * n, axis + t) - Eigen::VectorXd::Unit(2 * n, axis + t - 1),
-            m[axis + t] - m[axis + t - 1] - measured[static_cast<std::size_t>(t - 1)], PoseChain::kStep);
-      }
+    DenseRows step(2 * n);
+    for (const std::size_t axis : {std::size_t{0}, n}) {
+      const auto& measured = axis == 0 ? c.steps_x : c.steps_y;
+      step.add({{axis, 1}}, -m[axis], PoseChain::kPrior);
+      for (std::size_t t = axis + 1; t < axis + n; ++t)
+        step.add({{t, 1}, {t - 1, -1}}, measured[t - axis - 1] - m[t] + m[t - 1], PoseChain::kStep);
     }
     for (std::uint32_t b = 0; b < PoseChain::kBeacons; ++b)
-      for (int t = 0; t < n; ++t) {
+      for (std::size_t t = 0; t < n; ++t) {
         const double px = m[t] - PoseChain::kBeacon[b][0], py = m[n + t] - PoseChain::kBeacon[b][1],
                      r = std::hypot(px, py);
-        add(px / r * Eigen::VectorXd::Unit(2 * n, t) + py / r * Eigen::VectorXd::Unit(2 * n, n + t),
-            r - c.distances[b][static_cast<std::size_t>(t)], PoseChain::kRange);
+        step.add({{t, px / r}, {n + t, py / r}}, c.distances[b][t] - r, PoseChain::kRange);
       }
-    m += information.ldlt().solve(pull);
+    m += step.mean();
+    if (iteration == 199) found.covariance = step.covariance();
   }
-  return {m, information.inverse()};
+  return found;
 }
 
 }  // namespace
@@ -125,14 +116,12 @@ TEST_CASE("joint: a pose chain with range measurements is where Gauss-Newton goe
   CHECK(report.joint->gradient <= 1e-9);
   const Solution exact = gauss_newton(chain);
   const JointPosterior posterior(state);
-  constexpr int n = PoseChain::kLength;
-  CHECK((posterior.mean(chain.x) - exact.mean.head(n)).cwiseAbs().maxCoeff() < kStepsError);
-  CHECK((posterior.mean(chain.y) - exact.mean.tail(n)).cwiseAbs().maxCoeff() < kStepsError);
-  CHECK((posterior.covariance(chain.x, chain.y) - exact.covariance.topRightCorner(n, n)).cwiseAbs().maxCoeff() <
-        kStepsError);
-  for (int t = 0; t < n; ++t)
-    CHECK(state.belief(chain.x).variance(static_cast<std::size_t>(t)) ==
-          doctest::Approx(exact.covariance(t, t)).epsilon(kStepsError));
+  constexpr std::size_t n = PoseChain::kLength;
+  CHECK(largest_difference(posterior.mean(chain.x), exact.mean.segment(0, n)) < kStepsError);
+  CHECK(largest_difference(posterior.mean(chain.y), exact.mean.segment(n, n)) < kStepsError);
+  CHECK(largest_difference(posterior.covariance(chain.x, chain.y), exact.covariance.block(0, n, n, n)) < kStepsError);
+  for (std::size_t t = 0; t < n; ++t)
+    CHECK(state.belief(chain.x).variance(t) == doctest::Approx(exact.covariance(t, t)).epsilon(kStepsError));
   // From there, a warm run has nothing left to do.
   const Report again = run(plan, state, {.warm = true});
   CHECK(again.joint->iterations == 1);
@@ -168,27 +157,29 @@ TEST_CASE("joint: matrix factorisation finds what alternating least squares find
   CAPTURE(report.line());
   CHECK(report.stop == Report::Stop::converged);
 
-  Eigen::MatrixXd a = Eigen::MatrixXd::Zero(kUsers, kRank), b(kItems, kRank);
+  PlainMatrix a(kUsers, kRank), b(kItems, kRank);
   for (int j = 0; j < kItems; ++j) b(j, 0) = 0.3 + 0.2 * j, b(j, 1) = std::cos(j);
-  const auto alternate = [&](Eigen::MatrixXd& solved, const Eigen::MatrixXd& fixed, bool users) {
-    for (Eigen::Index i = 0; i < solved.rows(); ++i) {
-      Eigen::MatrixXd information = Eigen::MatrixXd::Identity(kRank, kRank);
-      Eigen::VectorXd pull = Eigen::VectorXd::Zero(kRank);
+  const auto alternate = [&](PlainMatrix& solved, const PlainMatrix& fixed, bool users) {
+    for (int i = 0; i < (users ? kUsers : kItems); ++i) {
+      double pp = 1, pq = 0, qq = 1, pull_p = 0, pull_q = 0;  // on the two numbers of i
       for (std::size_t r = 0; r < pairs.size(); ++r) {
         if ((users ? pairs[r].first : pairs[r].second) != i) continue;
-        const Eigen::VectorXd other = fixed.row(users ? pairs[r].second : pairs[r].first);
-        information += other * other.transpose() / 0.05;
-        pull += other * ratings[r] / 0.05;
+        const int other = users ? pairs[r].second : pairs[r].first;
+        const double p = fixed(other, 0), q = fixed(other, 1);
+        pp += p * p / 0.05, pq += p * q / 0.05, qq += q * q / 0.05;
+        pull_p += p * ratings[r] / 0.05, pull_q += q * ratings[r] / 0.05;
       }
-      solved.row(i) = information.ldlt().solve(pull);
+      const double determinant = pp * qq - pq * pq;
+      solved(i, 0) = (qq * pull_p - pq * pull_q) / determinant;
+      solved(i, 1) = (pp * pull_q - pq * pull_p) / determinant;
     }
   };
   for (int sweep = 0; sweep < 20000; ++sweep) alternate(a, b, true), alternate(b, a, false);
-  double objective = 0.5 * (a.squaredNorm() + b.squaredNorm());
+  double objective = 0.5 * (dot(a, a) + dot(b, b));
   const Belief fitted = state.belief(z);
   double error = 0;
   for (std::size_t r = 0; r < pairs.size(); ++r) {
-    const double fit = a.row(pairs[r].first).dot(b.row(pairs[r].second));
+    const double fit = dot(a.row(pairs[r].first), b.row(pairs[r].second));
     objective += (fit - ratings[r]) * (fit - ratings[r]) / 0.1;
     error = std::max(error, std::abs(fit - fitted.mean(r)));
   }

@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/Dense>
-
 #include "engine/compile/compile.h"
 #include "engine/joint/joint.h"
 #include "engine/run/run.h"
@@ -11,6 +9,7 @@
 #include "models/graphs/expressions.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
+#include "tests/oracles/dense_rows.h"
 
 namespace {
 
@@ -34,7 +33,6 @@ TEST_CASE("affine: messages are exact both ways, points and a = 0 included") {
 TEST_CASE(
     "affine, linear: a chain of both is the dense Gaussian, by sweeps on a tree and by the joint solver on a loop") {
   const std::vector<double> a{1.0, 2.0, -0.5, 0.3, 0.0, 1.5}, b{0.5, -1.0};
-  const Eigen::Matrix<double, 2, 3, Eigen::RowMajor> matrix(a.data());
   for (const bool by_joint : {false, true}) {
     // One y is a tree; two share x, a loop.
     const std::size_t rows = by_joint ? 2 : 1;
@@ -49,16 +47,15 @@ TEST_CASE(
     state.observe(seen, by_joint ? std::vector<double>{1.0, -0.7} : std::vector<double>{1.0});
     const Report report = run(plan, state);
     if (by_joint) CHECK(report.stop == Report::Stop::exact);
-    const auto n = static_cast<Eigen::Index>(rows);
-    const Eigen::MatrixXd gain = -2 * matrix.topRows(n);
-    Eigen::VectorXd off(n);
-    for (Eigen::Index i = 0; i < n; ++i) off(i) = (i == 0 ? 1.0 : -0.7) - 1 + 2 * b[static_cast<std::size_t>(i)];
-    const Eigen::MatrixXd covariance = (Eigen::MatrixXd::Identity(3, 3) / 2 + gain.transpose() * gain / 0.4).inverse();
-    const Eigen::VectorXd mean = covariance * (Eigen::VectorXd::Constant(3, 0.1) + gain.transpose() * off / 0.4);
+    oracle::DenseRows dense(3);
+    for (int i = 0; i < 3; ++i) dense.add({{i, 1}}, 0.2, 2.0);
+    for (std::size_t i = 0; i < rows; ++i)
+      dense.add({{0, -2 * a[3 * i]}, {1, -2 * a[3 * i + 1]}, {2, -2 * a[3 * i + 2]}},
+                (i == 0 ? 1.0 : -0.7) - 1 + 2 * b[i], 0.4);
+    const oracle::PlainMatrix mean = dense.mean(), covariance = dense.covariance();
     for (std::size_t i = 0; i < 3; ++i) {
-      CHECK(state.belief(x).mean(i) == doctest::Approx(mean(static_cast<Eigen::Index>(i))).epsilon(1e-9));
-      CHECK(state.belief(x).variance(i) ==
-            doctest::Approx(covariance(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(i))).epsilon(1e-9));
+      CHECK(state.belief(x).mean(i) == doctest::Approx(mean[i]).epsilon(1e-9));
+      CHECK(state.belief(x).variance(i) == doctest::Approx(covariance(i, i)).epsilon(1e-9));
     }
   }
 }

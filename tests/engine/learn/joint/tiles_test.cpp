@@ -5,18 +5,19 @@
 #include <cmath>
 
 #include "engine/learn/joint/curvature.h"
+#include "tests/oracles/scores.h"
 
 namespace {
 
 using namespace dma;
 
+Matrix product_of(const Matrix& a, const Matrix& b) { return a * b; }
+
 // Numbers without a pattern, from a formula.
 Matrix numbers(Index rows, Index columns) {
-  Matrix m(rows, columns);
-  for (Index j = 0; j < columns; ++j)
-    for (Index i = 0; i < rows; ++i)
-      m(i, j) = std::sin(0.7 * static_cast<double>(i * i + 3 * j) + static_cast<double>(j));
-  return m;
+  return oracle::filled(rows, columns, [](Index i, Index j) {
+    return std::sin(0.7 * static_cast<double>(i * i + 3 * j) + static_cast<double>(j));
+  });
 }
 
 }  // namespace
@@ -26,19 +27,18 @@ TEST_CASE("tiles: products, factors and inverses are Eigen's, and the same bytes
     CAPTURE(size);
     const std::vector<Matrix> gains = {numbers(300, size), numbers(17, size)};
     Matrix expected = Matrix::Identity(size, size) * 5.0;
-    for (const Matrix& block : gains) expected += block.transpose() * block;
+    for (const Matrix& block : gains) expected += product_of(block.transpose(), block);
     Matrix first_factor, first_inverse;
     for (const std::size_t jobs : {1u, 2u, 3u}) {
       ThreadPool pool(jobs);
       Matrix sum = Matrix::Identity(size, size) * 5.0;
       add_gram(gains, sum, pool);
-      const Matrix symmetric = sum.selfadjointView<Eigen::Lower>();
-      CHECK((symmetric - expected).cwiseAbs().maxCoeff() < 1e-10);
+      CHECK(oracle::farthest(sum.selfadjointView<Eigen::Lower>(), expected) < 1e-10);
       factorise(sum, pool);
       Matrix factor = sum.triangularView<Eigen::Lower>();
-      CHECK((factor * factor.transpose() - expected).cwiseAbs().maxCoeff() < 1e-10);
+      CHECK(oracle::farthest(product_of(factor, factor.transpose()), expected) < 1e-10);
       Matrix inverse = triangular_inverse(factor, pool);
-      CHECK((inverse * factor - Matrix::Identity(size, size)).cwiseAbs().maxCoeff() < 1e-9);
+      CHECK(oracle::farthest(product_of(inverse, factor), Matrix::Identity(size, size)) < 1e-9);
       if (jobs == 1) first_factor = factor, first_inverse = inverse;
       CHECK(factor == first_factor);
       CHECK(inverse == first_inverse);
@@ -74,7 +74,7 @@ TEST_CASE("curvature: blocks of rows shared by threads give the same bytes, by w
     CHECK(shared->step(alone->gradient(), 0.3) == alone->step(alone->gradient(), 0.3));
   }
   const auto workers = assembled(1, 3), same = assembled(2, 3);
-  CHECK((workers->precision_factor() - alone->precision_factor()).cwiseAbs().maxCoeff() < 1e-9);
+  CHECK(oracle::farthest(workers->precision_factor(), alone->precision_factor()) < 1e-9);
   CHECK(workers->residuals() == alone->residuals());
   CHECK(workers->precision_factor() == same->precision_factor());
 }

@@ -1,33 +1,38 @@
 // A posterior as the prior of rows that come later.
 #include <doctest/doctest.h>
 
-#include <boost/random/mersenne_twister.hpp>
-#include <boost/random/normal_distribution.hpp>
-
 #include "engine/learn/joint/posterior.h"
 #include "engine/support/error.h"
 #include "models/network/bnn_graph.h"
+#include "tests/oracles/plain_matrix.h"
+#include "tests/oracles/random_matrices.h"
 
 namespace {
 
 using namespace dma;
+using oracle::PlainMatrix, oracle::largest_difference, oracle::largest_size, oracle::random_matrix;
 
 RowData later_rows(Index count, Index inputs, std::uint64_t seed) {
-  boost::random::mt19937_64 random(seed);
-  boost::random::normal_distribution<double> normal;
-  const auto draw = [&] { return normal(random); };
-  RowData data{Matrix::NullaryExpr(count, inputs, draw), Matrix(count, 1)};
-  data.targets =
-      data.rows.col(0).array().sin() + 0.5 * data.rows.col(1).array() + 0.1 * Vector::NullaryExpr(count, draw).array();
+  const Matrix draws = random_matrix(count, inputs + 1, seed);  // the last column is noise
+  RowData data{draws.leftCols(inputs), Matrix(count, 1)};
+  for (Index i = 0; i < count; ++i)
+    data.targets(i, 0) = std::sin(draws(i, 0)) + 0.5 * draws(i, 1) + 0.1 * draws(i, inputs);
   return data;
 }
 
 RowData together(const RowData& a, const RowData& b) {
-  RowData both{Matrix(a.rows.rows() + b.rows.rows(), a.rows.cols()), Matrix(a.rows.rows() + b.rows.rows(), 1)};
-  both.rows << a.rows, b.rows;
-  both.targets << a.targets, b.targets;
+  const Index first = a.rows.rows(), all = first + b.rows.rows();
+  RowData both{Matrix(all, a.rows.cols()), Matrix(all, 1)};
+  for (Index i = 0; i < all; ++i) {
+    const auto& [from, at] = i < first ? std::pair(&a, i) : std::pair(&b, i - first);
+    for (Index j = 0; j < both.rows.cols(); ++j) both.rows(i, j) = from->rows(at, j);
+    both.targets(i, 0) = from->targets(at, 0);
+  }
   return both;
 }
+
+double norm_between(const PlainMatrix& a, const PlainMatrix& b) { return (a - b).norm(); }
+PlainMatrix gram_of(const PlainMatrix& factor) { return factor * factor.transpose(); }
 
 SharedPosterior learned(const RowModel& model, const SharedPrior& prior, const RowData& data,
                         std::unique_ptr<Curvature> curvature, const Vector& start) {
@@ -50,9 +55,8 @@ TEST_CASE("update: of a linear model it is the posterior of all rows, from eithe
     const SharedUpdate update = before.updated(model, prior, more, std::nullopt);
     CHECK(update.settled);
     const SharedPosterior& after = update.posterior;
-    CHECK((after.state.mean - all.state.mean).norm() < 1e-9);
-    const Matrix found = after.factor * after.factor.transpose(), expected = all.factor * all.factor.transpose();
-    CHECK((found - expected).norm() < 1e-9 * expected.norm());
+    CHECK(norm_between(after.state.mean, all.state.mean) < 1e-9);
+    CHECK(norm_between(gram_of(after.factor), gram_of(all.factor)) < 1e-9 * gram_of(all.factor).norm());
     CHECK(after.rows.size() == 0);
   }
 }
@@ -65,18 +69,16 @@ TEST_CASE("update: with fewer rows than scalars it stays by rows, and is what th
   const SharedPosterior known = learned(line, flat, first, make_dual(), Vector::Zero(10)),
                         expected = learned(line, flat, all, make_primal(), Vector::Zero(10)),
                         found = known.updated(line, flat, more, std::nullopt).posterior;
-  CHECK((found.state.mean - expected.state.mean).norm() < 1e-9);
+  CHECK(norm_between(found.state.mean, expected.state.mean) < 1e-9);
   CHECK(found.factor.size() == 0);
   CHECK(found.rows == all.rows);
   const RowBeliefs a = found.predict(line, flat, later_rows(6, 9, 3).rows),
                    b = expected.predict(line, flat, later_rows(6, 9, 3).rows);
-  CHECK((a.variance - b.variance).cwiseAbs().maxCoeff() < 1e-10);
+  CHECK(largest_difference(a.variance, b.variance) < 1e-10);
 
   const RowProgram network = network_rows({.layers = {2, 12, 1}, .slopes = {0.1}, .smoothing = 1});
   const SharedPrior prior = network.prior();
-  boost::random::mt19937_64 random(3);
-  boost::random::normal_distribution<double> normal;
-  const Vector start = Vector::NullaryExpr(network.scalars(), [&] { return 0.5 * normal(random); });
+  const Vector start = 0.5 * random_matrix(network.scalars(), 1, 3);
   SharedPosterior before = learned(network, prior, later_rows(20, 2, 4), make_dual(), start), whole = before;
   whole.factor = before.precision_factor(network, prior), whole.rows.resize(0, 0);
   const RowData later = later_rows(9, 2, 5);
@@ -85,32 +87,30 @@ TEST_CASE("update: with fewer rows than scalars it stays by rows, and is what th
   CHECK(by_rows.posterior.factor.size() == 0);
   CHECK(by_matrix.posterior.factor.size() > 0);
   // Steps end at a hundredth of a standard deviation.
-  CHECK((by_rows.posterior.state.mean - by_matrix.posterior.state.mean).norm() < 1e-3);
-  CHECK((by_rows.left_out.variance - by_matrix.left_out.variance).norm() < 1e-3);
+  CHECK(norm_between(by_rows.posterior.state.mean, by_matrix.posterior.state.mean) < 1e-3);
+  CHECK(norm_between(by_rows.left_out.variance, by_matrix.left_out.variance) < 1e-3);
 }
 
 TEST_CASE("update: of a network it is the lowest point of the prior Gaussian and the new rows") {
   const RowProgram model = network_rows({.layers = {2, 4, 1}, .slopes = {0.1}});
   const SharedPrior prior = model.prior();
-  boost::random::mt19937_64 random(3);
-  boost::random::normal_distribution<double> normal;
-  const Vector start = Vector::NullaryExpr(model.scalars(), [&] { return 0.5 * normal(random); });
+  const Vector start = 0.5 * random_matrix(model.scalars(), 1, 3);
   const SharedPosterior before = learned(model, prior, later_rows(60, 2, 4), make_primal(), start);
   const RowData more = later_rows(30, 2, 5);
   const SharedPosterior after = before.updated(model, prior, more, std::nullopt).posterior;
-  const Matrix precision = before.factor * before.factor.transpose();
+  const PlainMatrix precision = gram_of(before.factor);
   const auto objective = [&](const Vector& at) {
     Matrix f;
     model.evaluate(at, more.rows, f);
-    const Vector moved = at - before.state.mean;
-    return 0.5 * moved.dot(precision * moved) + 0.5 / 0.04 * (more.targets - f).squaredNorm();
+    const PlainMatrix moved = PlainMatrix(at) - before.state.mean;
+    return 0.5 * dot(moved, precision * moved) + 0.5 / 0.04 * std::pow(norm_between(more.targets, f), 2);
   };
   const double lowest = objective(after.state.mean);
   CHECK(lowest < objective(before.state.mean));
   for (Index i = 0; i < model.scalars(); ++i) {  // the slope along every scalar, by differences
     Vector there = after.state.mean, here = there;
     there[i] += 1e-5, here[i] -= 1e-5;
-    const double sd = 1 / after.factor.row(i).norm();  // given the others
+    const double sd = 1 / PlainMatrix(after.factor).row(i).norm();  // given the others
     CHECK(sd * std::abs(objective(there) - objective(here)) / 2e-5 < 0.02);
   }
 }
@@ -119,16 +119,15 @@ TEST_CASE("update: the noise is that of all rows together") {
   const LinearRows model(2, 1);
   const SharedPrior prior{Vector::Zero(3), Vector::Constant(3, 0.7)};
   RowData first = later_rows(200, 2, 1), more = later_rows(400, 2, 2);
-  boost::random::mt19937_64 random(6);
-  boost::random::normal_distribution<double> normal;
-  for (Index i = 0; i < 400; ++i) more.targets(i) = more.rows(i, 0) - more.rows(i, 1) + 0.5 * normal(random);
-  for (Index i = 0; i < 200; ++i) first.targets(i) = first.rows(i, 0) - first.rows(i, 1) + 0.2 * normal(random);
+  const Vector noise = random_matrix(600, 1, 6);
+  for (Index i = 0; i < 400; ++i) more.targets(i) = more.rows(i, 0) - more.rows(i, 1) + 0.5 * noise(i);
+  for (Index i = 0; i < 200; ++i) first.targets(i) = first.rows(i, 0) - first.rows(i, 1) + 0.2 * noise(400 + i);
   const SharedUpdate update =
       learned(model, prior, first, make_primal(), Vector::Zero(3)).updated(model, prior, more, 200);
   CHECK(update.settled);
   CHECK(std::exp(update.posterior.state.noise[0].beta(0)) ==
         doctest::Approx((200 * 0.04 + 400 * 0.25) / 600).epsilon(0.1));
-  CHECK((more.targets - update.left_out.mean).norm() / 20 == doctest::Approx(0.5).epsilon(0.1));
+  CHECK(norm_between(more.targets, update.left_out.mean) / 20 == doctest::Approx(0.5).epsilon(0.1));
 
   // A row that lies 100 standard deviations off is an event of heavy tails, not news of the noise of all rows.
   SharedPosterior tailed = learned(model, prior, first, make_primal(), Vector::Zero(3));
@@ -160,8 +159,8 @@ TEST_CASE("update: a new row of weight w is w rows, by a matrix and by rows, to 
       const RowBeliefs of_a = a.posterior.predict(network, prior, fresh),
                        of_b = b.posterior.predict(network, prior, fresh);
       // Steps end at a hundredth of a standard deviation.
-      CHECK((of_a.mean - of_b.mean).cwiseAbs().maxCoeff() < 2e-3);
-      CHECK((of_a.variance - of_b.variance).cwiseAbs().maxCoeff() < 1e-2 * of_b.variance.maxCoeff());
+      CHECK(largest_difference(of_a.mean, of_b.mean) < 2e-3);
+      CHECK(largest_difference(of_a.variance, of_b.variance) < 1e-2 * largest_size(of_b.variance));
     }
     // A row leaves with all of its weight: as if the others alone had come, but for where the network is linearised.
     const SharedUpdate whole = known.updated(network, prior, more, std::nullopt),

@@ -15,12 +15,12 @@ using dma::testing::check_refused;
 using dma::testing::run_dma;
 using dma::testing::TemporaryFolder;
 
-nlohmann::json rated(const std::string& csv, const std::string& options) {
+nlohmann::ordered_json rated(const std::string& csv, const std::string& options) {
   const TemporaryFolder folder;
   folder.write("g.csv", csv);
   const auto outcome = run_dma(folder, "rate g.csv --json " + options);
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  return nlohmann::json::parse(outcome.output);
+  return dma::testing::parsed(outcome.output);
 }
 
 void check_rate_refused(const std::string& csv, const std::string& options, const std::string& expected) {
@@ -147,7 +147,7 @@ TEST_CASE("rate: what did not settle is said in a line of its own, and a table i
     const auto outcome = run_dma(folder, fmt::format("rate g.csv {}", options));
     REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
     const bool settled =
-        nlohmann::json::parse(run_dma(folder, fmt::format("rate g.csv --json {}", options)).output)["settled"];
+        dma::testing::parsed(run_dma(folder, fmt::format("rate g.csv --json {}", options)).output)["settled"];
     CHECK_MESSAGE((outcome.output.find("what follows is not settled") == std::string::npos) == settled, outcome.output);
     CHECK(outcome.output.find("\nstatus   ") != std::string::npos);
     CHECK(outcome.output.find("nan") == std::string::npos);

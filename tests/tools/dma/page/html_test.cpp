@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/tools/run_dma.h"
 #include "tools/dma/page/chart.h"
 
 using dma::page::escaped;
@@ -20,7 +21,7 @@ TEST_CASE("page: nothing in the data ends the element that holds it, and it is r
   CHECK(element.find('<', 1) == element.find("</script>"));
   CHECK(element.find("</script>") == element.rfind("</script>"));
   const auto begin = element.find('>') + 1;
-  CHECK(dma::Json::parse(element.substr(begin, element.find("</script>") - begin)) == json);
+  CHECK(dma::testing::parsed(element.substr(begin, element.find("</script>") - begin)) == json);
 }
 
 TEST_CASE("page: a document names no address and carries its styles") {

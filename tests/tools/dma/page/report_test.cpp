@@ -45,14 +45,14 @@ std::string classes_table(int rows, const std::string& header = "first,idle,kind
 ReportJson embedded(const std::string& page) {
   const std::string opening = "<script type=\"application/json\" id=\"report\">";
   const auto begin = page.find(opening) + opening.size();
-  return ReportJson::parse(page.substr(begin, page.find("</script>", begin) - begin));
+  return dma::testing::parsed(page.substr(begin, page.find("</script>", begin) - begin));
 }
 
 // Runs the fit, checks that page and --json hold the same, and returns the latter.
 ReportJson fit_with_report(const TemporaryFolder& folder, const std::string& arguments) {
   const auto outcome = run_dma(folder, "fit " + arguments + kQuick + "--json --report report.html");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const ReportJson json = ReportJson::parse(outcome.output);
+  const ReportJson json = dma::testing::parsed(outcome.output);
   CHECK(embedded(folder.read("report.html")) == json);
   return json;
 }
@@ -181,7 +181,7 @@ TEST_CASE("report: the page of a classifier has accuracy, log-loss, calibration,
   folder.write("data.csv", classes_table(90));
   const auto outcome = run_dma(folder, "fit data.csv --target kind --hidden 3 --members 1 --json --report report.html");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const ReportJson json = ReportJson::parse(outcome.output), &report = json["report"];
+  const ReportJson json = dma::testing::parsed(outcome.output), &report = json["report"];
   CHECK(embedded(folder.read("report.html")) == json);
   CHECK(report["scores"]["left_out"]["log_loss"] == json["left_out"]["log_loss"]);
   int all = 0, right = 0;
@@ -219,7 +219,7 @@ TEST_CASE("report: the page of a graph of one's own has its scalars, its likelih
                                "fit data.csv --graph graph.json --target y --target n --json --report report.html "
                                "--plot fit.svg --plot-training training.svg --model model.json");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const ReportJson json = ReportJson::parse(outcome.output), &report = json["report"];
+  const ReportJson json = dma::testing::parsed(outcome.output), &report = json["report"];
   CHECK(embedded(folder.read("report.html")) == json);
   CHECK(json["files"].size() + json["skipped"].size() == 4);
   CHECK(report["judged_by"] == "left_out");

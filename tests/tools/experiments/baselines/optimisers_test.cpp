@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "tests/oracles/plain_matrix.h"
 #include "tools/experiments/baselines/adam.h"
 #include "tools/experiments/baselines/ivon.h"
 #include "tools/experiments/baselines/laplace.h"
@@ -12,28 +13,28 @@ namespace dma::baselines {
 
 namespace {
 
+using oracle::PlainMatrix;
+
 // y = w.x + noise: E is quadratic, its minimum and its inverse Hessian are known.
 struct LinearProblem {
   Network network{{3, 1}, {}};
   double noise = 0.5;
-  Eigen::MatrixXd inputs, targets, hessian;
+  PlainMatrix inputs, targets, hessian, minimum;
   WeightPrior prior = WeightPrior::centred(network, 3);
-  Eigen::VectorXd minimum;
 
   explicit LinearProblem(bool orthogonal) {
     RandomNormal normal(2);
-    inputs = normal.vector(120).reshaped(40, 3);
-    if (orthogonal)
-      inputs = Eigen::HouseholderQR<Eigen::MatrixXd>(inputs).householderQ() * Eigen::MatrixXd::Identity(40, 3);
-    targets = inputs * Eigen::Vector3d(1, -2, 0.5) + noise * normal.vector(40);
-    prior.mean << 0.1, 0.2, 0.3;
-    hessian = inputs.transpose() * inputs / (noise * noise);
-    hessian.diagonal() += prior.precision;
-    const Eigen::VectorXd right =
-        inputs.transpose() * targets / (noise * noise) + prior.precision.cwiseProduct(prior.mean);
-    minimum = hessian.llt().solve(right);
+    PlainMatrix columns(3, 40);
+    for (std::size_t k = 0; k < 120; ++k) columns[k] = normal();
+    if (orthogonal) columns = (columns * columns.transpose()).lower_root().solve(columns);
+    inputs = columns.transpose();
+    targets = inputs * PlainMatrix::column({1, -2, 0.5}) + noise * PlainMatrix(normal.vector(40));
+    const PlainMatrix precision = oracle::diagonal_matrix(prior.precision), mean = PlainMatrix::column({0.1, 0.2, 0.3});
+    prior.mean = mean.vector();
+    hessian = 1 / (noise * noise) * (columns * inputs) + precision;
+    minimum = hessian.solve(1 / (noise * noise) * (columns * targets) + precision * mean);
   }
-  Energy energy() const { return {network, inputs, targets, noise, prior}; }
+  Energy energy() const { return {network, inputs.matrix(), targets.matrix(), noise, prior}; }
 };
 
 }  // namespace
@@ -72,16 +73,17 @@ TEST_CASE("adam: mini-batches reach the minimum of the whole, and a callback can
 TEST_CASE("laplace: equals the exact posterior of a linear model") {
   // The diagonal of the Hessian is the whole Hessian where the columns of the inputs are orthogonal.
   const LinearProblem p(true);
-  const DiagonalGaussian q = laplace(p.energy(), p.minimum);
-  const Eigen::MatrixXd covariance = p.hessian.inverse();
-  CHECK((covariance - Eigen::MatrixXd(covariance.diagonal().asDiagonal())).norm() < 1e-12);
-  for (Eigen::Index j = 0; j < 3; ++j) CHECK(q.sd(j) == doctest::Approx(std::sqrt(covariance(j, j))).epsilon(1e-12));
+  const DiagonalGaussian q = laplace(p.energy(), p.minimum.vector());
+  const PlainMatrix covariance = p.hessian.inverse();
+  CHECK((covariance - diagonal_matrix(covariance.diagonal())).norm() < 1e-12);
   const auto draws = q.sample(4000, 1);
-  Eigen::Vector3d mean = Eigen::Vector3d::Zero(), square = mean;
-  for (const auto& w : draws) mean += w / 4000, square += (w - q.mean).cwiseAbs2() / 4000;
   for (Eigen::Index j = 0; j < 3; ++j) {
-    CHECK(std::abs(mean(j) - q.mean(j)) < 4 * q.sd(j) / std::sqrt(4000.0));
-    CHECK(square(j) == doctest::Approx(q.sd(j) * q.sd(j)).epsilon(0.1));
+    const auto i = static_cast<std::size_t>(j);
+    CHECK(q.sd(j) == doctest::Approx(std::sqrt(covariance(i, i))).epsilon(1e-12));
+    double mean = 0, square = 0;
+    for (const auto& w : draws) mean += w(j) / 4000, square += std::pow(w(j) - q.mean(j), 2) / 4000;
+    CHECK(std::abs(mean - q.mean(j)) < 4 * q.sd(j) / std::sqrt(4000.0));
+    CHECK(square == doctest::Approx(q.sd(j) * q.sd(j)).epsilon(0.1));
   }
 }
 
@@ -89,11 +91,11 @@ TEST_CASE("ivon: finds mean and variances of a linear model with orthogonal inpu
   LinearProblem p(true);
   // IVON's own prior: precision rows * damping around 0.
   const IvonOptions options{.rate = 0.1, .second_decay = 0.999, .damping = 0.05};
-  const Energy energy(p.network, p.inputs, p.targets, p.noise, WeightPrior::none(p.network));
+  const Energy energy(p.network, p.inputs.matrix(), p.targets.matrix(), p.noise, WeightPrior::none(p.network));
   const IvonState state = ivon(energy, options, 30000, Eigen::VectorXd::Zero(3), 3);
   REQUIRE(state.finite);
   const double precision = 1 / (p.noise * p.noise) + 40 * 0.05;
-  const Eigen::VectorXd mean = p.inputs.transpose() * p.targets / (p.noise * p.noise) / precision;
+  const PlainMatrix mean = 1 / (p.noise * p.noise) / precision * (p.inputs.transpose() * p.targets);
   CHECK((state.mean - mean).norm() < 0.2);
   for (const double sd : state.sd(40, 0.05)) CHECK(sd == doctest::Approx(1 / std::sqrt(precision)).epsilon(0.1));
 }
