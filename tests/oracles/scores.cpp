@@ -71,9 +71,7 @@ double rms(const MatrixXd& m) { return std::sqrt(m.squaredNorm() / static_cast<d
 
 double rmse(const MatrixXd& found, const MatrixXd& truth) { return rms(differences(found, truth)); }
 
-double farthest(const MatrixXd& found, const MatrixXd& truth) {
-  return differences(found, truth).cwiseAbs().maxCoeff();
-}
+double farthest(const MatrixXd& found, const MatrixXd& truth) { return largest_difference(found, truth); }
 
 double inside_95(const MatrixXd& below) {
   return static_cast<double>(std::ranges::count_if(below.reshaped(), [](double p) { return p > 0.025 && p < 0.975; })) /

@@ -21,7 +21,7 @@ Eigen::MatrixXd on_line(const Eigen::VectorXd& line, const Eigen::MatrixXd& x);
 double mean_of(const Eigen::MatrixXd& m);
 double rms(const Eigen::MatrixXd& m);  // the root of the mean square
 double rmse(const Eigen::MatrixXd& found, const Eigen::MatrixXd& truth);
-double farthest(const Eigen::MatrixXd& found, const Eigen::MatrixXd& truth);  // the largest difference
+double farthest(const Eigen::MatrixXd& found, const Eigen::MatrixXd& truth);  // the largest difference, or NaN
 double inside_95(const Eigen::MatrixXd& below);  // of cumulative probabilities, the part within 95 % in the middle
 
 }  // namespace dma::oracle

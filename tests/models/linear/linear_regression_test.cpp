@@ -65,7 +65,7 @@ struct DenseRegression {
     for (std::size_t i = 0; i < n; ++i) rest[i] -= centre;
     const PlainMatrix across = k * rows.transpose(), total = rows * across + noise * PlainMatrix::identity(n),
                       pulls = total.solve(rest);
-    log_evidence = -0.5 * dot(rest, pulls) - 0.5 * std::log(total.determinant()) -
+    log_evidence = -0.5 * dot(rest, pulls) - 0.5 * total.log_determinant() -
                    0.5 * static_cast<double>(n) * std::log(2 * std::numbers::pi);
     weights = back * (across * pulls);
     weights[p] += centre;
