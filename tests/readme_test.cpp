@@ -30,9 +30,10 @@ std::string block(const std::string& text, const std::string& language, std::siz
 }
 
 // What a program writes to its standard output, run in the build folder.
-std::string output_of(const std::string& program) {
+std::string output_of(const std::string& program, const std::string& argument) {
   std::string text;
-  std::FILE* pipe = popen(("cd '" + kBinary + "' && " DMA_EMULATOR " '" + program + "' 2>/dev/null").c_str(), "r");
+  std::FILE* pipe =
+      popen(("cd '" + kBinary + "' && " DMA_EMULATOR " '" + program + "' " + argument + " 2>/dev/null").c_str(), "r");
   if (pipe == nullptr) return text;
   for (int c; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
   pclose(pipe);
@@ -59,10 +60,10 @@ TEST_CASE("readme: the output it states is what the example prints") {
   (void)block(readme, "cpp", at);
   const std::string stated = block(readme, "text", at);
   REQUIRE(!stated.empty());
-  const std::string example = kBinary + "/example";
-  if (!std::filesystem::exists(example)) {
-    MESSAGE("the example is not built (DMA_BUILD_TOOLS=OFF)");
+  const std::string examples = kBinary + "/examples";
+  if (!std::filesystem::exists(examples)) {
+    MESSAGE("the examples are not built (DMA_BUILD_TOOLS=OFF)");
     return;
   }
-  CHECK(without_rounding(output_of(example)) == without_rounding(stated));
+  CHECK(without_rounding(output_of(examples, "readme")) == without_rounding(stated));
 }

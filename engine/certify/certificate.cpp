@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "engine/support/text.h"
+
 namespace dma {
 
 std::string_view name(Band band) {
@@ -95,7 +97,7 @@ std::string Certificate::line() const {
     if (!edge.failures.empty()) part += fmt::format(" ({})", edge.failures.front());
     parts.push_back(part);
   }
-  return fmt::format("{} ({}): {}; {}", kind, method, name(band), fmt::join(parts, ", "));
+  return fmt::format("{} ({}): {}; {}", kind, method, name(band), joined(parts));
 }
 
 std::string Certificate::text() const {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/messages/message_text.h"
+#include "engine/support/text.h"
 #include "engine/support/whole_number.h"
 
 namespace dma {
@@ -16,7 +17,7 @@ std::string describe(const Scenario& scenario, const Kind& kind) {
     out += fmt::format("{}{}:", p == 0 ? "" : ", ", kind.ports()[p].name);
     for (const Natural& m : scenario.arrivals[p]) out += " " + message_text(m);
   }
-  if (!scenario.parameters.empty()) out += fmt::format("; parameters {:.4g}", fmt::join(scenario.parameters, ", "));
+  if (!scenario.parameters.empty()) out += fmt::format("; parameters {}", joined(scenario.parameters, ", ", "{:.4g}"));
   return out;
 }
 

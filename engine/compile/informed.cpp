@@ -1,9 +1,9 @@
 #include "engine/compile/informed.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -23,7 +23,7 @@ void refuse_if_informed(const Resolved& graph, const std::vector<std::uint32_t>&
         "observed; give it "
         "another method: {}",
         factor.name(), factor.kind->name(), message.method, ports[message.target].name, ports[*message.observed].name,
-        variable.name, fmt::join(others, ", "));
+        variable.name, joined(others));
   }
 }
 

@@ -1,11 +1,12 @@
 #include "engine/compile/loops.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
+
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -70,7 +71,7 @@ std::string names_of(const Resolved& graph, const std::vector<std::uint32_t>& lo
     const std::uint32_t element = (node - v.first_element) / v.family.components();
     names.push_back(v.elements() == 1 ? v.name.text() : fmt::format("{}[{}]", v.name, element));
   }
-  return fmt::format("{}", fmt::join(names, ", "));
+  return joined(names);
 }
 
 }  // namespace

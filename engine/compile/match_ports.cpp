@@ -1,12 +1,12 @@
 #include "engine/compile/match_ports.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "engine/support/sizes.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -17,7 +17,7 @@ using Variables = std::vector<Resolved::Variable>;
 std::string port_list(const Kind& kind) {
   std::vector<std::string> names;
   for (const PortSpec& p : kind.ports()) names.push_back(p.name + (p.variadic ? "..." : ""));
-  return fmt::format("{}", fmt::join(names, ", "));
+  return joined(names);
 }
 
 std::vector<std::string> names_of(const std::vector<PortSpec>& ports) {

@@ -1,13 +1,13 @@
 #include "engine/compile/plan.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "engine/kinds/kind.h"
 #include "engine/kinds/registry.h"
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -38,7 +38,7 @@ std::string describe(const PlanData& plan, const Send& op) {
       plan.factors.name(group.members[0]),
       group.members.size() > 1 ? fmt::format(" and {} more", group.members.size() - 1) : "",
       op.pair == nullptr ? ports[op.port].name : ports[op.port].name + ", " + ports[op.pair->second].name,
-      fmt::join(reads, ", "), op.count, message.method);
+      joined(reads), op.count, message.method);
 }
 
 std::string describe(const PlanData& plan, const ChainSend& op) {
@@ -52,7 +52,7 @@ std::string describe(const PlanData& plan, const ChainSend& op) {
       if (std::ranges::find(names, name) == names.end()) names.push_back(name);
       messages += segment.count;
     }
-  return fmt::format("chain {} {}, {} messages", op.step > 0 ? "up  " : "down", fmt::join(names, "; "), messages);
+  return fmt::format("chain {} {}, {} messages", op.step > 0 ? "up  " : "down", joined(names, "; "), messages);
 }
 
 std::size_t messages_of(const ChainSend& chain) {

@@ -1,9 +1,9 @@
 #include "engine/compile/schedule.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "engine/compile/flow.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -12,7 +12,7 @@ namespace {
 std::string names_of(const Kind& kind, PortSet ports) {
   std::vector<std::string> names;
   for (const std::uint32_t p : ports) names.push_back(kind.ports()[p].name);
-  return names.empty() ? "-" : fmt::format("{}", fmt::join(names, ", "));
+  return names.empty() ? "-" : joined(names);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "engine/gates/gates.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +13,7 @@
 #include "engine/run/solver.h"
 #include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -133,7 +133,7 @@ std::string GateSolver::text(const State& state) const {
     const PlanData::Variable v = state.plan()->variable(one.variable);
     names.push_back(fmt::format("{} = {}", v.name, state.plan()->variables.value_text(v.first_element, one.value)));
   }
-  return fmt::format("{} cases, the likeliest {} with {:.4g}", alternatives_.size(), fmt::join(names, ", "),
+  return fmt::format("{} cases, the likeliest {} with {:.4g}", alternatives_.size(), joined(names),
                      memory.weights[best]);
 }
 

@@ -1,7 +1,6 @@
 #include "engine/graph/graph.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
@@ -380,8 +379,8 @@ std::string describe(const Graph& graph) {
     for (const auto& c : f.connections) ends.push_back(fmt::format("{}{}", name(c.reach), graph[c.variable].name));
     std::vector<std::string> cases;
     for (const GateCase& c : f.when) cases.push_back(fmt::format("{} = {}", graph[c.variable].name, c.value));
-    text += fmt::format("  {}: {}({}){}{}\n", f.name(), f.kind, fmt::join(ends, ", "), cases.empty() ? "" : " when ",
-                        fmt::join(cases, " and "));
+    text += fmt::format("  {}: {}({}){}{}\n", f.name(), f.kind, joined(ends), cases.empty() ? "" : " when ",
+                        joined(cases, " and "));
   }
   return text;
 }

@@ -1,6 +1,5 @@
 #include "engine/joint/fronts.h"
 
-#include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
@@ -155,8 +154,7 @@ bool Fronts::eliminate_in_blocks(const Elimination::Front& shape, double* front)
   const Index size = shape.size, own = shape.columns, below = shape.below();
   FrontBlock top = block(front, size, 0, 0, own, own);
   const Matrix kept = top;
-  Eigen::LLT<Eigen::Ref<Matrix>> llt(top);
-  bool good = llt.info() == Eigen::Success;
+  bool good = factorise_lower(top);
   for (Index j = 0; good && j < own; ++j)
     good = top(j, j) * top(j, j) > kLostPivot * diagonal_[shape.first + static_cast<std::size_t>(j)];
   if (!good) {
@@ -165,8 +163,8 @@ bool Fronts::eliminate_in_blocks(const Elimination::Front& shape, double* front)
   }
   if (below > 0) {
     FrontBlock rest = block(front, size, own, 0, below, own);
-    top.triangularView<Eigen::Lower>().transpose().solveInPlace<Eigen::OnTheRight>(rest);
-    block(front, size, own, own, below, below).selfadjointView<Eigen::Lower>().rankUpdate(rest, -1.0);
+    solve_lower_from_right(top, rest);
+    add_square(block(front, size, own, own, below, below), rest, -1);
   }
   for (Index j = 0; j < own; ++j) {
     const double inverse = 1 / top(j, j);

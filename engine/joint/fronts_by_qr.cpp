@@ -175,9 +175,8 @@ void Fronts::invert_by_qr() {
     const Eigen::Map<const Matrix> u(panels_.data() + shape.panel, size, own);
     const Eigen::Map<const Eigen::VectorXd> inverse_pivots(inverse_pivots_.data() + shape.first, own);
     Eigen::Map<Matrix> s(roots.data() + shape.square, size, size), z(squares_.data() + shape.square, size, size);
-    Matrix inverse = Matrix::Identity(own, own);
-    u.topRows(own).triangularView<Eigen::UnitLower>().solveInPlace(inverse);
-    s.topLeftCorner(own, own) = inverse_pivots.cwiseSqrt().asDiagonal() * inverse;
+    const Matrix inverse = unit_lower_inverse(u.topRows(own));
+    s.topLeftCorner(own, own) = scaled_rows(inverse_pivots.cwiseSqrt(), inverse);
     if (below > 0) {
       const Elimination::Front& parent = e_->fronts[shape.parent];
       const Eigen::Map<const Matrix> all(roots.data() + parent.square, parent.size, parent.size);

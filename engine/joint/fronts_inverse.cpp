@@ -65,10 +65,9 @@ void Fronts::invert_in_blocks(const Elimination::Front& shape, const double* pan
   const Index size = shape.size, own = shape.columns, below = shape.below();
   const ConstFrontBlock u(panel, size, own, Eigen::OuterStride<>(size));
   const Eigen::Map<const Eigen::VectorXd> inverse_pivots(inverse_pivots_.data() + shape.first, own);
-  Matrix inverse = Matrix::Identity(own, own);
-  u.topRows(own).triangularView<Eigen::UnitLower>().solveInPlace(inverse);
+  const Matrix inverse = unit_lower_inverse(u.topRows(own));
   FrontBlock corner = block(z, size, 0, 0, own, own);
-  const Matrix scaled = inverse_pivots.cwiseSqrt().asDiagonal() * inverse;
+  const Matrix scaled = scaled_rows(inverse_pivots.cwiseSqrt(), inverse);
   corner = transposed_product(scaled, scaled);
   if (below == 0) return;
   const Matrix w = product_of(u.bottomRows(below), inverse);

@@ -59,7 +59,7 @@ Quadratic differences(const LogDensityOfFew& f, const Eigen::VectorXd& at, doubl
 Eigen::VectorXd best_step(const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>& information,
                           const Eigen::VectorXd& gradient, double radius) {
   const Eigen::VectorXd& a = information.eigenvalues();
-  const Eigen::VectorXd along = information.eigenvectors().transpose() * gradient;
+  const Eigen::VectorXd along = transposed_times(information.eigenvectors(), gradient);
   const auto step = [&](double shift) -> Eigen::VectorXd { return (along.array() / (a.array() + shift)).matrix(); };
   double low = 0;
   if (a[0] <= 0) low = -a[0] + 1e-12 + 1e-9 * a.cwiseAbs().maxCoeff();
@@ -71,7 +71,7 @@ Eigen::VectorXd best_step(const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>& 
     }
     low = high;
   }
-  return information.eigenvectors() * step(low);
+  return times(information.eigenvectors(), step(low));
 }
 
 }  // namespace
@@ -85,10 +85,10 @@ Mode find_mode(const LogDensityOfFew& f, Eigen::VectorXd start) {
     if (!q.gradient.allFinite() || !q.information.allFinite()) return mode;
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> information(q.information);
     const Eigen::VectorXd step = best_step(information, q.gradient, radius);
-    const double promised = q.gradient.dot(step) - 0.5 * step.dot(q.information * step);
+    const double promised = q.gradient.dot(step) - 0.5 * step.dot(times(q.information, step));
     const bool is_peak = information.eigenvalues()[0] > 0;
     if (promised < kNothingToGain && is_peak) {
-      mode.axes = information.eigenvectors() * information.eigenvalues().cwiseSqrt().cwiseInverse().asDiagonal();
+      mode.axes = scaled_columns(information.eigenvectors(), information.eigenvalues().cwiseSqrt().cwiseInverse());
       mode.is_found = true;
       return mode;
     }
@@ -122,7 +122,7 @@ void visit_cloud(const Mode& mode, const VisitPoint& visit) {
       const double part = std::modf(0.5 + k * std::pow(g, -static_cast<double>(i + 1)), &whole);
       z[i] = normal_quantile(part);
     }
-    for (const double by : {kWider, -kWider}) visit(mode.at + by * (mode.axes * z), 0.5 * z.squaredNorm());
+    for (const double by : {kWider, -kWider}) visit(mode.at + times(mode.axes, z, by), 0.5 * z.squaredNorm());
   }
 }
 
@@ -150,7 +150,7 @@ bool visit_points(const Mode& mode, const VisitPoint& visit) {
   double highest = -std::numeric_limits<double>::infinity();
   const auto look_at = [&](const Place& place) {
     const Eigen::VectorXd z = Eigen::Map<const Eigen::VectorXi>(place.data(), mode.at.size()).cast<double>();
-    const double height = visit(mode.at + size.step * (mode.axes * z), 0);
+    const double height = visit(mode.at + times(mode.axes, z, size.step), 0);
     highest = std::max(highest, height);
     open.emplace_back(place, height);
   };

@@ -1,12 +1,12 @@
 #include "engine/kinds/kind.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -29,7 +29,7 @@ Domain Domain::operator&(const Domain& other) const {
 }
 
 std::string describe(const Domain& domain) {
-  if (!domain.only.empty()) return fmt::format("one of {}", fmt::join(domain.only, ", "));
+  if (!domain.only.empty()) return fmt::format("one of {}", joined(domain.only));
   return fmt::format("{}{}{}, {}{}", domain.whole ? "a whole number in " : "", domain.low_open ? '(' : '[', domain.low,
                      domain.high, domain.high_open ? ')' : ']');
 }

@@ -1,11 +1,11 @@
 #include "engine/kinds/registry.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -102,10 +102,9 @@ std::string describe(const Kind& kind) {
   for (const ParameterSpec& p : kind.parameters())
     parameters.push_back(fmt::format("{}{} in {}{}", p.name, p.per_term ? "..." : "", describe(p.domain),
                                      p.fallback ? fmt::format(", default {}", *p.fallback) : ""));
-  return fmt::format("{:<15} {:<23} {:<42} {:<33} {}", kind.name(), fmt::format("{}", fmt::join(ports, ", ")),
-                     parameters.empty() ? "-" : fmt::format("{}", fmt::join(parameters, "; ")),
-                     kind.methods().empty() ? "joint() alone" : fmt::format("{}", fmt::join(kind.methods(), ", ")),
-                     kind.summary());
+  return fmt::format("{:<15} {:<23} {:<42} {:<33} {}", kind.name(), joined(ports),
+                     parameters.empty() ? "-" : joined(parameters, "; "),
+                     kind.methods().empty() ? "joint() alone" : joined(kind.methods()), kind.summary());
 }
 
 std::string describe(const Registry& registry) {

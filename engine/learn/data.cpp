@@ -1,13 +1,12 @@
 #include "engine/learn/data.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string_view>
 
 #include "engine/kinds/kind.h"
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -21,7 +20,7 @@ void check_values(const PlanData::Variable& v, std::span<const double> values) {
     const std::size_t i = v.family->observe(example, v.family.components(), tau.data(), rho.data());
     if (i == v.elements()) continue;
     fail("variable '{}', example {}, element {}: the value is {}; {} is expected", v.name, first / v.values(), i,
-         fmt::join(example.subspan(i * each, each), ", "), v.family->values);
+         joined(example.subspan(i * each, each)), v.family->values);
   }
 }
 

@@ -1,9 +1,9 @@
 #include "engine/messages/belief.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -56,7 +56,7 @@ void Belief::check_component(std::size_t k) const {
 std::string Belief::text() const {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < size(); ++i) parts.push_back(family_->text(message(i)));
-  return fmt::format("{} ~ {}", name(), fmt::join(parts, ", "));
+  return fmt::format("{} ~ {}", name(), joined(parts));
 }
 
 }  // namespace dma

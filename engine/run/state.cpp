@@ -1,7 +1,6 @@
 #include "engine/run/state.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "engine/run/solver.h"
 #include "engine/run/sweep_memory.h"
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -133,7 +133,7 @@ void State::refuse_values(VariableId variable, std::span<const double> values) c
   const std::size_t i = v.family->observe(values, v.family.components(), tau.data(), rho.data());
   if (i == v.elements()) return check_observed(*plan_, incidence(), v, values);
   fail("variable '{}', element {}: the observed value is {}; {} is expected{}", v.name, i,
-       fmt::join(values.subspan(i * v.family.values(), v.family.values()), ", "), v.family->values,
+       joined(values.subspan(i * v.family.values(), v.family.values())), v.family->values,
        v.family->keeps_values ? "" : fmt::format(" of a {} variable", v.family.text()));
 }
 

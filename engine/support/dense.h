@@ -1,5 +1,6 @@
 // Products of dense matrices and solutions with triangles as plain functions, compiled once. Written as an expression,
-// a product of matrices is compiled anew for every combination of operand types, a second or two each.
+// a product of matrices is compiled anew for every combination of operand types, a second or two each. Products with
+// vectors and diagonals cost less each, but there are more of them.
 // Decompositions of an Eigen::MatrixXd (not of an expression) are compiled once too: one to six seconds each.
 #pragma once
 
@@ -26,13 +27,24 @@ namespace dma {
 
 using MatrixView = Eigen::Ref<const Eigen::MatrixXd>;
 using MatrixSpan = Eigen::Ref<Eigen::MatrixXd>;
+using VectorView = Eigen::Ref<const Eigen::VectorXd>;
 
 Eigen::MatrixXd product_of(const MatrixView& a, const MatrixView& b);             // a b
 Eigen::MatrixXd product_by_transposed(const MatrixView& a, const MatrixView& b);  // a b^T
 Eigen::MatrixXd transposed_product(const MatrixView& a, const MatrixView& b);     // a^T b
 
+Eigen::VectorXd times(const MatrixView& a, const VectorView& x, double by = 1);  // by a x
+Eigen::VectorXd transposed_times(const MatrixView& a, const VectorView& x);      // a^T x
+Eigen::MatrixXd scaled_rows(const VectorView& by, const MatrixView& a);          // diag(by) a
+Eigen::MatrixXd scaled_columns(const MatrixView& a, const VectorView& by);       // a diag(by)
+Eigen::VectorXd squared_columns(const MatrixView& a);                            // sum_i a_ij^2, by j
+Eigen::VectorXd row_products(const MatrixView& a, const MatrixView& b);          // sum_j a_ij b_ij, by i
+double sum_of_logs(const VectorView& x);                                         // sum_i log x_i
+double log_diagonal(const MatrixView& a);                                        // sum_i log a_ii
+
 // `sum` gains the product, so many times. It shares no memory with the operands.
 void add_product(MatrixSpan sum, const MatrixView& a, const MatrixView& b, double times = 1);
+void add_times(Eigen::VectorXd& sum, const MatrixView& a, const VectorView& x, double times = 1);
 void add_product_by_transposed(MatrixSpan sum, const MatrixView& a, const MatrixView& b, double times = 1);
 void add_transposed_product(MatrixSpan sum, const MatrixView& a, const MatrixView& b, double times = 1);
 // The lower triangle of `sum` alone gains a b^T, a a^T, or a^T a.
@@ -40,7 +52,19 @@ void add_lower_product_by_transposed(MatrixSpan sum, const MatrixView& a, const 
 void add_square(MatrixSpan sum, const MatrixView& a, double times = 1);
 void add_transposed_square(MatrixSpan sum, const MatrixView& a);
 
-// x becomes L^-1 x, L the lower triangle.
+// The lower triangle becomes L, of a = L L^T. False: it is not positive definite, and what stands there is no factor.
+bool factorise_lower(MatrixSpan a);
+// x becomes L^-1 x, L^-T x or x L^-T, L the lower triangle.
 void solve_lower(const MatrixView& lower, MatrixSpan x);
+void solve_lower(const MatrixView& lower, Eigen::VectorXd& x);
+void solve_lower_transposed(const MatrixView& lower, MatrixSpan x);
+void solve_lower_transposed(const MatrixView& lower, Eigen::VectorXd& x);
+void solve_lower_from_right(const MatrixView& lower, MatrixSpan x);
+// x becomes (L L^T)^-1 x.
+void solve_by_factor(const MatrixView& lower, Eigen::VectorXd& x);
+// The inverse of the lower triangle with ones in place of its diagonal.
+Eigen::MatrixXd unit_lower_inverse(const MatrixView& lower);
+// The upper triangle becomes the transposed lower one.
+void mirror_lower(Eigen::MatrixXd& a);
 
 }  // namespace dma

@@ -1,7 +1,5 @@
 #include "engine/support/error.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -44,7 +42,7 @@ std::string suggestion(std::string_view found, std::span<const std::string> know
   if (known.empty()) return text + "; none are known";
   constexpr std::size_t kMostShown = 100;  // a line with the names of ten thousand columns helps nobody
   const std::size_t shown = std::min(known.size(), kMostShown);
-  return fmt::format("{}{} known: {}{}", text, text.empty() ? ";" : "", fmt::join(known.first(shown), ", "),
+  return fmt::format("{}{} known: {}{}", text, text.empty() ? ";" : "", joined(known.first(shown)),
                      shown < known.size() ? fmt::format(" and {} more", known.size() - shown) : "");
 }
 

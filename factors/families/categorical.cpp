@@ -1,7 +1,6 @@
 #include "factors/families/categorical.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "engine/support/log_sum_exp.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -78,7 +78,7 @@ std::string Categorical::text(Components message) {
   const auto p = probabilities(message);
   if (message[0].is_point()) return fmt::format("= {}", std::ranges::max_element(p) - p.begin());
   if (std::accumulate(p.begin(), p.end(), 0.0) == 0) return "impossible";
-  return fmt::format("categorical({:.4g})", fmt::join(p, ", "));
+  return fmt::format("categorical({})", joined(p, ", ", "{:.4g}"));
 }
 
 void Categorical::from_logs(std::span<const double> logs, Natural* message) {

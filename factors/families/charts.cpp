@@ -1,10 +1,11 @@
 #include "factors/families/charts.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>
+
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -136,9 +137,9 @@ std::string PointBelief::text(Components message) {
   if (is_flat(message)) return "uniform";
   std::vector<double> means, sds;
   for (const Natural& m : message) means.push_back(Gaussian(m).mean()), sds.push_back(Gaussian(m).sd());
-  const std::string at = fmt::format("({:.4g})", fmt::join(means, ", "));
+  const std::string at = fmt::format("({})", joined(means, ", ", "{:.4g}"));
   if (std::ranges::all_of(message, &Natural::is_point)) return "= " + at;
-  return fmt::format("{} +- ({:.4g})", at, fmt::join(sds, ", "));
+  return fmt::format("{} +- ({})", at, joined(sds, ", ", "{:.4g}"));
 }
 
 }  // namespace dma

@@ -1,13 +1,13 @@
 #include "factors/families/dirichlet.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
 #include "engine/support/special_functions.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -115,8 +115,8 @@ void Dirichlet::from_moments(std::span<const double> means, std::span<const doub
 std::string Dirichlet::text(Components message) {
   std::vector<double> numbers;
   for (const Natural& m : message) numbers.push_back(m.is_point() ? m.tau : m.tau + 1);
-  if (message[0].is_point()) return fmt::format("= ({:.4g})", fmt::join(numbers, ", "));
-  return fmt::format("dirichlet({:.4g})", fmt::join(numbers, ", "));
+  if (message[0].is_point()) return fmt::format("= ({})", joined(numbers, ", ", "{:.4g}"));
+  return fmt::format("dirichlet({})", joined(numbers, ", ", "{:.4g}"));
 }
 
 }  // namespace dma

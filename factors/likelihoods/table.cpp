@@ -1,7 +1,6 @@
 #include "factors/likelihoods/table.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
 #include "engine/support/sizes.h"
+#include "engine/support/text.h"
 #include "engine/support/wide_number.h"
 
 namespace dma {
@@ -133,7 +133,7 @@ std::vector<double> Table::prepare(std::span<const double> given, const PortComp
   const auto& parents = components[0];
   const std::uint32_t child = components[1][0];
   const auto what = [&] {
-    return fmt::format("the numbers for parents of {} categories and a child of {}", fmt::join(parents, ", "), child);
+    return fmt::format("the numbers for parents of {} categories and a child of {}", joined(parents), child);
   };
   std::uint32_t rows = 1;
   for (const std::uint32_t categories : parents) rows = multiply_sizes(rows, categories, what);
@@ -205,9 +205,7 @@ double Table::log_integral(Components arrivals, Parameters p) {
 
 std::vector<double> Potential::prepare(std::span<const double> given, const PortComponents& components) {
   const auto& variables = components[0];
-  const auto what = [&] {
-    return fmt::format("the weights of variables of {} categories", fmt::join(variables, ", "));
-  };
+  const auto what = [&] { return fmt::format("the weights of variables of {} categories", joined(variables)); };
   std::uint32_t expected = 1;
   for (const std::uint32_t categories : variables) expected = multiply_sizes(expected, categories, what);
   if (given.size() != expected)

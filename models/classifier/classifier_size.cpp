@@ -1,13 +1,13 @@
 #include "models/classifier/classifier_size.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "engine/learn/joint/softmax.h"
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -89,7 +89,7 @@ ClassifierSize classifier_size(std::size_t rows, std::size_t inputs, std::size_t
     size.reason =
         fmt::format("{}: {} of {} hidden units{}, one Gaussian over {:.0f} weights; the linear model as a baseline",
                     sizes, size.members > 1 ? fmt::format("{} networks", size.members) : "a network",
-                    fmt::join(size.hidden, "-"), hidden ? ", as asked for" : "", weights);
+                    joined(size.hidden, "-"), hidden ? ", as asked for" : "", weights);
   return size;
 }
 

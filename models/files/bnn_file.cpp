@@ -6,8 +6,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "engine/support/json.h"
 #include "engine/support/text.h"
-#include "engine/support/whole_json.h"
 #include "models/files/checksummed_json.h"
 #include "models/files/classifier_file.h"
 #include "models/files/coding_file.h"
@@ -30,7 +30,7 @@ Json numbers(const Values& values) {
   return array;
 }
 std::vector<double> numbers(const Json& json) {
-  if (!json.is_array()) fail("{} stands where a list of numbers is expected", json.dump().substr(0, 40));
+  if (!json.is_array()) fail("{} stands where a list of numbers is expected", json_text(json).substr(0, 40));
   std::vector<double> values;
   for (const Json& element : json) values.push_back(json_number(element));
   return values;

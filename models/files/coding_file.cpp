@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "engine/support/error.h"
-#include "engine/support/whole_json.h"
+#include "engine/support/json.h"
 
 namespace dma {
 

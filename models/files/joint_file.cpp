@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
+#include "engine/support/json.h"
 #include "engine/support/text.h"
-#include "engine/support/whole_json.h"
 #include "models/files/packed_matrices.h"
 #include "models/table/relevance.h"
 

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "engine/support/json.h"
+
 namespace dma {
 
 namespace {
@@ -92,9 +94,9 @@ std::size_t end_of_string(std::string_view text, std::size_t begin) {
 
 Json parse_long_strings(std::string_view text) {
   const Shortened rest = shortened(text);
-  if (rest.has_mark) return Json::parse(text);
+  if (rest.has_mark) return parse_json(text);
   try {
-    Json json = Json::parse(rest.text);
+    Json json = parse_json(rest.text);
     put_back(json, rest.cut);
     return json;
   } catch (const Json::parse_error& e) {

@@ -8,7 +8,7 @@
 
 namespace dma {
 
-// What Json::parse(text) gives; throws Json::parse_error as it does, whose byte counts in `text`.
+// What parse_json(text) gives; throws Json::parse_error as it does, whose byte counts in `text`.
 Json parse_long_strings(std::string_view text);
 
 // The first byte after the string that begins with the quotation mark at `begin`; the end of the text if it does not

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
-#include "engine/support/whole_json.h"
+#include "engine/support/json.h"
 #include "models/files/packed_numbers.h"
 
 namespace dma {
@@ -18,7 +18,7 @@ Json readable_row(const Eigen::RowVectorXd& row) {
 }
 
 Eigen::RowVectorXd readable_row_from(const Json& json) {
-  if (!json.is_array()) fail("{} stands where a list of numbers is expected", json.dump().substr(0, 40));
+  if (!json.is_array()) fail("{} stands where a list of numbers is expected", json_text(json).substr(0, 40));
   Eigen::RowVectorXd row(static_cast<Eigen::Index>(json.size()));
   for (std::size_t i = 0; i < json.size(); ++i) row(static_cast<Eigen::Index>(i)) = json_number(json[i]);
   return row;

@@ -18,8 +18,8 @@ bool fits_one_line(const Json& json) {
 
 // Names of files may be of any encoding; JSON is UTF-8. What a terminal should not get is written as \u202e.
 std::string text_of(const Json& json) {
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  return is_plain_text(text) ? text : json.dump(-1, ' ', true, Json::error_handler_t::replace);
+  std::string text = json_text(json, -1, JsonBytes::replaced);
+  return is_plain_text(text) ? text : json_text(json, -1, JsonBytes::ascii);
 }
 
 void write(const Json& json, std::size_t depth, std::string& out) {

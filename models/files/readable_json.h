@@ -1,12 +1,11 @@
 // JSON for people: keys in the order they were set, one per line, arrays of numbers on one line.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
-namespace dma {
+#include "engine/support/json.h"
 
-using Json = nlohmann::ordered_json;
+namespace dma {
 
 // The shortest digits that give back the same double. JSON has no infinities and no NaN: they become the texts "inf",
 // "-inf" and "nan", which json_number reads again.

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
 
+#include "engine/support/text.h"
 #include "models/graphs/network_files.h"
 #include "models/graphs/network_tokens.h"
 
@@ -204,7 +204,7 @@ class Bif {
       names[j - 1] = v.categories[r % v.values];
       r /= v.values;
     }
-    return f.scope.empty() ? "" : fmt::format(" given ({})", fmt::join(names, ", "));
+    return f.scope.empty() ? "" : fmt::format(" given ({})", joined(names));
   }
   void finish_row(const Function& f, Rows& table, std::size_t r) const {
     const NetworkVariable& child = variables_[table.child];

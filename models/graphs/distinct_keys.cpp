@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/support/error.h"
+#include "engine/support/json.h"
 #include "models/files/checksummed_json.h"
 
 namespace dma {
@@ -16,27 +17,25 @@ namespace {
 // The objects and lists that are open where the parser stands.
 class OpenPlaces {
  public:
-  using Event = Json::parse_event_t;
-  bool hear(Event event, const std::string& key) {
+  void hear(JsonEvent event, const std::string& key) {
     switch (event) {
-      case Event::key:
+      case JsonEvent::key:
         places_.back().at = key;
         if (!places_.back().keys.insert(key).second)
           fail("{}: the key stands twice in one object; leave one of them out", pointer());
         break;
-      case Event::object_start:
-      case Event::array_start:
+      case JsonEvent::object_start:
+      case JsonEvent::array_start:
         next_element();
-        places_.push_back({event == Event::array_start, 0, {}, {}});
+        places_.push_back({event == JsonEvent::array_start, 0, {}, {}});
         break;
-      case Event::object_end:
-      case Event::array_end:
+      case JsonEvent::object_end:
+      case JsonEvent::array_end:
         places_.pop_back();
         break;
-      case Event::value:
+      case JsonEvent::value:
         next_element();
     }
-    return true;
   }
 
  private:
@@ -71,17 +70,15 @@ Json parse_graph_json(std::string_view text) {
   const auto line_of = [&](std::size_t byte) { return 1 + std::ranges::count(text.substr(0, byte), '\n'); };
   OpenPlaces places;
   try {
-    return Json::parse(text, [&](int, Json::parse_event_t event, Json& parsed) {
-      return places.hear(event, event == Json::parse_event_t::key ? parsed.get<std::string>() : "");
-    });
-  } catch (const nlohmann::json::parse_error& error) {
+    return parse_json(text, [&](JsonEvent event, const std::string& key) { places.hear(event, key); });
+  } catch (const Json::parse_error& error) {
     const std::string_view start = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
     if (start.empty()) fail("the file is empty; a graph as JSON, BIF, UAI or g2o is expected");
     if (!start.starts_with('{'))
       fail("it is no graph: it begins with \"{}\"; JSON, which begins with {{, BIF, UAI or g2o is expected",
            start.substr(0, std::min<std::size_t>(start.find('\n'), 30)));
     fail("not JSON near line {}: look for a missing comma, quote or bracket", line_of(error.byte));
-  } catch (const nlohmann::json::out_of_range& error) {  // "... parsing '1e999'"
+  } catch (const Json::out_of_range& error) {  // "... parsing '1e999'"
     const std::string_view what = error.what(), rest = what.substr(std::min(what.find('\''), what.size() - 1) + 1),
                            number = rest.substr(0, rest.find('\''));
     fail("line {}: '{}' is beyond the range of a double; a number below 1.8e308 in size is expected",

@@ -1,6 +1,5 @@
 // g2o and TORO files of poses.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <Eigen/Cholesky>
 #include <charconv>
@@ -255,7 +254,7 @@ class G2o {
 };
 
 std::string pose_text(const std::vector<double>& pose) {
-  if (pose.size() <= 3) return fmt::format("{}", fmt::join(pose, " "));
+  if (pose.size() <= 3) return joined(pose, " ");
   const Eigen::Quaterniond q(Turn<3>::exp(Eigen::Map<const Eigen::Vector3d>(pose.data() + 3)));
   return fmt::format("{} {} {} {} {} {} {}", pose[0], pose[1], pose[2], q.x(), q.y(), q.z(), q.w());
 }

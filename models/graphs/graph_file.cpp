@@ -34,7 +34,7 @@ class Node {
          fmt::format(format, std::forward<Arguments>(arguments)...));
   }
   [[noreturn]] void refuse_type(std::string_view expected) const {
-    std::string found = json_->is_structured() ? std::string(json_->type_name()) : json_->dump();
+    std::string found = json_->is_structured() ? std::string(json_->type_name()) : json_text(*json_);
     if (found.size() > 40) found = found.substr(0, 37) + "...";
     refuse("{} is found; {} is expected", found, expected);
   }

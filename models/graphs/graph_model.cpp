@@ -1,7 +1,6 @@
 #include "models/graphs/graph_model.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +8,7 @@
 
 #include "engine/learn/rows/output_likelihood.h"
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -166,7 +166,7 @@ JointLearnReport GraphModel::fit(const Eigen::MatrixXd& inputs, const ClassLabel
   if (file_.graph.categories(target_variables_[0]).empty()) classes_ = labels.names;
   if (classes_.size() != count)
     fail("target '{}' has {} classes ({}), but the graph scores for {}; as many are expected", target_names_[0],
-         classes_.size(), fmt::join(classes_, ", "), count);
+         classes_.size(), joined(classes_), count);
   const std::vector<Eigen::Index> classes = classes_of(labels);
   JointLearnReport report =
       class_learner_->fit(Examples(*this, inputs, static_cast<Eigen::Index>(classes.size())).data(), classes);
@@ -224,7 +224,7 @@ std::vector<GraphModel::Learned> GraphModel::beliefs() const {
 }
 
 std::string GraphModel::likelihood(std::size_t target) const {
-  if (has_classes()) return fmt::format("softmax: {}", fmt::join(classes_, ", "));
+  if (has_classes()) return fmt::format("softmax: {}", joined(classes_));
   if (const auto& other = learner_->program().likelihoods()[target]) return other->kind();
   return fmt::format("gaussian noise, sd {:.4g} ({})", std::sqrt(learner_->noise_variance(target)),
                      !options_.learn_noise      ? "given"

@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
-#include "engine/support/whole_json.h"
+#include "engine/support/json.h"
 #include "models/files/bnn_file.h"
 #include "models/files/checksummed_json.h"
 #include "models/files/classifier_file.h"
@@ -54,8 +54,8 @@ std::string graph_model_text(const GraphModel& model) {
     json["training"]["left_out"] = list_of_scores(model.training.left_out_classes);
     json["training"]["held_out"] = list_of_scores(model.training.held_out_classes);
   }
-  json["graph"] = Json::parse(graph_text(model.file()));
-  json["learned"] = Json::parse(model.has_classes() ? model.class_learner_->save() : model.learner_->save());
+  json["graph"] = parse_json(graph_text(model.file()));
+  json["learned"] = parse_json(model.has_classes() ? model.class_learner_->save() : model.learner_->save());
   return checksummed(json);
 }
 
@@ -75,14 +75,14 @@ GraphModel graph_model_from(std::string_view text, std::string_view source, cons
                               .learn_scale = o.at("learn_scale").get<bool>(),
                               .starts = whole<std::size_t>(o, "starts"),
                               .seed = whole<std::uint64_t>(o, "seed")};
-    model = std::make_unique<GraphModel>(parse_graph(json.at("graph").dump()), registry,
+    model = std::make_unique<GraphModel>(parse_graph(json_text(json.at("graph"))), registry,
                                          json.at("targets").get<std::vector<std::string>>(), std::move(options));
     if (json.at("inputs").get<std::vector<std::string>>() != model->inputs())
       fail("its inputs are not those of its graph");
     const Json& t = json.at("training");
     model->training = {whole<std::size_t>(t, "rows"), whole<std::size_t>(t, "held_out_rows"),
                        t.at("report").get<std::string>(), {}};
-    const std::string learned = json.at("learned").dump();
+    const std::string learned = json_text(json.at("learned"));
     const auto read_scores = [&](auto& left_out, auto& held_out, const auto& from) {
       for (const Json& one : t.at("left_out")) left_out.push_back(from(one));
       for (const Json& one : t.at("held_out")) held_out.push_back(from(one));

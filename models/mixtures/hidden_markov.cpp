@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/mixtures/markov_graph.h"
 
 namespace dma {
@@ -21,7 +22,7 @@ void check_rows(std::string_view what, const Eigen::MatrixXd& p, Eigen::Index ro
   for (Eigen::Index i = 0; i < p.rows(); ++i)
     if (!(p.row(i).minCoeff() >= 0 && std::abs(p.row(i).sum() - 1) < kRounding))
       fail("hidden Markov model: row {} of the {} is [{}]; probabilities with sum 1 are expected", i + 1, what,
-           fmt::join(p.row(i).begin(), p.row(i).end(), ", "));
+           joined(p.row(i)));
 }
 
 // Each row divided by its sum; a row of nothing stays as it was before.

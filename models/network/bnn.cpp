@@ -1,12 +1,12 @@
 #include "models/network/bnn.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/network/bnn_check.h"
 #include "models/network/bnn_member.h"
@@ -68,11 +68,11 @@ BnnShape shape_of(const BnnOptions& o) {
 std::string FitReport::line() const {
   std::string text = members.empty() ? "not fitted" : members.back().line();
   if (members.size() > 1) text = fmt::format("{} members; the last {}", members.size(), text);
-  text = fmt::format("{}; noise sd {:.4g}", text, fmt::join(noise, ", "));
+  text = fmt::format("{}; noise sd {}", text, joined(noise, ", ", "{:.4g}"));
   if (!neighbours.empty()) {
     std::vector<double> percent;
     for (const double fraction : neighbours) percent.push_back(100 * fraction);
-    text += fmt::format("; neighbours {:.0f} %", fmt::join(percent, ", "));
+    text += fmt::format("; neighbours {} %", joined(percent, ", ", "{:.0f}"));
   }
   if (far.empty()) return text;
   return fmt::format("{}; {} row{} beyond {} sd set aside", text, far.size(), far.size() == 1 ? "" : "s",

@@ -6,6 +6,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/special_functions.h"
+#include "models/network/bnn_check.h"
 #include "models/network/bnn_member.h"
 #include "models/table/distinct_rows.h"
 

@@ -1,14 +1,14 @@
 // What networks and the linear model say of rows, as parts of one mixture, and how much of it each gets.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "engine/support/text.h"
 #include "models/network/joint_regression.h"
 
 namespace dma {
@@ -39,7 +39,7 @@ inline constexpr Index kMostTrialRows = 10000;  // that a network learns from to
 
 // Of one hidden layer 20, of two 20-20.
 inline std::string units_text(const BnnShape& shape) {
-  return fmt::format("{}", fmt::join(shape.layers.begin() + 1, shape.layers.end() - 1, "-"));
+  return joined(std::span(shape.layers).subspan(1, shape.layers.size() - 2), "-");
 }
 
 // Nats that the linear model is given: ten to one. Ten rows cannot tell, and then the simpler is the safer.

@@ -1,7 +1,6 @@
 #include "models/table/column_coding.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -137,7 +136,7 @@ std::string ColumnRule::text() const {
     case RuleKind::category:
       said = fmt::format("text with {} values, {}: {}{}", values.size(),
                          values.size() + (has_rest ? 1 : 0) > 2 ? "a column for each" : "1 for the first",
-                         fmt::join(values, ", "), has_rest ? "; the rarer ones together" : "");
+                         joined(values), has_rest ? "; the rarer ones together" : "");
       break;
     case RuleKind::left_out: return "left out: " + why;
   }

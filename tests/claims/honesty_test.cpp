@@ -52,14 +52,13 @@ void keeps_its_promise_by(const std::string& table, Eigen::Index rows, std::size
 }  // namespace
 
 TEST_CASE("honesty: pure noise gets the mean and the right width") {
-  keeps_its_promise_by("noise, 20 features", 200, 15, 1.05);
+  keeps_its_promise_by("noise, 20 features", 120, 15, 1.05);
 }
-TEST_CASE("honesty: a weak signal is not memorised") { keeps_its_promise("weak signal, 20 x 300", 1); }
 TEST_CASE("honesty: linear data without noise are learned exactly") { keeps_its_promise("linear, no noise", 1); }
 TEST_CASE("honesty: ten rows are known to be few") { keeps_its_promise("10 rows", 8); }
 TEST_CASE("honesty: outliers, scales and idle columns do no harm") {
   keeps_its_promise_by("5 % outliers", 200, 8, 0.97);  // 0.92; of the others 0.55
-  for (const char* table : {"feature x 1e9", "duplicated, constant"}) keeps_its_promise_by(table, 200, 8, 0.75);
+  for (const char* table : {"feature x 1e9", "duplicated, constant"}) keeps_its_promise_by(table, 120, 8, 0.75);
 }
 TEST_CASE("honesty: noise that depends on the inputs is found") { keeps_its_promise("heteroscedastic", 1); }
 
@@ -86,7 +85,7 @@ TEST_CASE("honesty: the library's default and the command line's are the same ne
   CHECK(by_default.predict(x).sd == by_settings.predict(x).sd);
 }
 
-TEST_CASE("honesty: left-out scores foretell those of fresh rows") {
+TEST_CASE("honesty: a weak signal is not memorised, and left-out scores foretell those of fresh rows") {
   const HonestyTable t = honesty_table("weak signal, 20 x 300", 5);
   Bnn net({.layers = {20, 15, 1}});
   const FitReport report = net.fit(t.inputs, t.targets);

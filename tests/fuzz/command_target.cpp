@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <fmt/ranges.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -216,7 +215,7 @@ std::size_t fuzz_command(Choices& choices) {
   const Ended predicted = run(predict);
   check(predicted, predict);
   promise(predicted.code == 0, "a model was fitted on rows that it cannot predict: {} from {} by {}", predicted.errors,
-          printable(data), fmt::join(arguments, " "));
+          printable(data), joined(arguments, " "));
   promise(predicted.output.find("nan") == std::string::npos && predicted.output.find("inf") == std::string::npos,
           "predictions that are not finite");
   return 2;

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
 
@@ -102,8 +101,6 @@ Outcome run_dma(const TemporaryFolder& folder, const std::string& arguments, con
 Outcome run_lab(const TemporaryFolder& folder, const std::string& arguments) {
   return run_named("dma-lab", folder, arguments, "");
 }
-
-nlohmann::ordered_json parsed(const std::string& json) { return nlohmann::ordered_json::parse(json); }
 
 void check_refused(const TemporaryFolder& folder, const std::string& arguments, const std::string& expected) {
   check_named_refused("dma", folder, arguments, expected);

@@ -4,7 +4,6 @@
 #include <sys/types.h>
 
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,9 +37,6 @@ Outcome run_dma(const TemporaryFolder& folder, const std::string& arguments, con
 
 // The same of `dma-lab`.
 Outcome run_lab(const TemporaryFolder& folder, const std::string& arguments);
-
-// What --json prints; compiled once, where every file that parses takes the compiler a while.
-nlohmann::ordered_json parsed(const std::string& json);
 
 // Refused as a wrong request is: exit code 2, one line on the error stream that says this, and no file more or less.
 void check_refused(const TemporaryFolder& folder, const std::string& arguments, const std::string& expected);

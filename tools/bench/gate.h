@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/support/json.h"
+
 namespace dma::bench {
 
 struct NetworkRow {
@@ -30,7 +32,7 @@ inline constexpr std::array<NetworkRatio, 3> kNetworkRatios = {{{"fused/hand", &
 // One line for each ratio that is more than its tolerance above the committed one, and for each row whose answers
 // differ. `baseline` is tools/bench/baseline.json; a network that is not in it has nothing to be compared with, and
 // says so.
-inline std::vector<std::string> worse_than(const nlohmann::json& baseline, const std::vector<NetworkRow>& rows) {
+inline std::vector<std::string> worse_than(const Json& baseline, const std::vector<NetworkRow>& rows) {
   std::vector<std::string> worse;
   const double tolerance = baseline.at("ratio_tolerance").get<double>();
   constexpr double kSameAnswers = 1e-9;
@@ -41,7 +43,7 @@ inline std::vector<std::string> worse_than(const nlohmann::json& baseline, const
       worse.push_back(fmt::format("{}: the baseline has no such network", r.name));
       continue;
     }
-    const nlohmann::json& ratios = baseline.at("networks").at(r.name);
+    const Json& ratios = baseline.at("networks").at(r.name);
     for (const NetworkRatio& ratio : kNetworkRatios) {
       const double committed = ratios.at(ratio.name).get<double>(), found = r.*ratio.value;
       if (!(found <= committed * (1 + tolerance)))

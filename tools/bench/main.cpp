@@ -13,9 +13,11 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "engine/support/json.h"
 #include "tools/bench/comparison.h"
 #include "tools/bench/network_table.h"
 #include "tools/bench/reports.h"
@@ -37,8 +39,9 @@ int gate(const std::string& file) {
     fmt::print(stderr, "dma_bench: cannot read the baseline '{}'\n", file);
     return 2;
   }
+  const dma::Json baseline = dma::parse_json(std::string(std::istreambuf_iterator(stream), {}));
   const std::vector<NetworkRow> rows = measure_networks();
-  const std::vector<std::string> worse = worse_than(nlohmann::json::parse(stream), rows);
+  const std::vector<std::string> worse = worse_than(baseline, rows);
   fmt::print("{}", text(rows));
   for (const std::string& line : worse) fmt::print(stderr, "worse: {}\n", line);
   return worse.empty() ? 0 : 1;
@@ -78,7 +81,7 @@ void everything(const std::string& program, bool is_part) {
 int main(int argc, char** argv) try {
   const std::string_view option = argc > 1 ? argv[1] : "";
   if (option == "--gate") return gate(argc > 2 ? argv[2] : "tools/bench/baseline.json");
-  if (option == "--json") return fmt::print("{}\n", to_json(measure_networks()).dump(2)), 0;
+  if (option == "--json") return fmt::print("{}\n", dma::json_text(to_json(measure_networks()), 2)), 0;
   if (option == "--networks") return fmt::print("{}\n{}", text(measure_networks()), to_the_end()), 0;
   if (option == "--sizes") return fmt::print("{}", sizes()), 0;
   if (option == "--start-up") return fmt::print("{}", start_up(beside(argv[0]))), 0;

@@ -139,13 +139,18 @@ std::string text(const std::vector<NetworkRow>& rows) {
   return out;
 }
 
-nlohmann::json to_json(const std::vector<NetworkRow>& rows) {
-  nlohmann::json all = nlohmann::json::array();
+Json to_json(const std::vector<NetworkRow>& rows) {
+  Json all = Json::array();
   for (const NetworkRow& r : rows) {
-    nlohmann::json one{{"network", r.name}, {"weights", r.weights}, {"rows", r.rows}, {"difference", r.difference}};
-    one["ns"] = {{"fused", r.fused}, {"unfused", r.unfused}, {"hand", r.hand}, {"adam", r.adam}, {"bound", r.least}};
-    for (const NetworkRatio& ratio : kNetworkRatios) one["ratios"][ratio.name] = r.*ratio.value;
-    all.push_back(std::move(one));
+    std::map<std::string, double> ratios;
+    for (const NetworkRatio& ratio : kNetworkRatios) ratios[ratio.name] = r.*ratio.value;
+    all.push_back(
+        {{"difference", r.difference},
+         {"network", r.name},
+         {"ns", {{"adam", r.adam}, {"bound", r.least}, {"fused", r.fused}, {"hand", r.hand}, {"unfused", r.unfused}}},
+         {"ratios", ratios},
+         {"rows", r.rows},
+         {"weights", r.weights}});
   }
   return all;
 }

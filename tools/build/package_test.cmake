@@ -25,7 +25,7 @@ endfunction()
 find_program(DPKG_DEB dpkg-deb)
 if(DPKG_DEB)
   step(${CMAKE_CPACK_COMMAND} -G DEB --config ${BINARY_DIR}/CPackConfig.cmake -B ${work}/packages -C ${CONFIG}
-       -D CPACK_OUTPUT_FILE_PREFIX=${work}/packages -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip)
+       -D CPACK_OUTPUT_FILE_PREFIX=${work}/packages -D CPACK_DEBIAN_COMPRESSION_TYPE=none)
   file(GLOB packages ${work}/packages/*.deb)
   foreach(package IN LISTS packages)
     step(${DPKG_DEB} -x ${package} ${root})

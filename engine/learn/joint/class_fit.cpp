@@ -5,6 +5,7 @@
 
 #include "engine/learn/joint/curvature.h"
 #include "engine/learn/joint/damping.h"
+#include "engine/support/dense.h"
 
 namespace dma {
 
@@ -47,9 +48,9 @@ ClassFit fit_classes(const RowModel& model, const ClassData& data, const ClassPr
     const Vector lambda = prior.at(fit.scale);
     fit.factor = information.factor(lambda);
     fit.log_evidence = information.log_likelihood() - cost_of_prior(prior, lambda, fit.mean) +
-                       0.5 * lambda.array().log().sum() - fit.factor.lower.diagonal().array().log().sum();
+                       0.5 * sum_of_logs(lambda) - log_diagonal(fit.factor.lower);
     Vector variances(lambda.size());
-    variances(fit.factor.order) = triangular_inverse(fit.factor.lower, pool).colwise().squaredNorm().transpose();
+    variances(fit.factor.order) = squared_columns(triangular_inverse(fit.factor.lower, pool));
     fit.effective_scalars = fit.scale * (prior.precision.array() * (1 / lambda.array() - variances.array())).sum();
 
     const double rows = total_weight(data.rows.rows(), data.weights);

@@ -34,7 +34,7 @@ std::vector<Index> unit_order(const RowModel& model, Index inputs) {
 Vector ClassFactor::variances() const {
   ThreadPool alone(1);
   Vector all(lower.rows());
-  all(order) = triangular_inverse(lower, alone).colwise().squaredNorm().transpose();
+  all(order) = squared_columns(triangular_inverse(lower, alone));
   return all;
 }
 
@@ -54,15 +54,14 @@ void ClassInformation::add(const std::vector<UnitGains>& units, const Matrix& lo
   const Matrix p = class_probabilities(logits);
   Matrix residuals = class_gradient(p, classes, logits.cols());
   const bool has_weights = weights.size() > 0;
-  if (has_weights) residuals.array().colwise() *= weights.array();
-  const Eigen::ArrayXd roots = weights.array().sqrt();
+  if (has_weights) residuals = scaled_rows(weights, residuals);
+  const Vector roots = weights.cwiseSqrt();
   log_likelihood_ += dma::class_log_likelihood(logits, classes, weights);
   std::vector<Matrix> ups;
   for (const UnitGains& unit : units) {
     ups.push_back(in_class_metric(unit.up, p));
-    if (has_weights) ups.back().array().colwise() *= roots;
-    const Vector pull = unit.up.cwiseProduct(residuals).rowwise().sum();
-    gradient_(unit.scalars) += unit.inputs.transpose() * pull;
+    if (has_weights) ups.back() = scaled_rows(roots, ups.back());
+    gradient_(unit.scalars) += transposed_times(unit.inputs, row_products(unit.up, residuals));
   }
   const Index n = logits.rows(), size = information_.rows();
   std::vector<Index> firsts;
@@ -73,9 +72,8 @@ void ClassInformation::add(const std::vector<UnitGains>& units, const Matrix& lo
     Matrix below(n, size - begin);
     Index at = 0;
     for (std::size_t j = i; j < units.size(); ++j) {
-      const Vector products = ups[i].cwiseProduct(ups[j]).rowwise().sum();
       const Index width = units[j].inputs.cols();
-      below.middleCols(at, width) = units[j].inputs.array().colwise() * products.array();
+      below.middleCols(at, width) = scaled_rows(row_products(ups[i], ups[j]), units[j].inputs);
       at += width;
     }
     add_transposed_product(information_.block(begin, begin, size - begin, units[i].inputs.cols()), below,
@@ -92,8 +90,8 @@ Matrix ClassInformation::with(const Vector& lambda) const {
 Vector ClassInformation::step(const Vector& lambda, const Vector& g) const {
   Matrix precision = with(lambda);
   factorise(precision, *pool_);
-  Vector solved = precision.triangularView<Eigen::Lower>().solve(g(order_));
-  precision.triangularView<Eigen::Lower>().transpose().solveInPlace(solved);
+  Vector solved = g(order_);
+  solve_by_factor(precision, solved);
   Vector by_scalar(g.size());
   by_scalar(order_) = solved;
   return by_scalar;

@@ -18,7 +18,7 @@ Matrix factor_of(Matrix covariance) {
   const Eigen::LLT<Matrix> cholesky(covariance);
   if (cholesky.info() == Eigen::Success) return cholesky.matrixL();
   const Eigen::SelfAdjointEigenSolver<Matrix> eigen(covariance);
-  return eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal();
+  return scaled_columns(eigen.eigenvectors(), eigen.eigenvalues().cwiseMax(0).cwiseSqrt());
 }
 
 // Covariances J L^-1 J^T of every row.
@@ -68,7 +68,8 @@ LogitBeliefs leave_one_out(const RowModel& model, const Vector& mean, const Clas
   for (Index n = 0; n < p.rows(); ++n) {
     Matrix& c = beliefs.factors[static_cast<std::size_t>(n)];
     const double weight = weight_of(data.weights, n);
-    const Matrix rest = Matrix::Identity(c.rows(), c.rows()) - c * (weight * class_curvature(p.row(n), c.rows()));
+    Matrix rest = Matrix::Identity(c.rows(), c.rows());
+    add_product(rest, c, class_curvature(p.row(n), c.rows()), -weight);
     const Matrix without = rest.partialPivLu().solve(c);
     c = 0.5 * (without + without.transpose());
     beliefs.mean.row(n) -= weight * gradient.row(n) * c;

@@ -29,19 +29,18 @@ class DualCurvature final : public Curvature {
   Vector step(const Vector& g, double mu) override {
     const Vector u = variance_.cwiseProduct(g);
     Vector e = weight_.cwiseProduct(gains_->forward(u));
-    if (mu == 0) {
-      solve_in_place(factor(), e);
-    } else {
-      solve_in_place(safe_factor(kernel_, Vector::Constant(kernel_.rows(), 1 + mu), pool()), e);
-    }
+    if (mu == 0)
+      solve_by_factor(factor(), e);
+    else
+      solve_by_factor(safe_factor(kernel_, Vector::Constant(kernel_.rows(), 1 + mu), pool()), e);
     return (u - variance_.cwiseProduct(gains_->backward(weight_.cwiseProduct(e)))) / (1 + mu);
   }
 
-  double log_determinant_gain() override { return 2 * factor().diagonal().array().log().sum(); }
+  double log_determinant_gain() override { return 2 * log_diagonal(factor()); }
   double effective_scalars() override { return (1 - one_minus_leverage().array()).sum(); }
 
   Vector one_minus_leverage() override {
-    if (!inverted_) fractions_ = triangular_inverse(factor(), pool()).colwise().squaredNorm();
+    if (!inverted_) fractions_ = squared_columns(triangular_inverse(factor(), pool()));
     inverted_ = true;
     return fractions_;
   }
@@ -49,18 +48,13 @@ class DualCurvature final : public Curvature {
   Vector variances(const Matrix& rows) override {
     Matrix f;
     const auto other = model_->gains(m_, rows, variance_, f);
-    Matrix cross = weight_.asDiagonal() * gains_->kernel_with(*other, variance_);
+    Matrix cross = scaled_rows(weight_, gains_->kernel_with(*other, variance_));
     const Vector prior = other->kernel_diagonal(variance_);
     solve_lower(factor(), cross);
-    return (prior - cross.colwise().squaredNorm().transpose()).cwiseMax(0.0);
+    return (prior - squared_columns(cross)).cwiseMax(0.0);
   }
 
  private:
-  static void solve_in_place(const Matrix& lower, Vector& e) {
-    lower.triangularView<Eigen::Lower>().solveInPlace(e);
-    lower.triangularView<Eigen::Lower>().transpose().solveInPlace(e);
-  }
-
   const Matrix& factor() {
     if (factored_) return factor_;
     factor_ = safe_factor(kernel_, Vector::Ones(kernel_.rows()), pool());

@@ -1,16 +1,15 @@
-// What a JointLearner or a ClassLearner has learned, as text.
+// What a JointLearner or a ClassLearner has learned, as text. Members are in the order of their names.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "engine/learn/joint/class_learner.h"
 #include "engine/learn/joint/joint_learner_impl.h"
 #include "engine/support/error.h"
-#include "engine/support/whole_json.h"
+#include "engine/support/json.h"
 
 namespace dma {
 
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::string_view kFormat = "dma joint learner 1", kClassFormat = "dma class learner 1";
 
@@ -50,7 +49,13 @@ Json shape_of(const Graph& graph, const RowProgram& program, const std::vector<V
     for (const VariableId v : variables) list.push_back({graph[v].name, graph[v].size});
     return list;
   };
-  return {{"shared", sizes(program.shared())}, {"inputs", sizes(program.inputs())}, {"targets", sizes(targets)}};
+  return {{"inputs", sizes(program.inputs())}, {"shared", sizes(program.shared())}, {"targets", sizes(targets)}};
+}
+
+// In whatever order a file has them.
+bool has_members_of(const Json& json, const Json& object) {
+  return json.is_object() && json.size() == object.size() &&
+         std::ranges::is_permutation(json.get_ref<const Json::object_t&>(), object.get_ref<const Json::object_t&>());
 }
 
 [[noreturn]] void refuse(std::string_view why) {
@@ -58,10 +63,10 @@ Json shape_of(const Graph& graph, const RowProgram& program, const std::vector<V
 }
 
 Json learned_in(std::string_view text, std::string_view format, const Json& shape) {
-  Json json = Json::parse(text);
+  Json json = parse_json(text);
   if (json.at("format") != format) refuse({});
-  if (json.at("graph") != shape)
-    fail("load: it was saved from another graph: {} instead of {}", json.at("graph").dump(), shape.dump());
+  if (!has_members_of(json.at("graph"), shape))
+    fail("load: it was saved from another graph: {} instead of {}", json_text(json.at("graph")), json_text(shape));
   if (json.at("starts").empty()) fail("load: nothing was learned");
   return json;
 }
@@ -71,27 +76,27 @@ Json learned_in(std::string_view text, std::string_view format, const Json& shap
 std::string JointLearner::save() const {
   const Impl& l = *impl_;
   l.check_fitted("save");
-  Json json{{"format", kFormat},
-            {"graph", shape_of(l.graph, l.program, l.targets)},
-            {"examples", l.known},
+  Json json{{"examples", l.known},
+            {"format", kFormat},
             {"frozen", l.is_frozen},
+            {"graph", shape_of(l.graph, l.program, l.targets)},
             {"starts", Json::array()}};
   for (const Impl::Start& start : l.starts) {
     Json noise = Json::array(), tails = Json::array();
     for (const LogLinearNoise& own : start.posterior.state.noise)
       noise.push_back(
-          {{"beta", listed(own.beta)}, {"precision", own.precision}, {"lowest", own.lowest}, {"highest", own.highest}});
+          {{"beta", listed(own.beta)}, {"highest", own.highest}, {"lowest", own.lowest}, {"precision", own.precision}});
     for (const StudentTails& own : start.posterior.tails) tails.push_back({own.degrees, own.scale});
-    json["starts"].push_back({{"mean", listed(start.mean)},
-                              {"scale", start.posterior.state.scale},
+    json["starts"].push_back({{"effective_scalars", start.effective_scalars},
                               {"epoch", start.posterior.state.epoch},
+                              {"factor", triangle(start.posterior.factor)},
                               {"log_evidence", start.posterior.log_evidence},
-                              {"effective_scalars", start.effective_scalars},
+                              {"mean", listed(start.mean)},
                               {"noise", noise},
-                              {"tails", tails},
-                              {"factor", triangle(start.posterior.factor)}});
+                              {"scale", start.posterior.state.scale},
+                              {"tails", tails}});
   }
-  return json.dump();
+  return json_text(json);
 }
 
 void JointLearner::load(std::string_view text) try {
@@ -142,13 +147,13 @@ std::string ClassLearner::save() const {
   check_fitted("save");
   Json json{{"format", kClassFormat}, {"graph", shape_of(graph_, program_, {logits_})}, {"starts", Json::array()}};
   for (const ClassSolution& start : starts_)
-    json["starts"].push_back({{"mean", listed(start.mean)},
-                              {"scale", start.scale},
-                              {"stretch", start.stretch},
+    json["starts"].push_back({{"effective_scalars", start.effective_scalars},
+                              {"factor", triangle(start.factor.lower)},
                               {"log_evidence", start.log_evidence},
-                              {"effective_scalars", start.effective_scalars},
-                              {"factor", triangle(start.factor.lower)}});
-  return json.dump();
+                              {"mean", listed(start.mean)},
+                              {"scale", start.scale},
+                              {"stretch", start.stretch}});
+  return json_text(json);
 }
 
 void ClassLearner::load(std::string_view text) try {

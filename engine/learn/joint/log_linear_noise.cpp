@@ -13,7 +13,7 @@ constexpr double kLeastPrecision = 1e-2, kMostPrecision = 1e7;
 
 Vector logarithms(const Vector& beta, const Matrix& rows) {
   if (beta.size() == 1) return Vector::Constant(rows.rows(), beta(0));
-  return (rows * beta.tail(rows.cols())).array() + beta(0);
+  return times(rows, beta.tail(rows.cols())).array() + beta(0);
 }
 
 Matrix with_ones(const Matrix& rows, Index begin, Index n) {
@@ -35,7 +35,7 @@ void for_row_blocks(const Matrix& rows, const Use& use) {
 Matrix information(const Matrix& rows, const Vector& fractions) {
   Matrix f = Matrix::Zero(rows.cols() + 1, rows.cols() + 1);
   for_row_blocks(rows, [&](Index begin, Index n, const Matrix& phi) {
-    add_lower_product_by_transposed(f, (0.5 * fractions.segment(begin, n).asDiagonal() * phi).transpose(),
+    add_lower_product_by_transposed(f, scaled_rows(0.5 * fractions.segment(begin, n), phi).transpose(),
                                     phi.transpose());
   });
   return f;
@@ -66,12 +66,12 @@ void LogLinearNoise::learn(const Matrix& rows, const Vector& squares, const Vect
   for (; steps > 0; --steps) {
     const Vector u = squares.array() / variances(rows).array() - fractions.array();
     const Eigen::LLT<Matrix> factor = factorised(f, precision);
+    const Vector pull = 0.5 * transposed_times(rows, u);
     Vector slope(f.rows());
-    slope << 0.5 * (u.sum() + kAwayFromZero),
-        0.5 * (rows.transpose() * u) - precision * beta.tail(rows.cols());
-    const Vector delta = factor.solve(slope);
-    const double largest = logarithms(delta, rows).cwiseAbs().maxCoeff();
-    beta += delta * std::min(1.0, 1 / std::max(largest, 1e-300));
+    slope << 0.5 * (u.sum() + kAwayFromZero), pull - precision * beta.tail(rows.cols());
+    solve_by_factor(factor.matrixLLT(), slope);
+    const double largest = logarithms(slope, rows).cwiseAbs().maxCoeff();
+    beta += slope * std::min(1.0, 1 / std::max(largest, 1e-300));
     Matrix root = Matrix::Identity(f.rows(), f.cols());  // of the inverse
     solve_lower(factor.matrixLLT(), root);
     const double determined = static_cast<double>(rows.cols()) - precision * root.rightCols(rows.cols()).squaredNorm();
@@ -87,7 +87,7 @@ double LogLinearNoise::log_evidence(const Matrix& rows, const Vector& weights) c
   const auto slopes = static_cast<double>(rows.cols());
   // The intercept's own determinant, N / 2, is the constant model's too and is left out.
   return -0.5 * precision * beta.tail(rows.cols()).squaredNorm() + 0.5 * slopes * std::log(precision) -
-         factor.matrixLLT().diagonal().array().log().sum() + 0.5 * std::log(0.5 * counts.sum());
+         log_diagonal(factor.matrixLLT()) + 0.5 * std::log(0.5 * counts.sum());
 }
 
 void LogLinearNoise::stay_within(const Matrix& rows) {

@@ -52,7 +52,7 @@ SharedPosterior SharedPosterior::of(const RowData& data, SharedState state, Curv
 
 Vector SharedPosterior::marginal_variances(const RowModel& model, const SharedPrior& prior) const {
   ThreadPool alone(1);
-  return triangular_inverse(precision_factor(model, prior), alone).colwise().squaredNorm();
+  return squared_columns(triangular_inverse(precision_factor(model, prior), alone));
 }
 
 Matrix SharedPosterior::precision_factor(const RowModel& model, const SharedPrior& prior) const {
@@ -84,7 +84,7 @@ RowBeliefs SharedPosterior::predict(const RowModel& model, const SharedPrior& pr
       model.linearise(state.mean, block, f, gains);
       Matrix solved = gains.transpose();
       solve_lower(factor, solved);
-      variance = solved.colwise().squaredNorm();
+      variance = squared_columns(solved);
     }
     beliefs.mean.middleRows(begin, size) = f;
     beliefs.variance.middleRows(begin, size) = by_output(variance, outputs);

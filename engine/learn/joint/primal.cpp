@@ -33,13 +33,15 @@ class PrimalCurvature final : public Curvature {
   }
 
   Vector step(const Vector& g, double mu) override {
-    if (mu == 0) return solve(factor(), g);
-    return solve(safe_factor(information_, mu * lambda_, pool()), g);
+    Vector x = g;
+    if (mu == 0)
+      solve_by_factor(factor(), x);
+    else
+      solve_by_factor(safe_factor(information_, mu * lambda_, pool()), x);
+    return x;
   }
 
-  double log_determinant_gain() override {
-    return 2 * factor().diagonal().array().log().sum() - lambda_.array().log().sum();
-  }
+  double log_determinant_gain() override { return 2 * log_diagonal(factor()) - sum_of_logs(lambda_); }
 
   double effective_scalars() override {
     const Matrix inverse = triangular_inverse(factor(), pool());
@@ -115,7 +117,7 @@ class PrimalCurvature final : public Curvature {
           };
           scaled.segment(k * n, n) = own(residuals_) / own(noise_).sqrt();
         }
-        gradient.noalias() += gains[i].transpose() * scaled;
+        gradient += transposed_times(gains[i], scaled);
         if (keep_) kept_[static_cast<std::size_t>(block)] = std::move(gains[i]);
       }
     }
@@ -158,17 +160,11 @@ class PrimalCurvature final : public Curvature {
     return factor_;
   }
 
-  static Vector solve(const Matrix& lower, const Vector& g) {
-    Vector x = lower.triangularView<Eigen::Lower>().solve(g);
-    lower.triangularView<Eigen::Lower>().transpose().solveInPlace(x);
-    return x;
-  }
-
   // |C^-1 a|^2 for every row a; the factor is there.
   Vector squared_solutions(const Matrix& gains) const {
     Matrix solved = gains.transpose();
     solve_lower(factor_, solved);
-    return solved.colwise().squaredNorm();
+    return squared_columns(solved);
   }
 
   const RowModel* model_ = nullptr;

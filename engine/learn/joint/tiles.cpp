@@ -26,12 +26,10 @@ void add_gram(std::span<const Matrix> gains, Matrix& sum, ThreadPool& pool) {
   const Index size = sum.rows();
   for_tiles(size, tile_width(size), pool, [&](Index begin, Index count) {
     const Index below = size - begin - count;
-    auto diagonal = sum.block(begin, begin, count, count);
-    auto rest = sum.block(begin + count, begin, below, count);
     for (const Matrix& block : gains) {
-      const auto own = block.middleCols(begin, count);
-      add_transposed_square(diagonal, own);
-      if (below > 0) add_transposed_product(rest, block.rightCols(below), own);
+      const MatrixView own = block.middleCols(begin, count);
+      add_transposed_square(sum.block(begin, begin, count, count), own);
+      if (below > 0) add_transposed_product(sum.block(begin + count, begin, below, count), block.rightCols(below), own);
     }
   });
 }
@@ -41,23 +39,20 @@ void factorise(Eigen::Ref<Matrix> matrix, ThreadPool& pool) {
   const Index size = matrix.rows(), width = tile_width(size);
   for (Index k = 0; k < size; k += width) {
     const Index count = std::min(width, size - k), below = size - k - count;
-    auto diagonal = matrix.block(k, k, count, count);
-    if (Eigen::internal::llt_inplace<double, Eigen::Lower>::blocked(diagonal) >= 0)
-      diagonal(0, 0) = std::nan("");  // whoever solves with it finds no number
+    const MatrixSpan diagonal = matrix.block(k, k, count, count);
+    if (!factorise_lower(diagonal)) matrix(k, k) = std::nan("");  // whoever solves with it finds no number
     if (below == 0) break;
-    auto panel = matrix.block(k + count, k, below, count);
+    const Index next = k + count;
     for_tiles(below, 2 * width, pool, [&](Index begin, Index rows) {
-      auto part = panel.middleRows(begin, rows);
-      diagonal.template triangularView<Eigen::Lower>().transpose().template solveInPlace<Eigen::OnTheRight>(part);
+      solve_lower_from_right(diagonal, matrix.block(next + begin, k, rows, count));
     });
     for_tiles(below, width, pool, [&](Index begin, Index columns) {
-      const auto own = panel.middleRows(begin, columns);
-      auto corner = matrix.block(k + count + begin, k + count + begin, columns, columns);
-      add_square(corner, own, -1);
+      const MatrixView own = matrix.block(next + begin, k, columns, count);
+      add_square(matrix.block(next + begin, next + begin, columns, columns), own, -1);
       const Index rest = below - begin - columns;
       if (rest > 0)
-        add_product_by_transposed(matrix.block(size - rest, k + count + begin, rest, columns), panel.bottomRows(rest),
-                                  own, -1);
+        add_product_by_transposed(matrix.block(size - rest, next + begin, rest, columns),
+                                  matrix.block(size - rest, k, rest, count), own, -1);
     });
   }
 }
@@ -79,9 +74,8 @@ Matrix triangular_inverse(const Matrix& lower, ThreadPool& pool) {
   const Index size = lower.rows();
   Matrix inverse = Matrix::Zero(size, size);
   for_tiles(size, 64, pool, [&](Index j, Index columns) {
-    auto part = inverse.block(j, j, size - j, columns);
-    part.topRows(columns).setIdentity();
-    lower.bottomRightCorner(size - j, size - j).triangularView<Eigen::Lower>().solveInPlace(part);
+    inverse.diagonal().segment(j, columns).setOnes();
+    solve_lower(lower.block(j, j, size - j, size - j), inverse.block(j, j, size - j, columns));
   });
   return inverse;
 }

@@ -26,7 +26,7 @@ class Root {
  public:
   explicit Root(Matrix lower) : lower_(std::move(lower)) {}
   Root(const Vector& lambda, Matrix gains, const Vector& noise) : scale_(lambda.cwiseSqrt()), rows_(std::move(gains)) {
-    rows_ = noise.cwiseSqrt().cwiseInverse().asDiagonal() * rows_ * scale_.cwiseInverse().asDiagonal();
+    rows_ = scaled_columns(scaled_rows(noise.cwiseSqrt().cwiseInverse(), rows_), scale_.cwiseInverse());
     Matrix inner = Matrix::Identity(rows_.rows(), rows_.rows());
     add_square(inner, rows_);
     lower_ = Eigen::LLT<Matrix>(inner).matrixL();
@@ -38,25 +38,28 @@ class Root {
 
   void solve(Matrix& x) const {  // L0^-1 x
     if (!is_by_rows()) return solve_lower(lower_, x);
-    x = scale_.cwiseInverse().asDiagonal() * x;
-    Matrix along = rows_ * x;
+    x = scaled_rows(scale_.cwiseInverse(), x);
+    Matrix along = product_of(rows_, x);
     solve_lower(lower_, along);
-    more_.triangularView<Eigen::Lower>().transpose().solveInPlace(along);
+    solve_lower_transposed(more_, along);
     x -= transposed_product(rows_, along);
   }
-  Vector solve_transposed(const Vector& z) const {  // L0^-T z
-    if (!is_by_rows()) return lower_.triangularView<Eigen::Lower>().transpose().solve(z);
-    Vector along = rows_ * z;
-    more_.triangularView<Eigen::Lower>().solveInPlace(along);
-    lower_.triangularView<Eigen::Lower>().transpose().solveInPlace(along);
-    return (z - rows_.transpose() * along).cwiseQuotient(scale_);
+  Vector solve_transposed(Vector z) const {  // L0^-T z
+    if (!is_by_rows()) {
+      solve_lower_transposed(lower_, z);
+      return z;
+    }
+    Vector along = times(rows_, z);
+    solve_lower(more_, along);
+    solve_lower_transposed(lower_, along);
+    return (z - transposed_times(rows_, along)).cwiseQuotient(scale_);
   }
   Vector times_transposed(const Vector& v) const {  // L0^T v
     if (!is_by_rows()) return lower_.triangularView<Eigen::Lower>().transpose() * v;
     const Vector scaled = scale_.cwiseProduct(v);
-    Vector along = rows_ * scaled;
-    more_.triangularView<Eigen::Lower>().transpose().solveInPlace(along);
-    return scaled + rows_.transpose() * along;
+    Vector along = times(rows_, scaled);
+    solve_lower_transposed(more_, along);
+    return scaled + transposed_times(rows_, along);
   }
 
  private:
@@ -98,7 +101,7 @@ class Linearised {
     see_as_gaussian(problem.more, f, rest, noise);
     columns_ = gains.transpose();
     known_.solve(columns_);
-    columns_ *= noise.cwiseSqrt().cwiseInverse().asDiagonal();
+    columns_ = scaled_columns(columns_, noise.cwiseSqrt().cwiseInverse());
     by_rows_ = columns_.cols() < columns_.rows();
     Matrix smaller = Matrix::Identity(by_rows_ ? columns_.cols() : columns_.rows(),
                                       by_rows_ ? columns_.cols() : columns_.rows());
@@ -107,23 +110,28 @@ class Linearised {
     else
       add_square(smaller, columns_);
     root_.compute(smaller);
-    downhill_ = columns_ * rest.cwiseQuotient(noise.cwiseSqrt()) - problem.whitened(at);
+    downhill_ = times(columns_, rest.cwiseQuotient(noise.cwiseSqrt())) - problem.whitened(at);
   }
   bool is_usable() const { return root_.info() == Eigen::Success && downhill_.allFinite(); }
 
   // The step to the lowest point of the linearisation, and how many standard deviations long it is.
   Vector step(double& length) const {
-    const Vector z = by_rows_ ? Vector(downhill_ - columns_ * root_.solve(columns_.transpose() * downhill_))
-                              : Vector(root_.solve(downhill_));
+    Vector solved = by_rows_ ? transposed_times(columns_, downhill_) : downhill_, z = downhill_;
+    solve_by_factor(root_.matrixLLT(), solved);
+    if (by_rows_)
+      add_times(z, columns_, solved, -1);
+    else
+      z = solved;
     length = std::sqrt(std::max(0.0, z.dot(downhill_)));
     return known_.solve_transposed(z);
   }
   // 1 - a^T L^-1 a / s of every new row.
   Eigen::ArrayXd one_minus_leverages() const {
-    if (by_rows_) return root_.solve(Matrix::Identity(columns_.cols(), columns_.cols())).diagonal().array();
-    Matrix solved = columns_;
-    solve_lower(Matrix(root_.matrixL()), solved);
-    return 1 - solved.colwise().squaredNorm().transpose().array();
+    Matrix solved = by_rows_ ? Matrix(Matrix::Identity(columns_.cols(), columns_.cols())) : columns_;
+    solve_lower(root_.matrixLLT(), solved);
+    if (!by_rows_) return 1 - squared_columns(solved).array();
+    solve_lower_transposed(root_.matrixLLT(), solved);
+    return solved.diagonal();
   }
   // Lower, of the precision, where what is known has one.
   Matrix precision_factor() const {

@@ -1,6 +1,5 @@
 // A graph turned into the steps of a row program.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include "engine/learn/rows/row_graph.h"
 #include "engine/learn/rows/row_steps.h"
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -328,7 +328,7 @@ class RowCompiler {
     std::vector<std::string> names;
     for (std::size_t p = 0; p < factor.ports.size(); ++p)
       if (!factor.kind->ports()[p].output) names.push_back(rows_.names_of(factor.ports[p]));
-    return fmt::format("{}", fmt::join(names, between));
+    return dma::joined(names, between);
   }
   std::string text_of(std::string_view form, const Factor& factor, std::string_view what) const {
     return fmt::format("{:<10} {} ({}) = {}", form, rows_.names_of(RowGraph::output_of(factor)), factor.slots, what);

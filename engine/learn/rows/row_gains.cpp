@@ -99,10 +99,9 @@ class ProgramGains final : public Gains {
       add_lower_product_by_transposed(all, a.e[0], b);
     }
     if (dense_.cols() > 0) {
-      const Matrix scaled = dense_ * variance(rest_.scalars).cwiseSqrt().asDiagonal();
-      add_square(all, scaled);
+      add_square(all, scaled_columns(dense_, variance(rest_.scalars).cwiseSqrt()));
     }
-    all.triangularView<Eigen::StrictlyUpper>() = all.transpose();
+    mirror_lower(all);
     return all;
   }
 
@@ -131,7 +130,7 @@ class ProgramGains final : public Gains {
         }
     }
     if (dense_.cols() > 0)
-      add_product_by_transposed(all, dense_ * variance(rest_.scalars).asDiagonal(), other.dense_);
+      add_product_by_transposed(all, scaled_columns(dense_, variance(rest_.scalars)), other.dense_);
     return all;
   }
 
@@ -153,7 +152,7 @@ class ProgramGains final : public Gains {
   }
 
   Vector forward(const Vector& scalars) const override {
-    Vector all = dense_ * scalars(rest_.scalars);
+    Vector all = times(dense_, scalars(rest_.scalars));
     for (const Layer& a : layers_) {
       const RowPass::RowMajor w =
           Eigen::Map<const RowPass::RowMajor>(scalars.data() + a.step->weights, a.step->rows, a.step->columns) *
@@ -175,14 +174,14 @@ class ProgramGains final : public Gains {
 
   Vector backward(const Vector& outputs_gain) const override {
     Vector all = Vector::Zero(code_->scalars);
-    all(rest_.scalars) = dense_.transpose() * outputs_gain;
+    all(rest_.scalars) = transposed_times(dense_, outputs_gain);
     for (const Layer& a : layers_) {
       Eigen::Map<RowPass::RowMajor> w(all.data() + a.step->weights, a.step->rows, a.step->columns);
       for (Index k = 0; k < outputs(); ++k) {
         const ColumnRange live = a.live(k);
         if (live.size() == 0) continue;
         const Vector own = outputs_gain.segment(k * n_, n_);
-        const Matrix weighted = a.of(a.g, k).array().colwise() * own.array();
+        const Matrix weighted = scaled_rows(own, a.of(a.g, k));
         auto rows = w.middleRows(live.begin, live.size());
         add_transposed_product(Eigen::Map<Matrix>(rows.data(), rows.cols(), rows.rows()), a.h, weighted);
         if (a.is_noisy())
@@ -214,7 +213,7 @@ class ProgramGains final : public Gains {
     Layer layer{.step = &step,
                 .roots = roots,
                 .one = step.bias >= 0 ? variance(step.bias) / v : 0,
-                .h = pass.columns(step.h, step.columns) * roots.asDiagonal(),
+                .h = scaled_columns(pass.columns(step.h, step.columns), roots),
                 .norms = {}};
     Matrix z;
     if (step.noise >= 0) {

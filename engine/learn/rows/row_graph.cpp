@@ -1,7 +1,6 @@
 #include "engine/learn/rows/row_graph.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <deque>
@@ -10,6 +9,7 @@
 #include "engine/kinds/methods_of_kinds.h"
 #include "engine/learn/rows/output_likelihood.h"
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -81,7 +81,7 @@ const Resolved::Port& RowGraph::output_of(const Factor& factor) {
 std::string RowGraph::names_of(const Resolved::Port& port) const {
   std::vector<std::string> names;
   for (const VariableId v : port.variables) names.push_back(graph_.variables[v.value].name);
-  return fmt::format("{}", fmt::join(names, ", "));
+  return joined(names);
 }
 
 // Calls use(element) for everything that the slots of a factor read.

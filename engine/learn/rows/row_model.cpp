@@ -17,15 +17,15 @@ Vector draw(const SharedPrior& prior, std::uint64_t seed) {
 }
 
 Matrix DenseGains::kernel(const Vector& variance) const {
-  const Matrix scaled = gains_ * variance.cwiseSqrt().asDiagonal();
+  const Matrix scaled = scaled_columns(gains_, variance.cwiseSqrt());
   Matrix k = Matrix::Zero(gains_.rows(), gains_.rows());
   add_square(k, scaled);
-  k.triangularView<Eigen::StrictlyUpper>() = k.transpose();
+  mirror_lower(k);
   return k;
 }
 
 Matrix DenseGains::kernel_with(const Gains& other, const Vector& variance) const {
-  return product_by_transposed(gains_ * variance.asDiagonal(), dynamic_cast<const DenseGains&>(other).gains_);
+  return product_by_transposed(scaled_columns(gains_, variance), dynamic_cast<const DenseGains&>(other).gains_);
 }
 
 Vector DenseGains::kernel_diagonal(const Vector& variance) const {
@@ -49,7 +49,7 @@ std::vector<UnitGains> RowModel::units(const Vector& m, const Matrix& rows, Matr
 
 void LinearRows::evaluate(const Vector& m, const Matrix& rows, Matrix& f) const {
   const Eigen::Map<const Matrix> w(m.data(), inputs_ + 1, outputs_);
-  f = (rows * w.topRows(inputs_)).rowwise() + w.row(inputs_);
+  f = product_of(rows, w.topRows(inputs_)).rowwise() + w.row(inputs_);
 }
 
 void LinearRows::linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const {

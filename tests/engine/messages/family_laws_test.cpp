@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <boost/math/special_functions/bessel.hpp>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -31,9 +30,9 @@ struct VonMises : AnyNatural {
   static double location(double x) { return std::isfinite(x) ? std::remainder(x, 2 * M_PI) : std::nan(""); }
   static std::array<double, 2> statistics(double x) { return {std::cos(x), std::sin(x)}; }
   bool is_proper() const { return rho < kInfinity; }
-  double bessel() const { return boost::math::cyl_bessel_i(0, kappa()); }
+  double bessel() const { return std::cyl_bessel_i(0, kappa()); }
   double resultant() const {
-    return kappa() > 500 ? 1 - 0.5 / kappa() : boost::math::cyl_bessel_i(1, kappa()) / bessel();
+    return kappa() > 500 ? 1 - 0.5 / kappa() : std::cyl_bessel_i(1, kappa()) / bessel();
   }
   double log_normaliser() const {
     return kappa() > 500 ? kappa() + 0.5 * std::log(2 * M_PI / kappa()) : std::log(2 * M_PI * bessel());

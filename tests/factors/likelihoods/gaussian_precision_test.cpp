@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <boost/math/special_functions/bernoulli.hpp>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -37,16 +36,7 @@ Moments1 moments_of(const std::function<double(double)>& log_f) {
   return m;
 }
 
-using oracle::Real;
-
-Real digamma(Real x) {
-  Real sum = 0;
-  for (; x < 60; x += 1) sum -= 1 / x;
-  sum += log(x) - 1 / (2 * x);
-  Real power = 1;
-  for (int k = 1; k <= 40; ++k) sum -= boost::math::bernoulli_b2n<Real>(k) / (2 * k * (power *= x * x));
-  return sum;
-}
+using oracle::digamma, oracle::Real;
 
 // log x - digamma(x) = gap: by secants of the reciprocal, which is nearly linear in x.
 Real shape_of_gap(const Real& gap) {
@@ -103,13 +93,7 @@ struct ExactTilt {
     }
     const Real own = shape_of_gap(log(first / mass) - logs / mass);
     shape = own - a, rate = own / (first / mass) - b;
-    Real gamma_log = 0, x = a;
-    for (; x < 60; x += 1) gamma_log -= log(x);
-    gamma_log += (x - 0.5) * log(x) - x + log(2 * oracle::pi()) / 2;
-    Real power = x;
-    for (int k = 1; k <= 40; ++k, power *= x * x)
-      gamma_log += boost::math::bernoulli_b2n<Real>(k) / (2 * k * (2 * k - 1) * power);
-    log_mass = log(mass) + best - gamma_log + a * log(b) - log(2 * oracle::pi()) / 2;
+    log_mass = log(mass) + best - oracle::log_gamma(a) + a * log(b) - log(2 * oracle::pi()) / 2;
     const Real variance = end_square / mass - (end / mass) * (end / mass);
     end_rho = 1 / variance - Real(mean.rho), end_tau = end / mass / variance - Real(mean.tau);
   }

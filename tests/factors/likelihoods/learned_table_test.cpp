@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <boost/multiprecision/cpp_bin_float.hpp>
 #include <cmath>
 #include <string>
 
@@ -14,6 +13,7 @@
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "schedules/sequential.h"
+#include "tests/oracles/high_precision.h"
 
 namespace {
 
@@ -114,8 +114,8 @@ TEST_CASE("learned_table: messages are those of the mixture over both categories
   CHECK(kind.log_integral()(flat, parameters) == doctest::Approx(std::log(all / (1.2 * 2.2))).epsilon(1e-12));
 }
 
-TEST_CASE("learned_table: what large counts gain has all its digits, beside 50 of them") {
-  using Wide = boost::multiprecision::cpp_bin_float_50;
+TEST_CASE("learned_table: what large counts gain has all its digits, beside 60 of them") {
+  using oracle::Real;
   const std::vector<std::vector<double>> counts{{3e8, 2e8, 7e3}, {2, 6, 0.4}};
   const std::vector<double> w{0.3, 0.9}, v{0.2, 1.4, 0.6};
   std::vector<Natural> rows = as_dirichlet(counts[0]);
@@ -124,28 +124,28 @@ TEST_CASE("learned_table: what large counts gain has all its digits, beside 50 o
   const auto found = evaluate(registry.kind("learned_table"), "ep", 0, {rows, as_weights(w), as_weights(v)},
                               std::vector<double>{3});
   REQUIRE(found);
-  const auto sum = [](const auto& c) { return Wide(c[0]) + c[1] + c[2]; };
-  Wide all = 0;
+  const auto sum = [](const auto& c) { return Real(c[0]) + c[1] + c[2]; };
+  Real all = 0;
   for (std::size_t a = 0; a < 2; ++a)
-    for (std::size_t k = 0; k < 3; ++k) all += Wide(w[a]) * v[k] * counts[a][k] / sum(counts[a]);
+    for (std::size_t k = 0; k < 3; ++k) all += Real(w[a]) * v[k] * counts[a][k] / sum(counts[a]);
   for (std::size_t a = 0; a < 2; ++a) {
-    Wide stays = 1, mean[3] = {}, squares = 0, of_means = 0;
-    const auto add = [&](const Wide& share, std::vector<Wide> c) {
+    Real stays = 1, mean[3] = {}, squares = 0, of_means = 0;
+    const auto add = [&](const Real& share, std::vector<Real> c) {
       for (std::size_t k = 0; k < 3; ++k)
         mean[k] += share * c[k] / sum(c), squares += share * c[k] * (c[k] + 1) / (sum(c) * (sum(c) + 1));
     };
-    const std::vector<Wide> before(counts[a].begin(), counts[a].end());
+    const std::vector<Real> before(counts[a].begin(), counts[a].end());
     for (std::size_t k = 0; k < 3; ++k) {
-      const Wide share = Wide(w[a]) * v[k] * counts[a][k] / sum(counts[a]) / all;
-      std::vector<Wide> more = before;
+      const Real share = Real(w[a]) * v[k] * counts[a][k] / sum(counts[a]) / all;
+      std::vector<Real> more = before;
       more[k] += 1, stays -= share;
       add(share, more);
     }
     add(stays, before);
-    for (const Wide& m : mean) of_means += m * m;
-    const Wide total = (1 - of_means) / (squares - of_means) - 1;
+    for (const Real& m : mean) of_means += m * m;
+    const Real total = (1 - of_means) / (squares - of_means) - 1;
     for (std::size_t k = 0; k < 3; ++k)
-      CHECK(std::abs((*found)[3 * a + k].tau - Wide(mean[k] * total - counts[a][k]).convert_to<double>()) < 1e-12);
+      CHECK(std::abs((*found)[3 * a + k].tau - Real(mean[k] * total - counts[a][k]).convert_to<double>()) < 1e-12);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "engine/support/json.h"
 #include "models/files/packed_numbers.h"
 #include "tests/oracles/scores.h"
 
@@ -67,10 +68,10 @@ std::string replaced(std::string text, std::string_view what, std::string_view w
 TEST_CASE("bnn_file: numbers keep every bit, infinities and NaN included") {
   for (const double value : {0.0, -0.0, 1.0 / 3, 5e-324, 1.7976931348623157e308, -2.5, 1e22, 123456789012345678.0,
                              dma::kInfinity, -dma::kInfinity}) {
-    const auto back = dma::json_number(dma::Json::parse(dma::json_number(value).dump()));
+    const auto back = dma::json_number(dma::parse_json(dma::json_text(dma::json_number(value))));
     CHECK(std::bit_cast<std::uint64_t>(back) == std::bit_cast<std::uint64_t>(value));
   }
-  CHECK(std::isnan(dma::json_number(dma::Json::parse(dma::json_number(kNotANumber).dump()))));
+  CHECK(std::isnan(dma::json_number(dma::parse_json(dma::json_text(dma::json_number(kNotANumber))))));
 }
 
 TEST_CASE("bnn_file: a model predicts the same bits after text and back, and the text is the same again") {
@@ -90,7 +91,7 @@ TEST_CASE("bnn_file: a model predicts the same bits after text and back, and the
 
 TEST_CASE("bnn_file: logarithmic scales are kept, and a file with them tells older programs that they cannot read it") {
   Example e = fitted_example();
-  const auto version = [](const std::string& text) { return dma::Json::parse(text).at("version"); };
+  const auto version = [](const std::string& text) { return dma::parse_json(text).at("version"); };
   CHECK(version(dma::bnn_to_text(e.saved)) == 1);
   e.saved.memory.inputs.log_from = Eigen::RowVectorXd::Constant(1, 0.25);
   const std::string text = dma::bnn_to_text(e.saved);
@@ -224,19 +225,19 @@ TEST_CASE(
     const dma::LearnOptions fit{.batches = 2, .epochs = 2, .tolerance = 0};
     dma::Bnn net({.layers = {1, 2, 1}, .method = method, .members = 1});
     net.fit(x, y, fit);
-    dma::Json file = dma::Json::parse(dma::bnn_to_text({.features = {"x"},
-                                                        .targets = {"y"},
-                                                        .options = net.options(),
-                                                        .memory = net.memory(false),
-                                                        .training = {.rows = 12, .options = fit},
-                                                        .data_fingerprint = "12x1"}));
+    dma::Json file = dma::parse_json(dma::bnn_to_text({.features = {"x"},
+                                                       .targets = {"y"},
+                                                       .options = net.options(),
+                                                       .memory = net.memory(false),
+                                                       .training = {.rows = 12, .options = fit},
+                                                       .data_fingerprint = "12x1"}));
     file.erase("checksum");
     std::size_t tried = 0, went_on = 0;
     for (const double value : {1e308, -1e308, kNotANumber, 0.0, -1.0, 1e-308})
       for_each_number(file, value, [&] {
         ++tried;
         try {
-          dma::SavedBnn saved = dma::bnn_from_text(file.dump(), "c");
+          dma::SavedBnn saved = dma::bnn_from_text(dma::json_text(file), "c");
           dma::LearnOptions more = saved.training.options;
           more.epochs = std::min(more.epochs, 3) + 1;
           dma::Bnn resumed = dma::make_bnn(std::move(saved));
@@ -250,7 +251,7 @@ TEST_CASE(
     CHECK(tried > 100);
     CHECK(went_on > 0);
     file["noise_variance"] = {1e308};
-    CHECK(refusal(file.dump()).find("noise_variance holds 1e+308; a variance from 1e-300 to 1e+300 is expected") !=
-          std::string::npos);
+    CHECK(refusal(dma::json_text(file))
+              .find("noise_variance holds 1e+308; a variance from 1e-300 to 1e+300 is expected") != std::string::npos);
   }
 }

@@ -1,15 +1,16 @@
 #include "tests/models/games/exact_games.h"
 
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <cmath>
+
+#include "tests/oracles/distributions.h"
 
 namespace dma::oracle {
 
 namespace {
 
 double window(double variance, const RatingOptions& options) {
-  return std::sqrt(variance) * boost::math::quantile(boost::math::normal(), 0.5 + options.draw_probability / 2);
+  return std::sqrt(variance) * quantile(normal_below, 0.5 + options.draw_probability / 2);
 }
 
 // Posterior moments of N(mean, variance) cut to where `inside` holds, by a fine sum.

@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <boost/math/distributions/normal.hpp>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
@@ -12,6 +11,7 @@
 
 #include "engine/support/error.h"
 #include "tests/models/games/exact_games.h"
+#include "tests/oracles/distributions.h"
 
 using namespace dma;
 using namespace dma::oracle;
@@ -73,8 +73,8 @@ TEST_CASE("rating: games of two teams, with draws and shares, are exact") {
   const double noise = 2 * 25.0 / 6 * 25 / 6, other = 25.0 / 6 * 25 / 6 + 81, sd = std::sqrt(89 + other);
   options.drift_sd = 0;
   const Chances next = chances(before[0], before[1], options);
-  const double margin = std::sqrt(other) * boost::math::quantile(boost::math::normal(), 0.6);
-  CHECK(next.win == doctest::Approx(boost::math::cdf(boost::math::normal(), (-6 - margin) / sd)).epsilon(1e-12));
+  const double margin = std::sqrt(other) * oracle::quantile(oracle::normal_below, 0.6);
+  CHECK(next.win == doctest::Approx(oracle::normal_below((-6 - margin) / sd)).epsilon(1e-12));
   CHECK(match_quality({{before[0]}, {before[1]}}) ==
         doctest::Approx(std::sqrt(other / (other + 89)) * std::exp(-18 / (other + 89))).epsilon(1e-12));
   CHECK(match_quality({{{25, 8, 25.0 / 6}}, {{31, 5}}}) ==
@@ -106,11 +106,10 @@ TEST_CASE("rating: a season of two players is near the exact posterior") {
   // Of the difference of skills alone; their sum is as before.
   const std::vector<Game> games{duel(0, 1), duel(0, 1), duel(1, 0), duel(0, 1, true), duel(0, 1)};
   const RatingOptions options{.drift_sd = 0};
-  const boost::math::normal standard;
   double mass = 0, first = 0, second = 0;
   for (double d = -80; d <= 80; d += 0.01) {
     const double noise = std::sqrt(2.0) * options.performance_sd;
-    const auto below = [&](double at) { return boost::math::cdf(standard, at / noise); };
+    const auto below = [&](double at) { return oracle::normal_below(at / noise); };
     const double win = below(d - kMargin), loss = below(-d - kMargin), draw = below(kMargin - d) - below(-kMargin - d);
     const double density = std::exp(-0.25 * d * d / (options.sd * options.sd)) * win * win * win * loss * draw;
     mass += density, first += density * d, second += density * d * d;
@@ -185,12 +184,12 @@ TEST_CASE("rating: equal and certain players draw as often as is said") {
   CHECK(chances(team, team, options).draw == doctest::Approx(0.3).epsilon(1e-12));
   const Chances uneven = chances({40, 3}, {25, 2}, {.draw_probability = 0});
   const double sd = std::sqrt(9 + 4 + 2 * (25.0 / 6 * 25 / 6 + 25.0 / 300 * 25 / 300));
-  CHECK(uneven.win == doctest::Approx(boost::math::cdf(boost::math::normal(), 15 / sd)).epsilon(1e-12));
+  CHECK(uneven.win == doctest::Approx(oracle::normal_below(15 / sd)).epsilon(1e-12));
   CHECK(uneven.draw == 0);
   // A draw that nobody expects keeps its digits.
   const double noise = 2 * 25.0 / 6 * 25 / 6,
-               margin = std::sqrt(noise) * boost::math::quantile(boost::math::normal(), 0.65);
-  const auto cdf = [&](double x) { return boost::math::cdf(boost::math::normal(), x / std::sqrt(noise)); };
+               margin = std::sqrt(noise) * oracle::quantile(oracle::normal_below, 0.65);
+  const auto cdf = [&](double x) { return oracle::normal_below(x / std::sqrt(noise)); };
   for (const double far : {60.0, -60.0})
     CHECK(chances({far, 0}, {0, 0}, options).draw ==
           doctest::Approx(cdf(margin - 60) - cdf(-margin - 60)).epsilon(1e-9));

@@ -14,8 +14,8 @@
 #include "engine/run/evidence.h"
 #include "engine/run/run.h"
 #include "engine/support/error.h"
+#include "engine/support/json.h"
 #include "factors/standard_registry.h"
-#include "models/files/readable_json.h"
 #include "schedules/forward_backward.h"
 
 using namespace dma;
@@ -29,7 +29,7 @@ TEST_CASE("graph file: written and read again, nothing changes") {
     CAPTURE(entry.path().string());
     const std::string written = graph_text(parse_graph(text.str()));
     CHECK(graph_text(parse_graph(written)) == written);
-    CHECK(Json::parse(written) == Json::parse(text.str()));
+    CHECK(parse_json(written) == parse_json(text.str()));
   }
 }
 

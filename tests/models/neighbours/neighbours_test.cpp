@@ -286,16 +286,17 @@ TEST_CASE("neighbours: of a large table a sample is judged, as all of its rows w
 
 TEST_CASE("neighbours: far from the rows they are as wrong as they say") {
   // Lines with waves on them: the waves end somewhere, the line goes on. Rows come from a square of two columns.
-  constexpr int kTables = 5;
+  constexpr int kTables = 3;
+  constexpr Index kRows = 60;
   for (const double wave : {0.0, 0.3, 1.0}) {
     CAPTURE(wave);
     double square = 0;
     for (int t = 0; t < kTables; ++t) {
       const auto seed = static_cast<std::uint64_t>(t);
-      const Matrix rows = random_matrix(150, 2, 10 + seed), slopes = random_matrix(2, 1, 100 + seed),
-                   drawn = random_matrix(2, 1, 200 + seed), noise = random_matrix(150, 1, 300 + seed);
+      const Matrix rows = random_matrix(kRows, 2, 10 + seed), slopes = random_matrix(2, 1, 100 + seed),
+                   drawn = random_matrix(2, 1, 200 + seed), noise = random_matrix(kRows, 1, 300 + seed);
       const auto line = [&](const Matrix& x, Index n) { return x(n, 0) * slopes(0) + x(n, 1) * slopes(1); };
-      const Matrix targets = filled(150, [&](Index n) {
+      const Matrix targets = filled(kRows, [&](Index n) {
         const double waves = std::sin(2 * rows(n, 0) + 3 * drawn(0)) + std::sin(3 * rows(n, 1) + 3 * drawn(1));
         return line(rows, n) + wave * waves + 0.1 * noise(n);
       });

@@ -78,7 +78,7 @@ TEST_CASE("far rows: those that were made wrong are set aside, and the fit is th
     others.fit(oracle::chosen(table.x, table.right), oracle::chosen(table.y, table.right), kFewEpochs);
     return others.predict(few).quantile(0.9);
   };
-  for (const Eigen::Index every : {100, 50, 20}) {  // the right rows are the same in either way
+  for (const Eigen::Index every : {100, 20}) {  // the right rows are the same in either way
     const Eigen::MatrixXd of_others = quantile_without_wrong_rows(kSmallNet, WrongTable(every, true));
     for (const bool times : {true, false}) {
       CAPTURE(every);
@@ -105,7 +105,7 @@ TEST_CASE("far rows: those that were made wrong are set aside, and the fit is th
 TEST_CASE("far rows: loud, heavy-tailed, skewed and rare targets are predicted as well as if all rows were learned") {
   for (const int kind : {0, 1, 2, 3}) {
     CAPTURE(kind);
-    const Eigen::MatrixXd x = oracle::random_matrix(300, 3, 31), fresh = oracle::random_matrix(4000, 3, 33),
+    const Eigen::MatrixXd x = oracle::random_matrix(200, 3, 31), fresh = oracle::random_matrix(2000, 3, 33),
                           y = odd_targets(kind, x, 32), targets = odd_targets(kind, fresh, 34);
     const BnnOptions& options = kind == 2 ? kWithNeighbours : kSmallNet;  // once is enough
     Bnn net(options), all(options);
@@ -121,7 +121,7 @@ TEST_CASE("far rows: loud, heavy-tailed, skewed and rare targets are predicted a
     MESSAGE(far << " far rows: RMSE " << found.rmse << " (all rows: " << expected.rmse << "), log-likelihood "
                 << found.log_likelihood << " (" << expected.log_likelihood << "), coverage " << found.coverage_95
                 << " (" << expected.coverage_95 << ")");
-    CHECK(far <= 3);
+    CHECK(far <= 2);
     CHECK(found.rmse < 1.01 * expected.rmse);
     CHECK(found.log_likelihood > expected.log_likelihood - 0.02);
     CHECK(found.coverage_95 > expected.coverage_95 - 0.02);

@@ -75,12 +75,15 @@ double rmse(const std::vector<PredictionComponent>& said, const Matrix& targets)
   return oracle::rmse(Prediction::mix(said).mean, targets);
 }
 
+// Layers are chosen before the first epoch that is told.
+bool stop_after_the_choice(const JointRegression::Progress&) { return false; }
+
 }  // namespace
 
 TEST_CASE("joint regression: what is said of unseen rows holds for fresh ones, with few and with many weights a row") {
   const RowData fresh = smooth_rows(4000, 10, 77);
-  for (const std::size_t width : {5u, 50u}) {
-    const RowData data = smooth_rows(600, 10, 5);
+  for (const std::size_t width : {5u, 25u}) {
+    const RowData data = smooth_rows(300, 10, 15);
     JointRegression net({.shape = {.layers = {10, width, 1}, .slopes = {0.1}}, .epochs = 40, .members = 1});
     net.fit(data);
     const auto found = net.predict(fresh.rows);
@@ -88,7 +91,7 @@ TEST_CASE("joint regression: what is said of unseen rows holds for fresh ones, w
     CAPTURE(width);
     CAPTURE(said);
     CAPTURE(is);
-    CHECK(said == doctest::Approx(is).epsilon(0.08));  // by leverage alone 50 units say 0.8 of it
+    CHECK(std::abs(said / is - 1) < 0.08);  // by leverage alone 25 units say 0.72 of it
     const double coverage = oracle::inside_95(Prediction::mix(found).cumulative(fresh.targets));
     CAPTURE(coverage);
     CHECK(coverage > 0.93);
@@ -102,11 +105,12 @@ TEST_CASE("joint regression: rows held out choose a width, and a stop while they
         .shape = {.layers = {1, 50, 1}, .slopes = {0.1}}, .epochs = 30, .choose_width = true, .members = 1};
   };
   const auto width_of = [](const JointRegression& net) { return net.options().shape.layers[1]; };
-  const Matrix x = oracle::random_matrix(250, 1, 8), noise = oracle::random_matrix(250, 1, 9);
-  const RowData noisy{x, oracle::filled(250, [&](Index n) { return std::abs(x(n)) + 0.3 * noise(n); })},
-      waves{x, oracle::filled(250, [&](Index n) { return std::sin(4 * x(n)) + 0.01 * noise(n); })};
+  constexpr Index kRows = 150;
+  const Matrix x = oracle::random_matrix(kRows, 1, 8), noise = oracle::random_matrix(kRows, 1, 9);
+  const RowData noisy{x, oracle::filled(kRows, [&](Index n) { return std::abs(x(n)) + 0.3 * noise(n); })},
+      waves{x, oracle::filled(kRows, [&](Index n) { return std::sin(4 * x(n)) + 0.01 * noise(n); })};
   JointRegression few(options()), many(options());
-  few.fit(noisy), many.fit(waves);
+  few.fit(noisy), many.fit(waves, stop_after_the_choice);
   CHECK(width_of(few) == 10);  // one kink
   CHECK(width_of(many) > 10);  // many, and next to no noise
 
@@ -131,19 +135,23 @@ TEST_CASE("joint regression: rows held out choose a width, and a stop while they
 
 TEST_CASE("joint regression: two hidden layers are taken where they are clearly better, and only there") {
   using Layers = std::vector<std::size_t>;
-  const Matrix x = oracle::random_matrix(300, 3, 28), noise = oracle::random_matrix(300, 1, 29);
+  constexpr Index kRows = 265;  // of fewer than 261 two layers of 20 units have too many weights to be tried
+  const Matrix x = oracle::random_matrix(kRows, 3, 28), noise = oracle::random_matrix(kRows, 1, 29);
   const auto layers_for = [&](const std::function<double(Index)>& truth, double sd) -> Layers {
-    const Matrix raw = oracle::filled(300, truth);
+    const Matrix raw = oracle::filled(kRows, truth);
     const double mean = oracle::mean_of(raw);
-    const Matrix moved = oracle::filled(300, [&](Index n) { return raw(n) - mean; });
+    const Matrix moved = oracle::filled(kRows, [&](Index n) { return raw(n) - mean; });
     const double spread = oracle::rms(moved);
-    JointRegression net({.shape = {.layers = {3, 50, 1}, .slopes = {0.1}}, .choose_width = true, .members = 1});
-    net.fit({x, oracle::filled(300, [&](Index n) { return moved(n) / spread + sd * noise(n); })});
+    const Matrix targets = oracle::filled(kRows, [&](Index n) { return moved(n) / spread + sd * noise(n); });
+    JointRegression net(
+        {.shape = {.layers = {3, 50, 1}, .slopes = {0.1}}, .epochs = 30, .choose_width = true, .members = 1});
+    net.fit({x, targets}, stop_after_the_choice);
     return net.options().shape.layers;
   };
   const auto corners = [&](Index n) { return (x(n, 0) * x(n, 1) > 0 ? 2 : -1) * std::abs(x(n, 2)); };
+  const auto waves = [&](Index n) { return std::sin(2 * x(n, 0)) + std::cos(2 * x(n, 1)); };
   CHECK(layers_for(corners, 0.02) == Layers{3, 20, 20, 1});
-  CHECK(layers_for([&](Index n) { return std::sin(x(n, 0)) + std::cos(x(n, 1)); }, 0.3).size() == 3);
+  CHECK(layers_for(waves, 0.3) == Layers{3, 20, 1});  // as many units as make two layers worth a trial
 }
 
 TEST_CASE("joint regression: of many inputs those that matter are found, and predict as well as alone") {
@@ -158,14 +166,15 @@ TEST_CASE("joint regression: of many inputs those that matter are found, and pre
   const auto fitted = [&](const RowData& data, Index inputs) {
     JointRegression net({.shape = {.layers = {static_cast<std::size_t>(inputs), 10, 1}, .slopes = {0.1}},
                          .epochs = 30,
-                         .choose_width = true});
+                         .choose_width = true,
+                         .members = 1});
     net.fit({data.rows.leftCols(inputs), data.targets});
     return net;
   };
-  const RowData data = rows_of(300, 60, 1), fresh = rows_of(2000, 60, 11);
+  const RowData data = rows_of(200, 60, 1), fresh = rows_of(2000, 60, 11);
   const JointRegression net = fitted(data, 60), alone = fitted(data, 2);
   const std::vector<Index> found = inputs_that_matter(net.memory().relevance);
-  CHECK(found.size() >= 2);
+  REQUIRE(found.size() >= 2);
   CHECK(found.size() <= 3);
   CHECK(found[1] == 1);
   const auto said = net.predict(fresh.rows);
@@ -184,8 +193,8 @@ TEST_CASE("joint regression: of many inputs those that matter are found, and pre
   CHECK(variance(50) == 0);
   CHECK(prior.precision(50) == HUGE_VAL);
   const double rmse_before = rmse(said, fresh.targets);
-  const RowData more = rows_of(300, 60, 21);
-  (void)again.update({more.rows, more.targets}, 300);
+  const RowData more = rows_of(200, 60, 21);
+  (void)again.update({more.rows, more.targets}, 200);
   CHECK(rmse(again.predict(fresh.rows), fresh.targets) < rmse_before + 0.005);
 }
 

@@ -3,13 +3,16 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+
+#include "engine/support/json.h"
 
 namespace {
 
 using namespace dma::bench;
 
-const nlohmann::json kGateBaseline = nlohmann::json::parse(
+const dma::Json kGateBaseline = dma::parse_json(
     R"({"ratio_tolerance": 0.25, "networks": {"2-2-1": {"fused/hand": 1.2, "unfused/fused": 3, "fused/adam": 8}}})");
 
 NetworkRow measured() {
@@ -53,7 +56,7 @@ TEST_CASE("gate: a fast engine with other answers does not pass, nor one that no
 
 TEST_CASE("gate: the committed baseline has every ratio of every network") {
   std::ifstream file(DMA_SOURCE_DIR "/tools/bench/baseline.json");
-  const nlohmann::json baseline = nlohmann::json::parse(file);
+  const dma::Json baseline = dma::parse_json(std::string(std::istreambuf_iterator(file), {}));
   for (const char* name : {"8-6-5-1", "6-6-12-48-24-4", "13-50-1", "784-100-10", "1024-1024-1"}) {
     NetworkRow row;
     row.name = name;

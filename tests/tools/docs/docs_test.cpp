@@ -8,6 +8,7 @@
 #include <regex>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/tools/run_dma.h"
@@ -71,6 +72,17 @@ std::vector<std::string> commands_on(const fs::path& page) {
     }
   }
   return found;
+}
+
+// A fit of an example without the files that it writes, and those: fits that differ in nothing else are one.
+// Any other command is taken whole: what it reads may be of its page.
+std::pair<std::string, std::vector<std::string>> apart(const std::string& command) {
+  std::vector<std::string> outputs;
+  if (!command.starts_with("fit " + kRoot.string())) return {command, outputs};
+  const std::regex output(" --(model|plot|report) [^ ]+");
+  for (std::sregex_iterator at(command.begin(), command.end(), output), end; at != end; ++at)
+    outputs.push_back(at->str());
+  return {std::regex_replace(command, output, ""), outputs};
 }
 
 // The programs that are built and run, and what they state to print (examples_test compares that with what they do).
@@ -147,28 +159,41 @@ TEST_CASE("docs: every link to a file leads to one, and every page is linked") {
                   "no page links to ", page.string());
 }
 
-TEST_CASE("docs: commands run as they are printed, on the files of tools/examples") {
+TEST_CASE("docs: commands run as they are printed, on the files of tools/examples; fits of one table run as one") {
   const std::vector<fs::path> all_pages = pages();
   std::vector<std::vector<std::string>> commands;
-  std::map<std::string, int> times;  // how often a command stands on the pages
+  std::map<std::string, int> times;               // how often a command, without its outputs, stands on the pages
+  std::map<std::string, std::string> outputs_of;  // all that it is to write
   for (const fs::path& page : all_pages) {
     commands.push_back(commands_on(page));
-    for (const std::string& command : commands.back()) ++times[command];
+    for (const std::string& command : commands.back()) {
+      const auto [shared, outputs] = apart(command);
+      ++times[shared];
+      for (const std::string& output : outputs)
+        if (outputs_of[shared].find(output) == std::string::npos) outputs_of[shared] += output;
+    }
   }
-  // A command of several pages runs once, in a folder of its own; each page has a copy of what it wrote.
+  // What stands several times runs once, in a folder of its own; each page has a copy of what its own command writes.
   std::map<std::string, dma::testing::TemporaryFolder> run_once;
   for (std::size_t i = 0; i < all_pages.size(); ++i) {
     const dma::testing::TemporaryFolder folder;  // one for a page: what a command writes, the next may read
     for (const std::string& command : commands[i]) {
-      const bool is_of_several = times[command] > 1;
-      if (!run_once.contains(command)) {
-        const auto& own = is_of_several ? run_once[command] : folder;
-        const auto outcome = dma::testing::run_dma(own, command);
+      const auto [shared, outputs] = apart(command);
+      const bool is_of_several = times[shared] > 1;
+      if (!run_once.contains(shared)) {
+        const auto& own = is_of_several ? run_once[shared] : folder;
+        const auto outcome = dma::testing::run_dma(own, is_of_several ? shared + outputs_of[shared] : command);
         CHECK_MESSAGE(outcome.exit_code == 0, all_pages[i].string(), ": ", command, "\n", outcome.errors);
       }
-      if (is_of_several)
-        fs::copy(run_once[command].path(), folder.path(),
+      if (!is_of_several) continue;
+      for (const auto& entry : fs::directory_iterator(run_once[shared].path())) {
+        const auto is_named_in = [end = " " + entry.path().filename().string()](const std::string& text) {
+          return text.find(end) != std::string::npos;
+        };
+        if (is_named_in(outputs_of[shared]) && std::ranges::none_of(outputs, is_named_in)) continue;  // another page's
+        fs::copy(entry.path(), folder.path() / entry.path().filename(),
                  fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+      }
     }
   }
 }

@@ -21,8 +21,16 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 # choose a width and ask the neighbours, are in the other checks and tests.
 QUICK: dict[str, Any] = {"hidden": (5,), "members": 1, "neighbours": False}
 
-# Those of scikit-learn's checks that fit hundreds of rows, several times.
-LONG = ("check_regressors_train", "check_regressor_data_not_an_array", "check_classifiers_train")
+# Those of scikit-learn's checks that fit many rows or many times.
+LONG = (
+    "check_classifiers_classes",
+    "check_classifiers_train",
+    "check_dtype_object",
+    "check_estimators_dtypes",
+    "check_pipeline_consistency",
+    "check_regressor_data_not_an_array",
+    "check_regressors_train",
+)
 
 
 @parametrize_with_checks([dma.Regressor(), dma.Classifier()])
@@ -43,11 +51,11 @@ def test_pipeline_cross_validation_and_grid_search(table: pd.DataFrame) -> None:
 def test_weights_of_rows(table: pd.DataFrame) -> None:
     X, y = table[["a", "b"]].assign(kind=["x", "z"] * (len(table) // 2) + ["x"] * (len(table) % 2)), table["y"].copy()
     weight = np.ones(len(y))
-    fitted = lambda X, y, w: dma.Regressor(hidden=5, members=1).fit(X, y, sample_weight=w)  # noqa: E731
-    assert np.array_equal(fitted(X, y, weight).predict(X), dma.Regressor(hidden=5, members=1).fit(X, y).predict(X))
+    fitted = lambda X, y, w, **more: dma.Regressor(**QUICK | more).fit(X, y, sample_weight=w)  # noqa: E731
+    assert np.array_equal(fitted(X, y, weight).predict(X), dma.Regressor(**QUICK).fit(X, y).predict(X))
     weight[:5], weight[5:] = 0, np.linspace(0.5, 2, len(y) - 5)
-    some = fitted(X, y, weight)
-    assert np.array_equal(some.predict(X), fitted(X[5:], y[5:], weight[5:]).predict(X))
+    some = fitted(X, y, weight, neighbours=True)
+    assert np.array_equal(some.predict(X), fitted(X[5:], y[5:], weight[5:], neighbours=True).predict(X))
     y.iloc[7] += 1000 * np.ptp(y)
     assert fitted(X, y, weight).far_rows_ == [7]
     with pytest.raises(dma.Error, match="sample_weight holds -1.0 in row 2; 0 or more is expected"):
@@ -65,7 +73,7 @@ def test_a_limited_time_is_kept_to_and_leaves_a_model(table: pd.DataFrame) -> No
     X, y = table[["a", "b"]], table["y"]
     hurried = dma.Regressor(max_seconds=1e-3).fit(X, y)
     assert np.isfinite(hurried.predict(X)).all()
-    patient, usual = dma.Regressor(hidden=4, max_seconds=1e6).fit(X, y), dma.Regressor(hidden=4).fit(X, y)
+    patient, usual = (dma.Regressor(hidden=4, members=1, max_seconds=limit).fit(X, y) for limit in (1e6, None))
     assert np.array_equal(patient.predict(X), usual.predict(X))
     kinds = np.where(y > y.mean(), "high", "low")
     assert dma.Classifier(max_seconds=1e-3).fit(X, kinds).predict_proba(X).sum() == pytest.approx(len(X))

@@ -30,7 +30,7 @@ def test_the_lock_is_released_while_a_fit_works() -> None:
     thread = threading.Thread(target=count)
     thread.start()
     during: list[int] = []
-    dma.Regressor(verbose=lambda *epoch: during.append(counted)).fit(X, Y)
+    dma.Regressor(hidden=(20,), neighbours=False, verbose=lambda *epoch: during.append(counted)).fit(X, Y)
     done.set()
     thread.join()
     assert during[-1] > during[0]  # the other thread went on between the first epoch and the last
@@ -41,7 +41,7 @@ def test_many_threads_fit_and_predict_at_once() -> None:
     alone = model.predict_quantiles(X[:20])
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: model.predict_quantiles(X[:20]), range(16)))
-        fitted = list(pool.map(lambda _: dma.Regressor(hidden=(5,), members=1).fit(X, Y).predict(X), range(4)))
+        fitted = list(pool.map(lambda _: dma.Regressor(hidden=(5,), members=1).fit(X[:30], Y[:30]).predict(X), range(4)))
     for one in found:
         np.testing.assert_array_equal(one, alone)
     for one in fitted:

@@ -1,13 +1,13 @@
 #include "tools/dma/commands/fit_graph.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/graph_model.h"
 #include "tools/dma/commands/fit_report.h"
@@ -98,7 +98,7 @@ std::string other_columns(const CsvReader& reader, const std::vector<std::size_t
     if (std::ranges::find(used, i) == used.end()) others.push_back(fmt::format("'{}'", reader.names()[i]));
   if (others.empty()) return {};
   return fmt::format("the graph observes no variable of the name{} {}: ignored", others.size() > 1 ? "s" : "",
-                     fmt::join(others, ", "));
+                     joined(others));
 }
 
 // Columns that the graph observes; rows kept aside.

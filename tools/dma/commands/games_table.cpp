@@ -1,7 +1,6 @@
 #include "tools/dma/commands/games_table.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 #include <unordered_map>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tools/dma/io/csv.h"
 
 namespace dma {
@@ -55,7 +55,7 @@ class GamesReader {
       read_players_by_row(*game, *player, *rank, column("team"), column("share"));
     else
       fail("'{}' has the columns {}; winner and loser are expected, or game, player and rank (see dma rate --help)",
-           csv_.path().string(), fmt::join(csv_.names(), ", "));
+           csv_.path().string(), joined(csv_.names()));
     return std::move(table_);
   }
 

@@ -54,10 +54,9 @@ MadeCommand add_made(Command generate, const char* name, const char* help, const
 }
 
 std::string as_csv(const Eigen::VectorXd& x, const Eigen::VectorXd& y, const char* y_name) {
-  fmt::memory_buffer text;
-  fmt::format_to(std::back_inserter(text), "x,{}\n", y_name);
-  for (Eigen::Index i = 0; i < x.size(); ++i) fmt::format_to(std::back_inserter(text), "{},{}\n", x(i), y(i));
-  return fmt::to_string(text);
+  std::string text = fmt::format("x,{}\n", y_name);
+  for (Eigen::Index i = 0; i < x.size(); ++i) text += fmt::format("{},{}\n", x(i), y(i));
+  return text;
 }
 
 void generate_regression(const GenerateRequest& request) {

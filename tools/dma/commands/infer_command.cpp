@@ -107,7 +107,7 @@ std::string text_by_name(std::span<const std::string> categories, const Belief& 
     if (belief.message(i)[0].is_point() && p == 1) return "= " + printable(categories[k]);
     parts.push_back(fmt::format("{} {:.4g}", printable(categories[k]), p));
   }
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return joined(parts);
 }
 
 // The value, "log evidence -3.21, exact" and its parts; or why there is none.
@@ -190,7 +190,7 @@ void print_columns(const GraphFile& file, const std::string& graph) {
   if (!columns.empty() && !shared.empty())
     fmt::print(
         "no value is given for {}: dma fit data.csv --graph {} --target {} learns {} from a table with such columns\n",
-        fmt::join(columns, ", "), shell_quoted(graph), shell_quoted(columns.back()), fmt::join(shared, ", "));
+        joined(columns), shell_quoted(graph), shell_quoted(columns.back()), joined(shared));
 }
 
 // What is known of each hyper; nothing where their integral was not found.
@@ -305,8 +305,7 @@ void infer(const InferRequest& request) {
   const std::string name = schedule_name(solved.plan), line = solved.report.line();
   fmt::print("{}{}\n", line.starts_with(name + ":") ? "" : name + ": ", renamed(line));
   if (const std::size_t shown = std::min(open.size(), kShownElements); shown > 0)
-    fmt::print("nothing informs {}{}\n",
-               renamed(fmt::format("{}", fmt::join(std::span(open).first(shown), ", "))),
+    fmt::print("nothing informs {}{}\n", renamed(joined(std::span(open).first(shown))),
                shown < open.size() ? fmt::format(" and {} more", open.size() - shown) : "");
   fmt::print("{}\n", request.evidence && !found.parts.empty()
                          ? found.parts.substr(0, found.parts.find_last_not_of('\n') + 1)

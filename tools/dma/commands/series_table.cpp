@@ -149,21 +149,19 @@ SeriesBand band_of(const Smoothed& found) {
 }
 
 std::string series_csv(const SeriesTable& table, const Smoothed& found, const SeriesBand& band) {
-  fmt::memory_buffer out;
-  const auto append = std::back_inserter(out);
-  fmt::format_to(append, "{},{}", csv_cell(table.time_name), csv_cell(table.name));
+  std::string out = fmt::format("{},{}", csv_cell(table.time_name), csv_cell(table.name));
   for (const char* const what : {"mean", "sd", "signal_sd", "q2.5", "q50", "q97.5"})
-    fmt::format_to(append, ",{}", csv_cell(fmt::format("{}_{}", table.name, what)));
-  for (const Track& state : found.states) fmt::format_to(append, ",{0}_mean,{0}_sd", state.name);
+    out += fmt::format(",{}", csv_cell(fmt::format("{}_{}", table.name, what)));
+  for (const Track& state : found.states) out += fmt::format(",{0}_mean,{0}_sd", state.name);
   for (std::size_t t = 0; t < found.sd.size(); ++t) {
     const bool is_seen = t < table.values.size() && table.values[t];
-    fmt::format_to(append, "\n{},{},{},{},{},{},{},{}", table.time.text(t),
-                   is_seen ? fmt::format("{}", *table.values[t]) : "", found.signal.mean[t], found.sd[t],
-                   found.signal.sd[t], band.low[t], band.middle[t], band.high[t]);
-    for (const Track& state : found.states) fmt::format_to(append, ",{},{}", state.mean[t], state.sd[t]);
+    out +=
+        fmt::format("\n{},{},{},{},{},{},{},{}", table.time.text(t), is_seen ? fmt::format("{}", *table.values[t]) : "",
+                    found.signal.mean[t], found.sd[t], found.signal.sd[t], band.low[t], band.middle[t], band.high[t]);
+    for (const Track& state : found.states) out += fmt::format(",{},{}", state.mean[t], state.sd[t]);
   }
   out.push_back('\n');
-  return fmt::to_string(out);
+  return out;
 }
 
 Json series_json(const SeriesTable& table, const SeriesChoice& choice, const Smoothed& found, const SeriesBand& band) {

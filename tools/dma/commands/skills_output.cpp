@@ -51,16 +51,14 @@ RatedPlayers rated_players(const GamesTable& table, std::vector<Skill> skills, s
 }
 
 std::string skills_csv(const GamesTable& table, const RatedPlayers& rated) {
-  fmt::memory_buffer out;
-  const auto append = std::back_inserter(out);
-  fmt::format_to(append, "player,skill_mean,skill_sd,skill_q2.5,skill_q97.5,games\n");
+  std::string out = "player,skill_mean,skill_sd,skill_q2.5,skill_q97.5,games\n";
   for (const std::uint32_t i : rated.order) {
     const Skill& skill = rated.skills[i];
     const SkillInterval interval = interval_of(skill);
-    fmt::format_to(append, "{},{},{},{},{},{}\n", csv_cell(table.players[i]), skill.mean, skill.sd, interval.low,
-                   interval.high, rated.played[i]);
+    out += fmt::format("{},{},{},{},{},{}\n", csv_cell(table.players[i]), skill.mean, skill.sd, interval.low,
+                       interval.high, rated.played[i]);
   }
-  return fmt::to_string(out);
+  return out;
 }
 
 Json skills_json(const GamesTable& table, const RatedPlayers& rated) {

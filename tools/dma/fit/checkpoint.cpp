@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
+#include "engine/support/json.h"
 #include "tools/dma/io/model_file.h"
 #include "tools/dma/io/write_file.h"
 
@@ -20,7 +21,7 @@ void check_same(const std::filesystem::path& path, const Json& saved, const Json
       if (key != "epochs" && key != "tolerance" && key != "patience" && key != "least_gain" &&
           given(saved, key) != given(now, key))
         fail("'{}' was made with {} = {}, but {} is given now; repeat the command that made it", path.string(), key,
-             given(saved, key).dump(), given(now, key).dump());
+             json_text(given(saved, key)), json_text(given(now, key)));
 }
 
 // Options that the network sets for itself: learned noise when none is given, hidden layers that it has chosen.

@@ -1,7 +1,6 @@
 #include "tools/dma/fit/classifier_summary.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
 #include <functional>
@@ -9,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/files/coding_file.h"
 #include "tools/dma/fit/model_summary.h"
 #include "tools/dma/io/csv_text.h"
@@ -29,7 +29,7 @@ std::string layers_text(const SavedClassifier& saved, const Classifier::Part& pa
   const PrincipalDirections& directions = saved.memory.directions;
   return fmt::format("{}-{}{}{}",
                      directions.used() ? static_cast<std::size_t>(directions.basis.cols()) + 1 : saved.features.size(),
-                     fmt::join(part.hidden, "-"), part.hidden.empty() ? "" : "-",
+                     joined(part.hidden, "-"), part.hidden.empty() ? "" : "-",
                      logits_for(static_cast<Index>(saved.memory.classes.size())));
 }
 
@@ -74,16 +74,15 @@ std::string summary_text(const SavedClassifier& saved) {
   if (saved.memory.neighbours)
     text += fmt::format("nearest   the classes of the nearest rows; {:.3g} % of the mixture\n",
                         100 * saved.memory.neighbours->memory().fraction);
-  text += fmt::format("inputs    {}{}\n", fmt::join(saved.features, ", "),
-                      saved.options.standardise ? " (standardised)" : "");
+  text += fmt::format("inputs    {}{}\n", joined(saved.features), saved.options.standardise ? " (standardised)" : "");
   if (const auto logged = logged_inputs(saved.memory.inputs, saved.features); !logged.empty())
-    text += fmt::format("scale     logarithmic for {}\n", fmt::join(logged, ", "));
+    text += fmt::format("scale     logarithmic for {}\n", joined(logged));
   std::vector<std::string> classes;
   for (std::size_t k = 0; k < t.counts.size(); ++k)
     classes.push_back(
         fmt::format("{} ({} row{})", saved.memory.classes[k], t.counts[k], t.counts[k] == 1 ? "" : "s"));
-  text += fmt::format("target    {}: {}\n", saved.target, fmt::join(classes, ", "));
-  text += fmt::format("training  {} rows, {} epochs{}, seed {}\n", t.rows, fmt::join(t.report.epochs, "/"),
+  text += fmt::format("target    {}: {}\n", saved.target, joined(classes));
+  text += fmt::format("training  {} rows, {} epochs{}, seed {}\n", t.rows, joined(t.report.epochs, "/"),
                       t.report.interrupted ? ", interrupted" : "", saved.options.seed);
   text += fmt::format("left out  each row predicted by the others: {}\n", scores_text(t.report.left_out));
   if (t.held_out)
@@ -182,19 +181,15 @@ void check_probabilities(const Eigen::MatrixXd& p) {
 
 std::string probabilities_csv(const Eigen::MatrixXd& p, const std::string& target,
                               const std::vector<std::string>& classes) {
-  fmt::memory_buffer out;
-  const auto append = std::back_inserter(out);
-  fmt::format_to(append, "{}", csv_cell(target + "_class"));
-  for (const std::string& name : classes)
-    fmt::format_to(append, ",{}", csv_cell(fmt::format("{}_p_{}", target, name)));
+  std::string out = csv_cell(target + "_class");
+  for (const std::string& name : classes) out += fmt::format(",{}", csv_cell(fmt::format("{}_p_{}", target, name)));
   const auto found = most_probable(p);
   for (Eigen::Index n = 0; n < p.rows(); ++n) {
-    fmt::format_to(append, "\n{}",
-                   csv_cell(classes[static_cast<std::size_t>(found[static_cast<std::size_t>(n)])]));
-    for (Eigen::Index k = 0; k < p.cols(); ++k) fmt::format_to(append, ",{}", p(n, k));
+    out += fmt::format("\n{}", csv_cell(classes[static_cast<std::size_t>(found[static_cast<std::size_t>(n)])]));
+    for (Eigen::Index k = 0; k < p.cols(); ++k) out += fmt::format(",{}", p(n, k));
   }
   out.push_back('\n');
-  return fmt::to_string(out);
+  return out;
 }
 
 Json probabilities_json(const Eigen::MatrixXd& p, const std::string& target,

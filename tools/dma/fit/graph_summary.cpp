@@ -1,7 +1,6 @@
 #include "tools/dma/fit/graph_summary.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -32,7 +31,7 @@ std::string summary_text(const GraphModel& model) {
   const std::vector<GraphModel::Learned> beliefs = model.beliefs();
   std::string text =
       fmt::format("graph     {} factors, {} shared scalars\n", model.file().graph.factors().size(), beliefs.size());
-  text += fmt::format("inputs    {}\n", printable(fmt::format("{}", fmt::join(model.inputs(), ", "))));
+  text += fmt::format("inputs    {}\n", printable(joined(model.inputs())));
   for (std::size_t k = 0; k < model.targets().size(); ++k)
     text += fmt::format("target    {}, {}\n", printable(model.targets()[k]), model.likelihood(k));
   text += fmt::format("training  {} rows, {}\n", model.training.rows, model.training.line);

@@ -1,12 +1,12 @@
 #include "tools/dma/fit/model_summary.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/support/text.h"
 #include "models/files/coding_file.h"
 #include "models/table/relevance.h"
 
@@ -122,35 +122,35 @@ std::string summary_text(const SavedBnn& saved) {
   const BnnOptions& o = saved.options;
   const TrainingRecord& t = saved.training;
   std::string text = fmt::format(
-      "network   {}{}, {} weights{}; method {}{}{}, seed {}\n", fmt::join(o.layers, "-"), o.bias ? " with biases" : "",
+      "network   {}{}, {} weights{}; method {}{}{}, seed {}\n", joined(o.layers, "-"), o.bias ? " with biases" : "",
       weight_count(saved), o.members > 1 ? fmt::format(" in each of {} members", o.members) : "", o.method,
       t.options.evidence_weight == 1 ? "" : fmt::format(", tempered {:g} times", t.options.evidence_weight),
       o.learn_prior ? ", learned priors" : "", o.seed);
-  text += fmt::format("inputs    {}{}{}\n", fmt::join(saved.features, ", "), o.standardise ? " (standardised)" : "",
+  text += fmt::format("inputs    {}{}{}\n", joined(saved.features), o.standardise ? " (standardised)" : "",
                       o.features == "none" ? "" : fmt::format(" (feature map {})", o.features));
   if (const auto logged = logged_inputs(saved.memory.inputs, saved.features); !logged.empty())
-    text += fmt::format("scale     logarithmic for {}\n", fmt::join(logged, ", "));
+    text += fmt::format("scale     logarithmic for {}\n", joined(logged));
   if (saved.memory.joint && saved.memory.joint->relevance.size() > 0) {
     std::vector<std::string> names;  // all: by different degrees
     for (const Index j : inputs_that_matter(saved.memory.joint->relevance))
       names.push_back(saved.features.at(static_cast<std::size_t>(j)));
     if (names.size() < saved.features.size())
       text += fmt::format("matters   {} of {} inputs, by evidence: {}; networks see no others\n", names.size(),
-                          saved.features.size(), fmt::join(names, ", "));
+                          saved.features.size(), joined(names));
   }
   for (std::size_t j = 0; j < saved.targets.size(); ++j)
     text += fmt::format("target    {}, noise sd {:.4g} ({})\n", saved.targets[j], noise_sd(saved, j),
                         !o.learn_noise                        ? "given"
                         : o.noise_model == NoiseModel::choose ? "learned"
                                                               : fmt::format("learned, {}", name_of(o.noise_model)));
-  const std::string stops = t.stops.empty() ? "" : fmt::format(", {}", fmt::join(stops_of_members(saved), "/"));
+  const std::string stops = t.stops.empty() ? "" : fmt::format(", {}", joined(stops_of_members(saved), "/"));
   if (o.is_joint())
     text += fmt::format("training  {} rows, {} epochs{}: log evidence {:.4f} a row\n", t.rows,
-                        fmt::join(epochs_of_members(saved), "/"), stops, train_log_likelihood(saved));
+                        joined(epochs_of_members(saved), "/"), stops, train_log_likelihood(saved));
   else
     text +=
         fmt::format("training  {} rows, {} epochs{}: train log-likelihood {:.4f}, {} messages refused, {} replaced\n",
-                    t.rows, fmt::join(epochs_of_members(saved), "/"), stops, train_log_likelihood(saved),
+                    t.rows, joined(epochs_of_members(saved), "/"), stops, train_log_likelihood(saved),
                     count(saved, &EpochRecord::faults), count(saved, &EpochRecord::replaced));
   if (!t.far.empty())
     text += fmt::format(

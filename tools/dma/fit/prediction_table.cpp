@@ -46,24 +46,23 @@ void check_prediction(const Prediction& p, const std::vector<std::string>& targe
 
 std::string prediction_csv(const Prediction& prediction, const std::vector<std::string>& targets) {
   const std::vector<Column> columns = columns_of(prediction);
-  fmt::memory_buffer out;
-  const auto append = std::back_inserter(out);
+  std::string out;
   const char* separator = "";
   for (const std::string& target : targets)
     for (const Column& column : columns) {
-      fmt::format_to(append, "{}{}", separator, csv_cell(fmt::format("{}_{}", target, column.name)));
+      out += fmt::format("{}{}", separator, csv_cell(fmt::format("{}_{}", target, column.name)));
       separator = ",";
     }
   for (Eigen::Index i = 0; i < columns[0].values.rows(); ++i) {
     separator = "\n";
     for (Eigen::Index j = 0; j < columns[0].values.cols(); ++j)
       for (const Column& column : columns) {
-        fmt::format_to(append, "{}{}", separator, column.values(i, j));
+        out += fmt::format("{}{}", separator, column.values(i, j));
         separator = ",";
       }
   }
   out.push_back('\n');
-  return fmt::to_string(out);
+  return out;
 }
 
 Json prediction_json(const Prediction& prediction, const std::vector<std::string>& targets) {

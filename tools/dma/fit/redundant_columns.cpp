@@ -1,7 +1,6 @@
 #include "tools/dma/fit/redundant_columns.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
@@ -144,8 +143,7 @@ RedundantColumns redundant_columns(const Columns& features, const std::vector<st
     if (units.is_constant[i]) reasons.push_back(fmt::format("'{}' (constant)", name(i)));
     else if (original[i] != i) reasons.push_back(fmt::format("'{}' (as '{}')", name(i), name(original[i])));
     else found.kept.push_back(static_cast<Eigen::Index>(i));
-  if (!reasons.empty())
-    found.text = fmt::format("columns ignored, because they say nothing new: {}", fmt::join(reasons, ", "));
+  if (!reasons.empty()) found.text = fmt::format("columns ignored, because they say nothing new: {}", joined(reasons));
   return found;
 }
 

@@ -1,7 +1,6 @@
 #include "tools/dma/fit/training_cells.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -66,9 +65,9 @@ void drop_rows_without_target(MixedTable& table, Eigen::MatrixXd& targets, Train
   if (kept.size() == rows) return;
   if (kept.size() < 2)
     fail("'{}': {} of {} rows have a value of '{}'; at least two are expected to learn from", table.path.string(),
-         kept.size(), rows, fmt::join(data.targets, "' and '"));
+         kept.size(), rows, joined(data.targets, "' and '"));
   data.notes.push_back(fmt::format("{} of {} rows are left out: they have no value of '{}'", rows - kept.size(), rows,
-                                   fmt::join(data.targets, "' and '")));
+                                   joined(data.targets, "' and '")));
   targets = targets(kept, Eigen::all).eval();
   table.keep_rows(kept);
 }
@@ -95,9 +94,9 @@ void tell(const ColumnCoding& coding, std::span<const std::size_t> places, Train
       coded.push_back(fmt::format("{} ({}{})", name, missing,
                                   rule.strays > 0 ? fmt::format(", {} of them text", rule.strays) : ""));
   }
-  if (!left_out.empty()) data.notes.push_back(fmt::format("columns left out: {}", fmt::join(left_out, ", ")));
+  if (!left_out.empty()) data.notes.push_back(fmt::format("columns left out: {}", joined(left_out)));
   if (!coded.empty())
-    data.notes.push_back(fmt::format("columns made into numbers: {}; --columns says how", fmt::join(coded, ", ")));
+    data.notes.push_back(fmt::format("columns made into numbers: {}; --columns says how", joined(coded)));
 }
 
 // Rules for all columns where one of them is no column of plain numbers; otherwise the numbers are the inputs.
@@ -139,7 +138,7 @@ void hint_at_classes(const Eigen::Ref<const Eigen::VectorXd>& target, TrainingDa
   }
   if (values.size() < 2 || static_cast<std::size_t>(target.size()) < kRowsEach * values.size()) return;
   data.notes.push_back(fmt::format("'{}' has {} values only ({}): if they are classes, give --classes", data.targets[0],
-                                   values.size(), fmt::join(values, ", ")));
+                                   values.size(), joined(values)));
 }
 
 }  // namespace

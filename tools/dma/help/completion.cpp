@@ -6,6 +6,7 @@
 #include <functional>
 #include <sstream>
 
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 
 namespace dma {
@@ -46,10 +47,6 @@ std::string bash_path(const CommandHelp& command) {
 void for_each_command(const CommandHelp& command, const std::function<void(const CommandHelp&)>& work) {
   work(command);
   for (const CommandHelp& below : command.commands) for_each_command(below, work);
-}
-
-std::string joined(const std::vector<std::string>& words, const char* between) {
-  return fmt::format("{}", fmt::join(words, between));
 }
 
 std::string offer(const OptionHelp& option) {

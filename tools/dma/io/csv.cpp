@@ -1,7 +1,6 @@
 #include "tools/dma/io/csv.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -304,7 +303,7 @@ void CsvReader::refuse_cell(std::span<const std::size_t> columns, std::size_t co
     if (other != column && !is_missing(cells_[other]) && !parse_number(cells_[other], number))
       others.push_back("'" + names_[other] + "'");
   fail("{}: text ('{}') where a number is expected{}; leave such columns out, or code them as numbers", where, text,
-       others.empty() ? "" : fmt::format(", and also in {}", fmt::join(others, ", ")));
+       others.empty() ? "" : fmt::format(", and also in {}", joined(others)));
 }
 
 }  // namespace dma

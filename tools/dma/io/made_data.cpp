@@ -54,67 +54,64 @@ std::string day(std::size_t t) {
 }
 
 std::string made_sales(Draws& draws, std::size_t steps) {
-  fmt::memory_buffer text;
-  fmt::format_to(std::back_inserter(text), "month,promotion,sales\n");
+  std::string text = "month,promotion,sales\n";
   double level = 5;
   for (std::size_t t = 0; t < steps; ++t) {
     const bool is_promoted = draws.between(0, 1) < 0.15;
     level += 0.006 + draws.normal(0.01);
     const double value =
         std::exp(level + 0.15 * wave(t, 12) + 0.08 * wave(t, 6) + 0.1 * is_promoted + draws.normal(0.03));
-    fmt::format_to(std::back_inserter(text), "{},{},{}\n", month(t), is_promoted ? 1 : 0,
-                   t % 29 == 17 ? "" : fmt::format("{:.1f}", value));
+    text += fmt::format("{},{},{}\n", month(t), is_promoted ? 1 : 0, t % 29 == 17 ? "" : fmt::format("{:.1f}", value));
   }
-  return fmt::to_string(text);
+  return text;
 }
 
 std::string made_patients(Draws& draws, std::size_t steps) {
-  fmt::memory_buffer text;
-  fmt::format_to(std::back_inserter(text), "day,patients\n");
+  std::string text = "day,patients\n";
   const double week[] = {0.25, 0.1, 0.05, 0, 0.05, -0.2, -0.25};
   double level = 3.6;
   for (std::size_t t = 0; t < steps; ++t) {
     level += draws.normal(0.02);
-    fmt::format_to(std::back_inserter(text), "{},{}\n", day(t), draws.count(std::exp(level + week[t % 7])));
+    text += fmt::format("{},{}\n", day(t), draws.count(std::exp(level + week[t % 7])));
   }
-  return fmt::to_string(text);
+  return text;
 }
 
 std::string made_cycle(Draws& draws, std::size_t steps) {
-  fmt::memory_buffer text;
-  fmt::format_to(std::back_inserter(text), "year,activity\n");
+  std::string text = "year,activity\n";
   double now = 0.6, before = 0;
   for (std::size_t t = 0; t < steps; ++t) {
     const double next = 1.55 * now - 0.85 * before + draws.normal(0.2);  // a period of 11 years
     before = now, now = next;
-    fmt::format_to(std::back_inserter(text), "{},{:.1f}\n", 1850 + t, std::exp(3.5 + 0.8 * now));
+    text += fmt::format("{},{:.1f}\n", 1850 + t, std::exp(3.5 + 0.8 * now));
   }
-  return fmt::to_string(text);
+  return text;
 }
 
 std::string made_walk(Draws& draws, std::size_t steps) {
-  fmt::memory_buffer text;
-  fmt::format_to(std::back_inserter(text), "day,reading\n");
+  std::string text = "day,reading\n";
   double level = 20;
   for (std::size_t t = 0; t < steps; ++t)
-    fmt::format_to(std::back_inserter(text), "{},{:.2f}\n", day(t), (level += draws.normal(0.5)) + draws.normal(1));
-  return fmt::to_string(text);
+    text += fmt::format("{},{:.2f}\n", day(t), (level += draws.normal(0.5)) + draws.normal(1));
+  return text;
 }
 
 }  // namespace
 
 std::string made_table(std::uint64_t seed, std::size_t rows, bool with_classes) {
   Draws draws(seed);
-  fmt::memory_buffer text;
-  fmt::format_to(std::back_inserter(text), "x1,x2,x3,x4,{}\n", with_classes ? "class" : "y");
+  std::string text = fmt::format("x1,x2,x3,x4,{}\n", with_classes ? "class" : "y");
   for (std::size_t i = 0; i < rows; ++i) {
     double x[4];
     for (double& value : x) value = draws.between(-1, 1);
     const double y = std::sin(2 * x[0]) + x[1] * x[1] - x[2] + draws.normal(0.2);
-    fmt::format_to(std::back_inserter(text), "{:.4f},{:.4f},{:.4f},{:.4f},{}\n", x[0], x[1], x[2], x[3],
-                   !with_classes ? fmt::format("{:.4f}", y) : y < -0.1 ? "low" : y < 0.8 ? "middle" : "high");
+    text += fmt::format("{:.4f},{:.4f},{:.4f},{:.4f},{}\n", x[0], x[1], x[2], x[3],
+                        !with_classes ? fmt::format("{:.4f}", y)
+                        : y < -0.1    ? "low"
+                        : y < 0.8     ? "middle"
+                                      : "high");
   }
-  return fmt::to_string(text);
+  return text;
 }
 
 std::string made_series(std::uint64_t seed, const std::string& kind, std::size_t steps) {
@@ -136,14 +133,13 @@ std::string made_games(std::uint64_t seed, std::size_t players, std::size_t game
     who.push_back(i < std::size(names) ? names[i] : fmt::format("Player {}", i + 1));
     skill.push_back(25 + draws.normal(5));
   }
-  fmt::memory_buffer text;
-  fmt::format_to(std::back_inserter(text), "winner,loser\n");
+  std::string text = "winner,loser\n";
   for (std::size_t g = 0; g < games; ++g) {
     const std::size_t a = draws.below(players), b = (a + 1 + draws.below(players - 1)) % players;
     const bool first_wins = skill[a] + draws.normal(4) > skill[b] + draws.normal(4);
-    fmt::format_to(std::back_inserter(text), "{},{}\n", who[first_wins ? a : b], who[first_wins ? b : a]);
+    text += fmt::format("{},{}\n", who[first_wins ? a : b], who[first_wins ? b : a]);
   }
-  return fmt::to_string(text);
+  return text;
 }
 
 std::string made_graph(std::uint64_t seed, std::size_t steps) {

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/math/distributions/binomial.hpp>
+#include <cmath>
 
+#include "engine/support/special_functions.h"
 #include "engine/support/whole_number.h"
 #include "models/table/class_scores.h"
 
@@ -14,12 +15,20 @@ namespace {
 StatedFraction with_chance(double stated, double found, std::size_t rows) {
   StatedFraction fraction{stated, found, stated, stated, rows};
   if (rows == 0 || !(stated > 0 && stated < 1)) return fraction;
-  // A quantile is the least count that is reached with that probability, below as above.
-  using Least =
-      boost::math::policies::policy<boost::math::policies::discrete_quantile<boost::math::policies::integer_round_up>>;
-  const boost::math::binomial_distribution<double, Least> chance(static_cast<double>(rows), stated);
-  fraction.low = quantile(chance, 0.025) / static_cast<double>(rows);
-  fraction.high = quantile(chance, 0.975) / static_cast<double>(rows);
+  // A quantile is the least count that is reached with that probability, below as above. So far below the mean no count
+  // has any.
+  const double n = static_cast<double>(rows), mean = n * stated, sd = std::sqrt(mean * (1 - stated));
+  const auto probability = [&](double k) {
+    return std::exp(log_gamma(n + 1) - log_gamma(k + 1) - log_gamma(n - k + 1) + k * std::log(stated) +
+                    (n - k) * std::log1p(-stated));
+  };
+  double count = std::max(0.0, std::floor(mean - 10 * sd)), reached = probability(count);
+  const auto quantile = [&](double level) {
+    while (reached < level && count < n) reached += probability(++count);
+    return count;
+  };
+  fraction.low = quantile(0.025) / n;
+  fraction.high = quantile(0.975) / n;
   return fraction;
 }
 

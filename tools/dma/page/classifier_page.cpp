@@ -1,9 +1,9 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "engine/support/text.h"
 #include "tools/dma/page/chart.h"
 #include "tools/dma/page/html.h"
 #include "tools/dma/page/page_parts.h"
@@ -36,7 +36,7 @@ std::string learned_classes_section(const Shown& shown) {
     row(escaped(shown.at(part + "/model").get<std::string>()),
         fmt::format("{}{} weights, {} of the mixture",
                     hidden.empty() ? ""
-                                   : fmt::format("{} hidden unit{}, ", fmt::join(hidden, " – "),
+                                   : fmt::format("{} hidden unit{}, ", joined(hidden, " – "),
                                                  hidden == std::vector<std::size_t>{1} ? "" : "s"),
                     shown.whole_number(part + "/weights"), shown.percent(part + "/share")));
   }

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "engine/support/text.h"
 #include "tools/dma/page/html.h"
 #include "tools/dma/page/page_parts.h"
 #include "tools/dma/page/report.h"
@@ -18,7 +18,7 @@ std::string names_of_targets(const Shown& shown) {
   if (shown.has("/target")) return shown.at("/target").get<std::string>();
   std::vector<std::string> names;
   for (const Json& target : shown.at("/report/targets")) names.push_back(target.at("name").get<std::string>());
-  return fmt::format("{}", fmt::join(names, ", "));
+  return joined(names);
 }
 
 std::string summary_lines(const Shown& shown) {

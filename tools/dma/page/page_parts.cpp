@@ -1,11 +1,11 @@
 #include "tools/dma/page/page_parts.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "engine/support/text.h"
 #include "tools/dma/page/html.h"
 #include "tools/dma/page/pictures.h"
 
@@ -79,15 +79,14 @@ std::string about_judged_rows(const Shown& shown) {
 }
 
 std::string charts(const std::vector<std::string>& figures) {
-  return fmt::format("<div class=\"charts\">\n{}</div>\n", fmt::join(figures, ""));
+  return fmt::format("<div class=\"charts\">\n{}</div>\n", joined(figures, ""));
 }
 std::string large_charts(const std::vector<std::string>& figures) {
-  return fmt::format("<div class=\"charts two\">\n{}</div>\n", fmt::join(figures, ""));
+  return fmt::format("<div class=\"charts two\">\n{}</div>\n", joined(figures, ""));
 }
 
 std::string scale_of_inputs(const Shown& shown) {
-  return escaped(
-      fmt::format("logarithmic for {}", fmt::join(shown.at("/log_inputs").get<std::vector<std::string>>(), ", ")));
+  return escaped(fmt::format("logarithmic for {}", joined(shown.at("/log_inputs").get<std::vector<std::string>>())));
 }
 
 std::string importance_section(const Shown& shown, const std::string& pointer) {

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
 #include "engine/learn/joint/student_tails.h"
+#include "engine/support/text.h"
 #include "tools/dma/page/chart.h"
 #include "tools/dma/page/graph_page.h"
 #include "tools/dma/page/html.h"
@@ -82,7 +82,7 @@ std::string learned_section(const Shown& shown) {
                         " more, beyond 10 sd of what the others predict: not learned, not among the left-out rows");
   row("network",
       fmt::format(
-          "{}{}: {} weights{}", fmt::join(layers, " – "), bias ? ", with biases" : "", shown.whole_number("/weights"),
+          "{}{}: {} weights{}", joined(layers, " – "), bias ? ", with biases" : "", shown.whole_number("/weights"),
           members > 1 ? fmt::format(" in each of {} networks, mixed", shown.whole_number("/options/members")) : ""));
   row("method", fmt::format("{}: {}", escaped(shown.at("/options/method").get<std::string>()),
                             escaped(shown.at("/reason").get<std::string>())));
@@ -102,10 +102,10 @@ std::string learned_section(const Shown& shown) {
   std::string epochs;
   for (std::size_t k = 0; k < shown.at("/training/epochs").size(); ++k)
     epochs += (k > 0 ? ", " : "") + shown.whole_number(fmt::format("/training/epochs/{}", k));
-  row("epochs", fmt::format("{}, {}; {} {} a row", epochs,
-                            fmt::join(shown.at("/training/ends").get<std::vector<std::string>>(), ", "),
-                            shown.at("/options/method") == "joint" ? "log evidence" : "train log-likelihood",
-                            shown.number("/training/log_likelihood")));
+  row("epochs",
+      fmt::format("{}, {}; {} {} a row", epochs, joined(shown.at("/training/ends").get<std::vector<std::string>>()),
+                  shown.at("/options/method") == "joint" ? "log evidence" : "train log-likelihood",
+                  shown.number("/training/log_likelihood")));
   if (shown.has("/candidates")) {
     std::string tried;
     for (std::size_t k = 0; k < shown.at("/candidates").size(); ++k) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/support/json.h"
 #include "tools/dma/page/html.h"
 
 namespace dma::report {
@@ -41,7 +42,7 @@ std::string Shown::percent(const std::string& pointer, int decimals) const {
 std::string Shown::whole_number(const std::string& pointer) const {
   const Json& value = at(pointer);  // not by way of a double, which would round a large seed
   return element("span", pointer, 1,
-                 value.is_number_integer() ? value.dump() : fmt::format("{:.0f}", json_number(value)));
+                 value.is_number_integer() ? json_text(value) : fmt::format("{:.0f}", json_number(value)));
 }
 
 }  // namespace dma::report

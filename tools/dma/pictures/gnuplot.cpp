@@ -163,7 +163,7 @@ void write_panel(const Panel& panel, std::size_t index, Texts& texts, std::strin
   }
   for (std::size_t i = 0; i < panel.series.size(); ++i) clauses.push_back(clause(panel.series[i], index, i, texts));
   if (clauses.empty()) clauses.push_back("NaN notitle");
-  out += fmt::format("plot {}\n", fmt::join(clauses, ", \\\n     "));
+  out += fmt::format("plot {}\n", joined(clauses, ", \\\n     "));
 }
 
 std::string terminal(std::string_view ending, double width, double height) {

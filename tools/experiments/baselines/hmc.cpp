@@ -47,16 +47,11 @@ class Sampler {
 
   // One trajectory; returns its probability of acceptance.
   double move(double step, int steps) {
-    VectorXd momentum = normal_.vector(at_.size()).cwiseQuotient(variance_.cwiseSqrt());
-    VectorXd to = at_, slope = gradient_;
+    VectorXd momentum = draw_momentum(), to = at_, slope = gradient_;
     const double before = value_ + kinetic(momentum);
     double value = value_;
     for (int i = 0; i < steps; ++i) {
-      momentum -= 0.5 * step * slope;
-      to += step * variance_.cwiseProduct(momentum);
-      value = energy_(to, slope);
-      ++gradients_;
-      momentum -= 0.5 * step * slope;
+      value = leap(step, momentum, to, slope);
       if (!(value + kinetic(momentum) - before < kDivergent)) break;  // also where it is not a number
     }
     const double rise = value + kinetic(momentum) - before;
@@ -83,15 +78,26 @@ class Sampler {
   int divergent() const { return divergent_; }
 
  private:
+  VectorXd draw_momentum() {
+    VectorXd momentum = normal_.vector(at_.size());
+    for (Eigen::Index i = 0; i < momentum.size(); ++i) momentum[i] /= std::sqrt(variance_[i]);
+    return momentum;
+  }
   double kinetic(const VectorXd& momentum) const { return 0.5 * momentum.cwiseAbs2().dot(variance_); }
-  double probe(double step) {
-    VectorXd momentum = normal_.vector(at_.size()).cwiseQuotient(variance_.cwiseSqrt()), slope;
-    const double before = value_ + kinetic(momentum);
-    momentum -= 0.5 * step * gradient_;
-    const VectorXd to = at_ + step * variance_.cwiseProduct(momentum);
+  // A leapfrog step; returns the energy where it ends.
+  double leap(double step, VectorXd& momentum, VectorXd& to, VectorXd& slope) {
+    for (Eigen::Index i = 0; i < to.size(); ++i) {
+      momentum[i] -= 0.5 * step * slope[i];
+      to[i] += step * variance_[i] * momentum[i];
+    }
     const double value = energy_(to, slope);
     ++gradients_;
-    momentum -= 0.5 * step * slope;
+    for (Eigen::Index i = 0; i < to.size(); ++i) momentum[i] -= 0.5 * step * slope[i];
+    return value;
+  }
+  double probe(double step) {
+    VectorXd momentum = draw_momentum(), to = at_, slope = gradient_;
+    const double before = value_ + kinetic(momentum), value = leap(step, momentum, to, slope);
     const double rise = value + kinetic(momentum) - before;
     return std::isfinite(rise) ? std::min(1.0, std::exp(-rise)) : 0;
   }
@@ -112,13 +118,17 @@ struct Window {
   void clear(Eigen::Index size) { mean = squares = VectorXd::Zero(size), count = 0; }
   void add(const VectorXd& x) {
     count += 1;
-    const VectorXd off = x - mean;
-    mean += off / count;
-    squares += off.cwiseProduct(x - mean);
+    for (Eigen::Index i = 0; i < x.size(); ++i) {
+      const double off = x[i] - mean[i];
+      mean[i] += off / count;
+      squares[i] += off * (x[i] - mean[i]);
+    }
   }
   VectorXd metric() const {
-    return ((squares.array() * (count / (count - 1)) + kDefaultDraws * kDefaultVariance) / (count + kDefaultDraws))
-        .matrix();
+    VectorXd variance = squares;
+    for (double& v : variance)
+      v = (v * (count / (count - 1)) + kDefaultDraws * kDefaultVariance) / (count + kDefaultDraws);
+    return variance;
   }
 };
 

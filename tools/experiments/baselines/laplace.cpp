@@ -1,5 +1,7 @@
 #include "tools/experiments/baselines/laplace.h"
 
+#include <cmath>
+
 #include "engine/support/error.h"
 #include "tools/experiments/baselines/random_normal.h"
 
@@ -8,15 +10,21 @@ namespace dma::baselines {
 std::vector<Eigen::VectorXd> DiagonalGaussian::sample(int count, std::uint64_t seed) const {
   RandomNormal normal(seed);
   std::vector<Eigen::VectorXd> all;
-  for (int i = 0; i < count; ++i) all.push_back(mean + sd.cwiseProduct(normal.vector(mean.size())));
+  for (int i = 0; i < count; ++i) {
+    Eigen::VectorXd& draw = all.emplace_back(normal.vector(mean.size()));
+    for (Eigen::Index j = 0; j < draw.size(); ++j) draw[j] = mean[j] + sd[j] * draw[j];
+  }
   return all;
 }
 
 DiagonalGaussian laplace(const Energy& energy, const Eigen::VectorXd& minimum) {
-  const Eigen::VectorXd diagonal = energy.hessian_diagonal(minimum);
-  if (!(diagonal.array() > 0).all())
-    fail("Laplace: a weight without prior that no row depends on has no variance; give the energy a prior");
-  return {minimum, diagonal.cwiseSqrt().cwiseInverse()};
+  Eigen::VectorXd sd = energy.hessian_diagonal(minimum);
+  for (double& s : sd) {
+    if (!(s > 0))
+      fail("Laplace: a weight without prior that no row depends on has no variance; give the energy a prior");
+    s = 1 / std::sqrt(s);
+  }
+  return {minimum, sd};
 }
 
 }  // namespace dma::baselines

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/support/dense.h"
 #include "engine/support/error.h"
 
 namespace dma::baselines {
@@ -13,50 +14,89 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using LayerWeights = Eigen::Map<const RowMajor>;
 
 // Examples that are taken through the network at once: columns of this length, for all layers, fit into the cache.
 constexpr Index kBlock = 256;
 
-// The layers of one weight vector, as matrices.
-std::vector<LayerWeights> matrices(const Network& network, const VectorXd& weights) {
-  if (weights.size() != network.weights())
-    fail("the network has {} weights, {} are given", network.weights(), weights.size());
-  std::vector<LayerWeights> all;
-  const double* at = weights.data();
+// The layers of one weight vector, as matrices: W_l row by row is W_l^T column by column.
+template <class Layer, class Number>
+std::vector<Layer> transposed_layers(const Network& network, Number* at) {
+  std::vector<Layer> all;
   for (std::size_t l = 0; l + 1 < network.layers.size(); ++l) {
-    const auto rows = static_cast<Index>(network.layers[l + 1]), columns = static_cast<Index>(network.layers[l]);
-    all.emplace_back(at, rows, columns);
-    at += rows * columns;
+    all.emplace_back(at, static_cast<Index>(network.layers[l]), static_cast<Index>(network.layers[l + 1]));
+    at += all.back().size();
   }
   return all;
 }
 
-// Multiplies d by the derivative of the activation at z; plain, so that the compiler uses whole vectors.
+std::vector<Eigen::Map<MatrixXd>> gradient_layers(const Network& network, VectorXd& gradient) {
+  gradient.setZero(network.weights());
+  return transposed_layers<Eigen::Map<MatrixXd>>(network, gradient.data());
+}
+
+// Plain loops become whole vectors as Eigen's expressions do, and compile in less time.
+void copy_rows(const MatrixXd& from, Index begin, Index count, MatrixXd& to, Index at) {
+  for (Index j = 0; j < from.cols(); ++j) std::copy_n(&from(begin, j), count, &to(at, j));
+}
+
+void to_squares(const MatrixXd& m, MatrixXd& to) {
+  to.resize(m.rows(), m.cols());
+  const double* from = m.data();
+  double* square = to.data();
+  for (Index i = 0, size = m.size(); i < size; ++i) square[i] = from[i] * from[i];
+}
+
+void activate(double slope, const MatrixXd& z, MatrixXd& to) {
+  to.resize(z.rows(), z.cols());
+  const double* sum = z.data();
+  double* activation = to.data();
+  for (Index i = 0, size = z.size(); i < size; ++i) activation[i] = sum[i] > 0 ? sum[i] : slope * sum[i];
+}
+
+// Multiplies d by the derivative of the activation at z.
 void through_activation(double slope, const MatrixXd& z, MatrixXd& d) {
-  const double* from = z.data();
+  const double* sum = z.data();
   double* to = d.data();
-  const Index size = z.size();
-  for (Index i = 0; i < size; ++i) to[i] *= from[i] > 0 ? 1.0 : slope;
+  for (Index i = 0, size = z.size(); i < size; ++i) to[i] *= sum[i] > 0 ? 1.0 : slope;
 }
 
 // What one block of examples leaves behind in every layer: examples are rows.
 struct Pass {
   const Network& network;
-  std::vector<LayerWeights> weights;
-  std::vector<MatrixXd> inputs, sums;  // of each layer: what enters, what the weights make of it
+  std::vector<Eigen::Map<const MatrixXd>> weights;  // transposed
+  std::vector<MatrixXd> inputs, sums;               // of each layer: what enters, what the weights make of it
 
-  Pass(const Network& net, const VectorXd& w)
-      : network(net), weights(matrices(net, w)), inputs(weights.size()), sums(weights.size()) {}
+  Pass(const Network& net, const VectorXd& w) : network(net) {
+    if (w.size() != net.weights()) fail("the network has {} weights, {} are given", net.weights(), w.size());
+    weights = transposed_layers<Eigen::Map<const MatrixXd>>(net, w.data());
+    inputs.resize(weights.size());
+    sums.resize(weights.size());
+  }
 
-  const MatrixXd& forward(const Eigen::Ref<const MatrixXd>& x) {
-    inputs[0] = x;
+  // The outputs for so many rows of x from `begin` on.
+  const MatrixXd& forward(const MatrixXd& x, Index begin, Index count) {
+    inputs[0].resize(count, x.cols());
+    copy_rows(x, begin, count, inputs[0], 0);
     for (std::size_t l = 0; l < weights.size(); ++l) {
-      sums[l].noalias() = inputs[l] * weights[l].transpose();
-      if (l + 1 < weights.size()) inputs[l + 1] = sums[l].cwiseMax(network.slopes[l] * sums[l]);
+      sums[l].setZero(count, weights[l].cols());
+      add_product(sums[l], inputs[l], weights[l]);
+      if (l + 1 < weights.size()) activate(network.slopes[l], sums[l], inputs[l + 1]);
     }
     return sums.back();
+  }
+
+  // The outputs less the same rows of y.
+  MatrixXd errors(const MatrixXd& x, const MatrixXd& y, Index begin, Index count) {
+    MatrixXd d = forward(x, begin, count);
+    for (Index j = 0; j < d.cols(); ++j)
+      for (Index i = 0; i < count; ++i) d(i, j) -= y(begin + i, j);
+    return d;
+  }
+  double squared_errors(const MatrixXd& x, const MatrixXd& y) {
+    double squares = 0;
+    for (Index begin = 0; begin < x.rows(); begin += kBlock)
+      squares += errors(x, y, begin, std::min(kBlock, x.rows() - begin)).squaredNorm();
+    return squares;
   }
 
   // visit(layer, d of the layer's sums) from the last layer to the first, starting with d of the outputs.
@@ -65,19 +105,16 @@ struct Pass {
     for (std::size_t l = weights.size(); l-- > 0;) {
       visit(l, d);
       if (l == 0) break;
-      MatrixXd below = d * weights[l];
-      through_activation(network.slopes[l - 1], sums[l - 1], below);
-      d = std::move(below);
+      d = product_by_transposed(d, weights[l]);
+      through_activation(network.slopes[l - 1], sums[l - 1], d);
     }
   }
 };
 
-std::vector<Eigen::Map<RowMajor>> gradient_matrices(const Network& network, VectorXd& gradient) {
-  gradient.setZero(network.weights());
-  std::vector<Eigen::Map<RowMajor>> all;
-  for (const LayerWeights& w : matrices(network, gradient))
-    all.emplace_back(const_cast<double*>(w.data()), w.rows(), w.cols());
-  return all;
+double prior_energy(const WeightPrior& prior, const VectorXd& weights) {
+  double sum = 0;
+  for (Index i = 0; i < weights.size(); ++i) sum += prior.precision[i] * std::pow(weights[i] - prior.mean[i], 2);
+  return sum / 2;
 }
 
 }  // namespace
@@ -93,7 +130,7 @@ MatrixXd Network::outputs(const VectorXd& w, const MatrixXd& inputs) const {
   MatrixXd result(inputs.rows(), static_cast<Index>(layers.back()));
   for (Index begin = 0; begin < inputs.rows(); begin += kBlock) {
     const Index count = std::min(kBlock, inputs.rows() - begin);
-    result.middleRows(begin, count) = pass.forward(inputs.middleRows(begin, count));
+    copy_rows(pass.forward(inputs, begin, count), 0, count, result, begin);
   }
   return result;
 }
@@ -107,7 +144,7 @@ WeightPrior WeightPrior::centred(const Network& network, double scale) {
   Index at = 0;
   for (std::size_t l = 0; l + 1 < network.layers.size(); ++l) {
     const auto count = static_cast<Index>(network.layers[l] * network.layers[l + 1]);
-    prior.precision.segment(at, count).setConstant(static_cast<double>(network.layers[l]) / scale);
+    std::fill_n(prior.precision.data() + at, count, static_cast<double>(network.layers[l]) / scale);
     at += count;
   }
   return prior;
@@ -132,59 +169,56 @@ Energy::Energy(Network network, MatrixXd inputs, MatrixXd targets, double noise,
 
 double Energy::value(const VectorXd& weights) const {
   Pass pass(network_, weights);
-  double squares = 0;
-  for (Index begin = 0; begin < rows(); begin += kBlock) {
-    const Index count = std::min(kBlock, rows() - begin);
-    squares += (pass.forward(inputs_.middleRows(begin, count)) - targets_.middleRows(begin, count)).squaredNorm();
-  }
-  return (squares / (noise_ * noise_) + (prior_.precision.array() * (weights - prior_.mean).array().square()).sum()) /
-         2;
+  return pass.squared_errors(inputs_, targets_) / (2 * noise_ * noise_) + prior_energy(prior_, weights);
 }
 
 double Energy::likelihood_gradient(const VectorXd& weights, Index begin, Index count, VectorXd& gradient) const {
   Pass pass(network_, weights);
-  auto into = gradient_matrices(network_, gradient);
+  auto into = gradient_layers(network_, gradient);
   double squares = 0;
   for (const Index end = begin + count; begin < end; begin += kBlock) {
     const Index rows = std::min(kBlock, end - begin);
-    MatrixXd d = pass.forward(inputs_.middleRows(begin, rows)) - targets_.middleRows(begin, rows);
+    MatrixXd d = pass.errors(inputs_, targets_, begin, rows);
     squares += d.squaredNorm();
     d /= noise_ * noise_;
     pass.backward(std::move(d), [&](std::size_t l, const MatrixXd& at_sums) {
-      into[l].noalias() += at_sums.transpose() * pass.inputs[l];
+      add_transposed_product(into[l], pass.inputs[l], at_sums);
     });
   }
   return squares / (2 * noise_ * noise_);
 }
 
 double Energy::gradient(const VectorXd& weights, VectorXd& gradient) const {
-  double energy = likelihood_gradient(weights, 0, rows(), gradient);
-  const auto off = (weights - prior_.mean).array();
-  energy += (prior_.precision.array() * off.square()).sum() / 2;
-  gradient.array() += prior_.precision.array() * off;
-  return energy;
+  const double energy = likelihood_gradient(weights, 0, rows(), gradient);
+  for (Index i = 0; i < weights.size(); ++i) gradient[i] += prior_.precision[i] * (weights[i] - prior_.mean[i]);
+  return energy + prior_energy(prior_, weights);
 }
 
 VectorXd Energy::hessian_diagonal(const VectorXd& weights) const {
   Pass pass(network_, weights);
   VectorXd diagonal;
-  auto into = gradient_matrices(network_, diagonal);
+  auto into = gradient_layers(network_, diagonal);
+  std::vector<MatrixXd> squared_inputs(into.size()), squared_slopes(into.size());
   for (Index begin = 0; begin < rows(); begin += kBlock) {
     const Index count = std::min(kBlock, rows() - begin);
-    pass.forward(inputs_.middleRows(begin, count));
+    pass.forward(inputs_, begin, count);
+    for (std::size_t l = 0; l < into.size(); ++l) to_squares(pass.inputs[l], squared_inputs[l]);
     for (Index k = 0; k < targets_.cols(); ++k) {
-      MatrixXd d = MatrixXd::Zero(count, targets_.cols());
-      d.col(k).setConstant(1 / noise_);
+      MatrixXd d(count, targets_.cols());
+      d.setZero();
+      std::fill_n(&d(0, k), count, 1 / noise_);
       pass.backward(std::move(d), [&](std::size_t l, const MatrixXd& at_sums) {
-        into[l].noalias() += at_sums.cwiseAbs2().transpose() * pass.inputs[l].cwiseAbs2();
+        to_squares(at_sums, squared_slopes[l]);
+        add_transposed_product(into[l], squared_inputs[l], squared_slopes[l]);
       });
     }
   }
-  return diagonal + prior_.precision;
+  diagonal += prior_.precision;
+  return diagonal;
 }
 
 double Energy::mean_nll(const VectorXd& weights) const {
-  const double squares = (network_.outputs(weights, inputs_) - targets_).squaredNorm();
+  const double squares = Pass(network_, weights).squared_errors(inputs_, targets_);
   return squares / (2 * noise_ * noise_ * static_cast<double>(targets_.size())) +
          0.5 * std::log(2 * std::numbers::pi * noise_ * noise_);
 }

@@ -1,5 +1,5 @@
-// baselines/: the methods the paper compares with, written for clarity on Eigen and apart from the library. All of them
-// see a network through this one definition and this one gradient.
+// baselines/: the methods the paper compares with, written for clarity on Eigen and apart from the library but for its
+// products of matrices. All of them see a network through this one definition and this one gradient.
 //
 // A feedforward network without biases (the features hold a constant): z_l = W_l a_(l-1), a_l = max(z_l, slope_l z_l),
 // the last layer linear. Weights stand in one vector: layer after layer, every W_l row by row, as in Bnn::weights.

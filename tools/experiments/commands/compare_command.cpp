@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
+#include "engine/support/json.h"
 #include "factors/standard_registry.h"
 #include "tools/experiments/commands/commands.h"
 #include "tools/experiments/compare/measure.h"
@@ -25,11 +26,9 @@ std::string moments(const Gaussian& g) {
   return g.is_point() ? fmt::format("= {:.3f}", g.tau) : fmt::format("N({:.3f}, {:.3f}^2)", g.mean(), g.sd());
 }
 
-nlohmann::ordered_json number(double value) {
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(fmt::format("{}", value));
-}
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(fmt::format("{}", value)); }
 
-void compare_cases(const Registry& registry, bool print, nlohmann::ordered_json& json) {
+void compare_cases(const Registry& registry, bool print, Json& json) {
   for (const compare::Case& c : compare::cases()) {
     const Gaussian exact = compare::exact_marginal(c);
     if (print)
@@ -54,7 +53,7 @@ void compare_cases(const Registry& registry, bool print, nlohmann::ordered_json&
   }
 }
 
-void compare_habits(const Registry& registry, bool print, nlohmann::ordered_json& json) {
+void compare_habits(const Registry& registry, bool print, Json& json) {
   if (print)
     fmt::print(
         "measured on product and leaky_relu towards their inputs (the paper's Table 1):\n  "
@@ -76,7 +75,7 @@ void compare_habits(const Registry& registry, bool print, nlohmann::ordered_json
 }
 
 // The paper's regression tasks with every method that learns: medians over the seeds.
-void compare_networks(const CompareRequest& request, nlohmann::ordered_json& json) {
+void compare_networks(const CompareRequest& request, Json& json) {
   struct Task {
     const char* name;
     validation::PaperTask (*make)(std::uint64_t);
@@ -132,11 +131,11 @@ void compare_networks(const CompareRequest& request, nlohmann::ordered_json& jso
 
 void run(const CompareRequest& request) {
   const Registry registry = standard_registry();
-  nlohmann::ordered_json json;
+  Json json;
   compare_cases(registry, !request.json, json);
   compare_habits(registry, !request.json, json);
   if (request.networks) compare_networks(request, json);
-  if (request.json) fmt::print("{}\n", json.dump(2));
+  if (request.json) fmt::print("{}\n", json_text(json, 2));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "engine/support/json.h"
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
 #include "tools/dma/io/standard_streams.h"
@@ -68,7 +69,7 @@ void run(const UciRequest& request) {
   plot::Drawing drawing = plot::draw(uci::figure(results), request.out / "uci");
   if (request.curve) drawing = plot::draw(uci::curve_figure(results), request.out / "curve");
   if (request.json) {
-    fmt::print("{}\n", uci::json(results).dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    fmt::print("{}\n", json_text(uci::json(results), 2, JsonBytes::replaced));
     return;
   }
   fmt::print("\n{}\n", tables);

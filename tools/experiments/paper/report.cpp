@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "engine/support/parallel.h"
+#include "engine/support/text.h"
 #include "tools/dma/help/version.h"
 #include "tools/dma/io/write_file.h"
 
@@ -31,7 +32,7 @@ std::string quoted_cell(const std::string& cell) {
 std::string csv_row(const std::vector<std::string>& cells) {
   std::vector<std::string> quoted;
   for (const std::string& cell : cells) quoted.push_back(quoted_cell(cell));
-  return fmt::format("{}\n", fmt::join(quoted, ","));
+  return fmt::format("{}\n", joined(quoted, ","));
 }
 
 // A pipe would end the cell.

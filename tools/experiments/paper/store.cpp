@@ -1,8 +1,10 @@
 #include "tools/experiments/paper/store.h"
 
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "engine/support/json.h"
 #include "tools/dma/io/write_file.h"
 
 namespace dma::reproduce {
@@ -10,7 +12,12 @@ namespace dma::reproduce {
 Json Store::find(const Unit& unit) const {
   std::ifstream stream(file(unit));
   if (!stream) return nullptr;
-  const Json kept = Json::parse(stream, nullptr, false);
+  Json kept;
+  try {
+    kept = parse_json(std::string(std::istreambuf_iterator(stream), {}));
+  } catch (const Json::exception&) {  // cut short
+    return nullptr;
+  }
   if (!kept.is_object() || kept.value("settings", "") != unit.settings || !kept.contains("result")) return nullptr;
   return kept["result"];
 }

@@ -68,22 +68,20 @@ std::string csv(const std::vector<SetResult>& results) {
   return text;
 }
 
-nlohmann::ordered_json json(const std::vector<SetResult>& results) {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+Json json(const std::vector<SetResult>& results) {
+  Json all = Json::array();
   for (const SetResult& result : results) {
     const Row r = row_of(result);
-    const auto summary = [](const Summary& s) {
-      return nlohmann::ordered_json{{"mean", s.mean}, {"standard_error", s.standard_error}};
-    };
-    nlohmann::ordered_json set{{"set", result.name},
-                               {"splits", result.splits.size()},
-                               {"rmse", summary(r.rmse)},
-                               {"log_likelihood", summary(r.log_likelihood)},
-                               {"coverage_95", summary(r.coverage)},
-                               {"seconds_per_split", summary(r.seconds)},
-                               {"epochs", summary(r.epochs)},
-                               {"messages_refused", r.refused},
-                               {"messages_replaced", r.replaced}};
+    const auto summary = [](const Summary& s) { return Json{{"mean", s.mean}, {"standard_error", s.standard_error}}; };
+    Json set{{"set", result.name},
+             {"splits", result.splits.size()},
+             {"rmse", summary(r.rmse)},
+             {"log_likelihood", summary(r.log_likelihood)},
+             {"coverage_95", summary(r.coverage)},
+             {"seconds_per_split", summary(r.seconds)},
+             {"epochs", summary(r.epochs)},
+             {"messages_refused", r.refused},
+             {"messages_replaced", r.replaced}};
     for (const Published& p : published(result.name))
       set["published"][p.system] = {{"rmse", p.rmse}, {"log_likelihood", p.log_likelihood}};
     for (std::size_t k = 0; !result.splits.empty() && k < result.splits[0].curve.size(); ++k) {

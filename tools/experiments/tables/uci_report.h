@@ -1,10 +1,10 @@
 // The results of the protocol on several data sets, as text, Markdown, CSV, JSON and a picture.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "engine/support/json.h"
 #include "tools/dma/pictures/gnuplot.h"
 #include "tools/experiments/tables/protocol.h"
 
@@ -21,7 +21,7 @@ std::string line(const SetResult& result);
 // A table next to the published figures; `rows`: which rows were scored.
 std::string markdown(const std::vector<SetResult>& results, std::string_view rows);
 std::string csv(const std::vector<SetResult>& results);
-nlohmann::ordered_json json(const std::vector<SetResult>& results);
+Json json(const std::vector<SetResult>& results);
 // One panel for RMSE and one for the log-likelihood, each relative to PBP where that is published: one row per set.
 plot::Figure figure(const std::vector<SetResult>& results);
 

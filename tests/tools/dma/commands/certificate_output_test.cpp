@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/certify/certify.h"
+#include "engine/support/json.h"
 #include "factors/standard_registry.h"
 #include "tests/tools/run_dma.h"
 
@@ -12,7 +13,7 @@ namespace dma {
 
 TEST_CASE("certificate: JSON has every check of every edge, and parses") {
   const Certificate c = certify(standard_registry().kind("leaky_relu"), "dma", quick_certification());
-  const auto json = testing::parsed(to_json({c}));
+  const auto json = parse_json(to_json({c}));
   REQUIRE(json.size() == 1);
   CHECK(json[0]["band"] == "bounded");
   REQUIRE(json[0]["edges"].size() == 2);

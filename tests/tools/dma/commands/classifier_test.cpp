@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "engine/support/json.h"
 #include "tests/oracles/random_matrices.h"
 #include "tests/tools/run_dma.h"
 
@@ -50,7 +51,7 @@ TEST_CASE("classifier command: a target of text is fitted, predicted and inspect
   CHECK(predicted.exit_code == 0);
   CHECK(predicted.output.starts_with("kind_class,kind_p_lily,\"kind_p_ox eye\",kind_p_rose\n"));
   CHECK(std::ranges::count(predicted.output, '\n') == 121);
-  const auto json = dma::testing::parsed(run_dma(folder, "predict model.json data.csv --json").output);
+  const auto json = dma::parse_json(run_dma(folder, "predict model.json data.csv --json").output);
   const auto& own = json.at("predictions").at("kind");
   int hits = 0;
   for (std::size_t n = 0; n < 120; ++n) {
@@ -69,7 +70,7 @@ TEST_CASE("classifier command: a target of text is fitted, predicted and inspect
   const auto inspected = run_dma(folder, "inspect model.json");
   CHECK(inspected.output.find("clear sign") != std::string::npos);
   CHECK(inspected.output.find("kind: classifies ") != std::string::npos);
-  const auto summary = dma::testing::parsed(run_dma(folder, "inspect model.json --json").output);
+  const auto summary = dma::parse_json(run_dma(folder, "inspect model.json --json").output);
   CHECK(summary.at("classes").size() == 3);
   CHECK(summary.at("layers").size() >= 1);
   CHECK(summary.at("held_out").at("rows") == 24);
@@ -89,7 +90,7 @@ TEST_CASE("classifier command: the same seed gives the same file; labels of chan
                 fit.output);
   REQUIRE(run_dma(folder, kFitFlowers + "--quiet --model b.json").output == "");
   CHECK(folder.read("a.json") == folder.read("b.json"));
-  const auto json = dma::testing::parsed(run_dma(folder, kFitFlowers + "--json").output);
+  const auto json = dma::parse_json(run_dma(folder, kFitFlowers + "--json").output);
   CHECK(json.at("left_out").at("log_loss").get<double>() < 1.12);
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "engine/support/json.h"
 #include "models/files/bnn_file.h"
 #include "tests/tools/run_dma.h"
 #include "tools/dma/io/csv.h"
@@ -58,7 +59,7 @@ TEST_CASE("dma fit: predictions of the program are those of the library, columns
     CHECK(predictions.col(5 * j + 3) == expected.quantile(0.025).col(j));
     CHECK(predictions.col(5 * j + 4) == expected.quantile(0.975).col(j));
   }
-  const auto json = dma::testing::parsed(run_dma(folder, "predict model.json new.csv --json").output);
+  const auto json = dma::parse_json(run_dma(folder, "predict model.json new.csv --json").output);
   CHECK(json["rows"] == 2);
   CHECK(json["predictions"]["target two"]["mean"][1] == expected.mean(1, 1));
   CHECK(run_dma(folder, "predict model.json new.csv").output == folder.read("predictions.csv"));
@@ -78,12 +79,12 @@ TEST_CASE("dma fit: a report for programs, and one for people that --quiet silen
   const TemporaryFolder folder;
   folder.write("data.csv", two_targets());
   const std::string fit = kTwoTargets + "--hidden 5 --epochs 5 --holdout 0.25 --model model.json ";
-  const auto json = dma::testing::parsed(run_dma(folder, fit + "--json").output);
+  const auto json = dma::parse_json(run_dma(folder, fit + "--json").output);
   CHECK(json["held_out"]["rows"] == 15);
   CHECK(json["training"]["rows"] == 45);
   CHECK(json["held_out"]["target two"]["rmse"].is_number());
   CHECK(json["held_out"]["target two"]["coverage_90"].is_number());
-  CHECK(json["files"] == nlohmann::ordered_json::array({"model.json"}));
+  CHECK(json["files"] == dma::Json::array({"model.json"}));
   const auto people = run_dma(folder, fit);
   CHECK(people.output.find("held out  15 rows, target two: RMSE") != std::string::npos);
   CHECK(people.output.find("wrote     model.json") != std::string::npos);
@@ -121,10 +122,10 @@ TEST_CASE("dma fit: rows that the others do not predict are told, set aside, and
   folder.write("right.csv", right);
   const std::string fit = " --target y --hidden 4 --members 1 --epochs 10 ";
   const auto outcome = run_dma(folder, "fit wrong.csv" + fit + "--model wrong.json --report page.html --json");
-  const auto json = dma::testing::parsed(outcome.output);
+  const auto json = dma::parse_json(outcome.output);
   CHECK(json["training"]["rows"] == 97);
   CHECK(json["training"]["far_rows"] == 3);
-  CHECK(json["training"]["far"] == nlohmann::ordered_json::array({7, 47, 87}));
+  CHECK(json["training"]["far"] == dma::Json::array({7, 47, 87}));
   CHECK(outcome.errors == "");  // no doubts about the fit
   CHECK(folder.read("page.html").find("far rows") != std::string::npos);
   const std::string told = run_dma(folder, "inspect wrong.json").output;
@@ -145,10 +146,10 @@ TEST_CASE("dma inspect: layers, noise and training record") {
   folder.write("data.csv", two_targets());
   REQUIRE(run_dma(folder, kTwoTargets + "--hidden 5 --epochs 3 --tolerance 0 --noise 0.5,2 --quiet --model model.json")
               .exit_code == 0);
-  const auto json = dma::testing::parsed(run_dma(folder, "inspect model.json --json").output);
+  const auto json = dma::parse_json(run_dma(folder, "inspect model.json --json").output);
   CHECK(json["layers"].size() == 2);
   CHECK(json["layers"][0]["weights"] == 15);
-  CHECK(json["training"]["epochs"] == nlohmann::ordered_json::array({3}));
+  CHECK(json["training"]["epochs"] == dma::Json::array({3}));
   CHECK(json["noise"]["target two"].get<double>() == doctest::Approx(2));
   const auto people = run_dma(folder, "inspect model.json");
   CHECK(people.output.find("network   2-5-2 with biases, 27 weights") != std::string::npos);
@@ -172,7 +173,7 @@ TEST_CASE("dma: every command explains itself with an example") {
 TEST_CASE("dma factors: the table and its JSON list the same kinds") {
   const TemporaryFolder folder;
   const auto table = run_dma(folder, "factors");
-  const auto json = dma::testing::parsed(run_dma(folder, "factors --json").output);
+  const auto json = dma::parse_json(run_dma(folder, "factors --json").output);
   CHECK(json.size() > 5);
   std::size_t for_joint = 0;  // kinds without messages
   CHECK(table.output.find("earned quality") == std::string::npos);  // seconds of computing, for those who ask: --bands
@@ -212,7 +213,7 @@ TEST_CASE("dma fit: what noise is taken for is an option, kept in the file, and 
     REQUIRE(run_dma(folder, fit + fmt::format("--noise-model {0} --model {0}.json", name)).exit_code == 0);
     CHECK(run_dma(folder, fmt::format("inspect {}.json", name)).output.find(fmt::format("(learned, {})", name)) !=
           std::string::npos);
-    CHECK(dma::testing::parsed(folder.read(fmt::format("{}.json", name)))["options"]["noise_model"] == name);
+    CHECK(dma::parse_json(folder.read(fmt::format("{}.json", name)))["options"]["noise_model"] == name);
   }
   REQUIRE(run_dma(folder, fit + "--model default.json --quiet").exit_code == 0);
   REQUIRE(run_dma(folder, fit + "--noise-model choose --model same.json --quiet").exit_code == 0);
@@ -238,7 +239,7 @@ TEST_CASE("dma fit: neighbours that take part are named, kept in the file and us
   REQUIRE(with.exit_code == 0);
   CHECK_MESSAGE(with.output.find("nearest   neighbours 100 %, the models above 0 %") != std::string::npos, with.output);
   CHECK(without.output.find("neighbours") == std::string::npos);
-  const auto shown = dma::testing::parsed(run_dma(folder, "inspect with.json --json").output);
+  const auto shown = dma::parse_json(run_dma(folder, "inspect with.json --json").output);
   CHECK(shown["neighbours"][0]["share"] > 0.99);
   CHECK(shown["neighbours"][0]["lengthscales"].size() == 1);
   REQUIRE(run_dma(folder, "predict with.json data.csv --out p.csv").exit_code == 0);
@@ -258,7 +259,7 @@ TEST_CASE("dma fit: inputs on a logarithmic scale are named, and --no-log-inputs
   REQUIRE(with.exit_code == 0);
   CHECK_MESSAGE(with.output.find("scale     logarithmic for income\n") != std::string::npos, with.output);
   CHECK(without.output.find("logarithmic") == std::string::npos);
-  CHECK(dma::testing::parsed(run_dma(folder, "inspect with.json --json").output)["log_inputs"][0] == "income");
+  CHECK(dma::parse_json(run_dma(folder, "inspect with.json --json").output)["log_inputs"][0] == "income");
   // A missing cell is filled by what the logarithms have in their middle.
   folder.write("new.csv", "income,age\n,40\n");
   REQUIRE(run_dma(folder, "predict with.json new.csv --out p.csv").exit_code == 0);
@@ -289,7 +290,7 @@ TEST_CASE("dma fit: a table of any cells is fitted, predicted, updated and inspe
   CHECK(folder.read("mixed.html").find("what was made of it") != std::string::npos);
   REQUIRE(run_dma(folder, "fit hand.csv" + options + "--quiet --model hand.json").exit_code == 0);
   CHECK(run_dma(folder, "predict mixed.json mixed.csv").output == run_dma(folder, "predict hand.json hand.csv").output);
-  auto with = dma::testing::parsed(folder.read("mixed.json")), without = dma::testing::parsed(folder.read("hand.json"));
+  auto with = dma::parse_json(folder.read("mixed.json")), without = dma::parse_json(folder.read("hand.json"));
   CHECK(with.erase("columns") == 1);
   for (auto* model : {&with, &without}) model->erase("checksum");
   CHECK(with == without);
@@ -304,7 +305,7 @@ TEST_CASE("dma fit: a table of any cells is fitted, predicted, updated and inspe
   const auto updated = run_dma(folder, "fit --update mixed.json more.csv");
   CHECK(updated.exit_code == 0);
   CHECK(updated.errors.find("1 of 3 rows are left out") != std::string::npos);
-  CHECK(dma::testing::parsed(run_dma(folder, "inspect mixed.json --json").output)["columns"].size() == 4);
+  CHECK(dma::parse_json(run_dma(folder, "inspect mixed.json --json").output)["columns"].size() == 4);
 }
 
 TEST_CASE("dma fit: a time that is too short leaves a usable model, and says how to go on; progress is told") {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/support/json.h"
 #include "tests/oracles/plain_matrix.h"
 #include "tests/tools/run_dma.h"
 
@@ -79,14 +80,14 @@ TEST_CASE("dma fit --graph: a formula is what Gauss-Newton finds; saved, predict
                               "fit data.csv --graph graph.json --target y --noise-model given --least-gain 0 --json "
                               "--model model.json");
   REQUIRE_MESSAGE(fitted.exit_code == 0, fitted.errors);
-  const auto json = dma::testing::parsed(fitted.output);
+  const auto json = dma::parse_json(fitted.output);
   const PlainMatrix m = steps();
   CHECK(json["learned"]["a"]["mean"].get<double>() == doctest::Approx(m[0]).epsilon(1e-7));
   CHECK(json["learned"]["b"]["mean"].get<double>() == doctest::Approx(m[1]).epsilon(1e-7));
   CHECK(json["learned"]["c"]["mean"].get<double>() == doctest::Approx(m[2]).epsilon(1e-7));
-  CHECK(json["inputs"] == nlohmann::ordered_json({"t"}));
+  CHECK(json["inputs"] == dma::Json({"t"}));
   folder.write("new.csv", "t\n0.5\n6\n");
-  const auto predicted = dma::testing::parsed(run_dma(folder, "predict model.json new.csv --json").output);
+  const auto predicted = dma::parse_json(run_dma(folder, "predict model.json new.csv --json").output);
   CHECK(predicted["predictions"]["y"]["mean"][1].get<double>() ==
         doctest::Approx(m[0] * std::exp(-6 * m[1]) + m[2]).epsilon(1e-7));
   CHECK(predicted["predictions"]["y"]["q2.5"][1] < predicted["predictions"]["y"]["mean"][1]);
@@ -109,7 +110,7 @@ TEST_CASE("dma fit --graph: a count and a number, each with its likelihood, on o
   REQUIRE_MESSAGE(fitted.exit_code == 0, fitted.errors);
   CHECK(fitted.output.find("target    n, poisson\n") != std::string::npos);
   folder.write("new.csv", "t\n0\n");
-  const auto predicted = dma::testing::parsed(run_dma(folder, "predict model.json new.csv --json").output);
+  const auto predicted = dma::parse_json(run_dma(folder, "predict model.json new.csv --json").output);
   CHECK(predicted["predictions"]["y"]["mean"][0].get<double>() == doctest::Approx(3).epsilon(0.05));
   CHECK(predicted["predictions"]["n"]["mean"][0].get<double>() == doctest::Approx(std::exp(3.0)).epsilon(0.15));
   const double high = predicted["predictions"]["n"]["q97.5"][0].get<double>();
@@ -125,8 +126,8 @@ TEST_CASE("dma fit --graph: a random intercept, its groups chosen by a column") 
   folder.write("data.csv", csv);
   const auto fitted = run_dma(folder, "fit data.csv --graph graph.json --target y --json --model model.json");
   REQUIRE_MESSAGE(fitted.exit_code == 0, fitted.errors);
-  const auto json = dma::testing::parsed(fitted.output);
-  CHECK(json["inputs"] == nlohmann::ordered_json({"x", "group"}));
+  const auto json = dma::parse_json(fitted.output);
+  CHECK(json["inputs"] == dma::Json({"x", "group"}));
   CHECK(json["learned"]["effect[2]"]["mean"].get<double>() == doctest::Approx(2).epsilon(0.05));
   folder.write("new.csv", "x,group\n1,3\n");
   check_refused(folder, "predict model.json new.csv",
@@ -149,12 +150,12 @@ TEST_CASE("dma fit --update: rows added to a learned graph give what learning al
   REQUIRE(run_dma(folder, "fit all.csv" + fit + "all.json").exit_code == 0);
   const auto outcome = run_dma(folder, "fit --update model.json more.csv --model updated.json --json");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const auto said = dma::testing::parsed(outcome.output);
+  const auto said = dma::parse_json(outcome.output);
   CHECK(said["rows"] == 50);
   CHECK(said["settled"] == true);
   CHECK(said["before"]["y"]["rmse"].get<double>() < 0.1);
   const auto learned = [&](const std::string& model) {
-    return dma::testing::parsed(run_dma(folder, "inspect --json " + model).output)["learned"];
+    return dma::parse_json(run_dma(folder, "inspect --json " + model).output)["learned"];
   };
   const auto updated = learned("updated.json"), all = learned("all.json");
   for (const auto& [name, belief] : all.items()) {
@@ -234,12 +235,12 @@ TEST_CASE("dma fit --graph: classes by softmax are those of Newton's steps; save
   const auto fitted =
       run_dma(folder, "fit data.csv --graph graph.json --target c --holdout 0 --json --model model.json");
   REQUIRE_MESSAGE(fitted.exit_code == 0, fitted.errors);
-  const auto json = dma::testing::parsed(fitted.output);
+  const auto json = dma::parse_json(fitted.output);
   CHECK(json["learned"]["w[1]"]["mean"].get<double>() == doctest::Approx(w).epsilon(1e-3));
   // Of the sum w[0] + w[1] nothing is learned: half of it has variance 1.
   CHECK(json["learned"]["w[1]"]["sd"].get<double>() == doctest::Approx(std::sqrt(1 + 1 / curvature)).epsilon(0.02));
   CHECK(json["targets"][0]["left_out"]["accuracy"] > 0.6);
-  const auto p = dma::testing::parsed(run_dma(folder, "predict model.json new.csv --json").output)["predictions"]["c"];
+  const auto p = dma::parse_json(run_dma(folder, "predict model.json new.csv --json").output)["predictions"]["c"];
   CHECK(p["class"][1] == "blue");
   CHECK(p["probabilities"]["red"][0].get<double>() == doctest::Approx(0.5).epsilon(1e-9));
   CHECK(run_dma(folder, "predict model.json new.csv").output.substr(0, 27) == "c_class,c_p_red,c_p_blue\nre");

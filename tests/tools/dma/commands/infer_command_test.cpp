@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "engine/support/json.h"
 #include "tests/tools/run_dma.h"
 
 namespace {
@@ -16,11 +17,11 @@ using dma::testing::TemporaryFolder;
 
 const std::string kGraphs = DMA_SOURCE_DIR "/tools/examples/graphs/";
 
-nlohmann::ordered_json inferred(const std::string& graph, const std::string& options = "") {
+dma::Json inferred(const std::string& graph, const std::string& options = "") {
   const TemporaryFolder folder;
   const auto outcome = run_dma(folder, "infer '" + kGraphs + graph + "' --json " + options);
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  return dma::testing::parsed(outcome.output);
+  return dma::parse_json(outcome.output);
 }
 
 void check_infer_refused(const std::string& graph, const std::string& expected, const std::string& options = "") {
@@ -119,7 +120,7 @@ TEST_CASE("infer: what cannot be has no probability, and is said") {
         "observations");
   folder.write("one.json", R"json({"variables": {"a": {"family": "categorical(1)", "observed": 0}},
     "factors": [{"kind": "categorical_prior", "connects": ["a"], "parameters": {"probability": [1.0]}}]})json");
-  const auto json = dma::testing::parsed(run_dma(folder, "infer one.json --json").output);
+  const auto json = dma::parse_json(run_dma(folder, "infer one.json --json").output);
   CHECK(json["log_evidence"] == 0.0);
   CHECK(json["log_evidence_is_exact"] == true);
 }
@@ -175,7 +176,7 @@ TEST_CASE("infer: the points of a g2o file are shown, and vertices are named by 
                                    "  vertex 33 x  N(1.5, 1^2)\n  vertex 33 y  N(1, 1^2)\njoint: singular"));
   CHECK(outcome.output.find("nothing determines 'vertex 7', 'vertex 8'") != std::string::npos);
   CHECK(outcome.output.find("nothing informs vertex 7, vertex 8\n") != std::string::npos);
-  const auto json = dma::testing::parsed(run_dma(folder, "infer p.g2o --json").output);
+  const auto json = dma::parse_json(run_dma(folder, "infer p.g2o --json").output);
   CHECK(json["beliefs"]["point"]["mean"].size() == 2);
 }
 
@@ -249,7 +250,7 @@ TEST_CASE("infer: a kind without the usual method is solved by the one it has") 
                 {"kind": "mixture", "connects": ["z", "m", "y"], "parameters": {"variance": [1, 4]}}]})json");
   const auto outcome = run_dma(folder, "infer g.json --json");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  CHECK(dma::testing::parsed(outcome.output)["report"].get<std::string>().find("refused") == std::string::npos);
+  CHECK(dma::parse_json(outcome.output)["report"].get<std::string>().find("refused") == std::string::npos);
 }
 
 TEST_CASE("infer: errors point into the file") {

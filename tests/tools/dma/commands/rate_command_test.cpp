@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "engine/support/json.h"
 #include "tests/tools/run_dma.h"
 
 namespace {
@@ -15,12 +16,12 @@ using dma::testing::check_refused;
 using dma::testing::run_dma;
 using dma::testing::TemporaryFolder;
 
-nlohmann::ordered_json rated(const std::string& csv, const std::string& options) {
+dma::Json rated(const std::string& csv, const std::string& options) {
   const TemporaryFolder folder;
   folder.write("g.csv", csv);
   const auto outcome = run_dma(folder, "rate g.csv --json " + options);
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  return dma::testing::parsed(outcome.output);
+  return dma::parse_json(outcome.output);
 }
 
 void check_rate_refused(const std::string& csv, const std::string& options, const std::string& expected) {
@@ -147,7 +148,7 @@ TEST_CASE("rate: what did not settle is said in a line of its own, and a table i
     const auto outcome = run_dma(folder, fmt::format("rate g.csv {}", options));
     REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
     const bool settled =
-        dma::testing::parsed(run_dma(folder, fmt::format("rate g.csv --json {}", options)).output)["settled"];
+        dma::parse_json(run_dma(folder, fmt::format("rate g.csv --json {}", options)).output)["settled"];
     CHECK_MESSAGE((outcome.output.find("what follows is not settled") == std::string::npos) == settled, outcome.output);
     CHECK(outcome.output.find("\nstatus   ") != std::string::npos);
     CHECK(outcome.output.find("nan") == std::string::npos);

@@ -113,7 +113,7 @@ TEST_CASE("resume: stopped while rows held out choose the width, or later, a fit
                                         "c",          "--jobs",       "1",        "--checkpoint-every",
                                         "1"};
   const TemporaryFolder folder;
-  folder.write("data.csv", run_dma(folder, "generate regression --out all.csv && head -n 101 all.csv").output);
+  folder.write("data.csv", run_dma(folder, "generate regression --out all.csv && head -n 61 all.csv").output);
   REQUIRE(finish(start_dma(folder, fit)) == 0);
   const std::string expected = folder.read("model.json");
   CHECK(expected.find("choose_width") != std::string::npos);
@@ -123,7 +123,7 @@ TEST_CASE("resume: stopped while rows held out choose the width, or later, a fit
     if (chosen)
       while (!std::filesystem::exists(folder.path() / "c")) usleep(1000);
     else
-      usleep(100'000);
+      usleep(50'000);
     kill(process, SIGINT);
     if (finish(process) == 0) continue;  // it was too quick
     auto again = fit;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/support/json.h"
 #include "tests/tools/run_dma.h"
 
 namespace {
@@ -43,7 +44,7 @@ TEST_CASE("smooth: a trend with a season is forecast, its gaps are filled") {
   folder.write("s.csv", sales(80));
   const auto outcome = run_dma(folder, "smooth s.csv --season 4 --forecast 4 --out out.csv --json");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const auto json = dma::testing::parsed(outcome.output);
+  const auto json = dma::parse_json(outcome.output);
   CHECK(json["values"] == 80);
   CHECK(json["forecasts"] == 4);
   CHECK(json["settled"] == true);
@@ -69,7 +70,7 @@ TEST_CASE("smooth: rows that leave steps out are gaps, and times are kept") {
   folder.write("s.csv", "t,y\n10,1\n10.5,2.1\n12,5\n12.5,6.2\n13,6.9\n");
   const auto outcome = run_dma(folder, "smooth s.csv --time t --model walk --forecast 1 --json");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const auto json = dma::testing::parsed(outcome.output);
+  const auto json = dma::parse_json(outcome.output);
   CHECK(json["values"] == 7);
   CHECK(json["time"].back() == 13.5);
   folder.write("far.csv", "t,y\n1e300,1\n2e300,2.1\n3e300,2.5\n");
@@ -138,7 +139,7 @@ std::vector<std::string> times_of(const std::vector<std::string>& dates) {
   folder.write("s.csv", csv);
   const auto outcome = run_dma(folder, "smooth s.csv --model walk --season none --no-log --forecast 2 --json");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  return dma::testing::parsed(outcome.output)["time"];
+  return dma::parse_json(outcome.output)["time"];
 }
 
 }  // namespace
@@ -189,7 +190,7 @@ TEST_CASE("smooth: the model is chosen and said, and dates say which season ther
   CHECK_MESSAGE(text.output.find("2001-01 to 2006-12 in steps of 1 month") != std::string::npos, text.output);
   CHECK_MESSAGE(text.output.find("model    trend + season 12 of the logarithm, ") != std::string::npos, text.output);
   CHECK_MESSAGE(text.output.find("         2007-12") != std::string::npos, text.output);
-  const auto json = dma::testing::parsed(run_dma(folder, "smooth s.csv --forecast 12 --json").output);
+  const auto json = dma::parse_json(run_dma(folder, "smooth s.csv --forecast 12 --json").output);
   CHECK(json["logarithm"] == true);
   CHECK(json["models"].size() == 12);
   for (std::size_t t = 72; t < 84; ++t) {
@@ -221,7 +222,7 @@ TEST_CASE("smooth: inputs have weights, and rows without a value at the end are 
   folder.write("s.csv", csv);
   const auto outcome = run_dma(folder, "smooth s.csv --inputs holiday --json");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const auto json = dma::testing::parsed(outcome.output);
+  const auto json = dma::parse_json(outcome.output);
   CHECK(json["forecasts"] == 3);
   CHECK(json["inputs"]["holiday"]["weight"].get<double>() == doctest::Approx(3).epsilon(0.05));
   CHECK(std::abs(json["q50"][62].get<double>() + 5) < 0.3);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/support/json.h"
 #include "models/files/bnn_file.h"
 #include "tests/tools/run_dma.h"
 
@@ -36,7 +37,7 @@ TEST_CASE("dma fit --update: more rows make the model better, as if they had bee
   REQUIRE(run_dma(folder, "fit all.csv --target y --hidden 12 --members 3 --model all.json --quiet").exit_code == 0);
   const auto outcome = run_dma(folder, "fit --update first.json more.csv --model updated.json --json");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const auto json = dma::testing::parsed(outcome.output);
+  const auto json = dma::parse_json(outcome.output);
   CHECK(json["rows"] == 160);
   CHECK(json["new_rows"] == 80);
   CHECK(json["before"]["y"]["rmse"].get<double>() > 0);

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/support/json.h"
 #include "tests/tools/run_dma.h"
 #include "tools/dma/page/chart.h"
 
@@ -21,7 +22,7 @@ TEST_CASE("page: nothing in the data ends the element that holds it, and it is r
   CHECK(element.find('<', 1) == element.find("</script>"));
   CHECK(element.find("</script>") == element.rfind("</script>"));
   const auto begin = element.find('>') + 1;
-  CHECK(dma::testing::parsed(element.substr(begin, element.find("</script>") - begin)) == json);
+  CHECK(dma::parse_json(element.substr(begin, element.find("</script>") - begin)) == json);
 }
 
 TEST_CASE("page: a document names no address and carries its styles") {

@@ -5,19 +5,20 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "engine/support/json.h"
 #include "tests/oracles/random_matrices.h"
 #include "tests/tools/browser.h"
 #include "tests/tools/run_dma.h"
 
 namespace {
 
+using dma::Json;
 using dma::testing::installed_browser;
 using dma::testing::look_at;
 using dma::testing::Page;
 using dma::testing::run_dma;
 using dma::testing::Seen;
 using dma::testing::TemporaryFolder;
-using ReportJson = nlohmann::ordered_json;
 
 const std::string kQuick = " --hidden 3 --members 1 --epochs 12 ";
 
@@ -42,17 +43,17 @@ std::string classes_table(int rows, const std::string& header = "first,idle,kind
   return text;
 }
 
-ReportJson embedded(const std::string& page) {
+Json embedded(const std::string& page) {
   const std::string opening = "<script type=\"application/json\" id=\"report\">";
   const auto begin = page.find(opening) + opening.size();
-  return dma::testing::parsed(page.substr(begin, page.find("</script>", begin) - begin));
+  return dma::parse_json(page.substr(begin, page.find("</script>", begin) - begin));
 }
 
 // Runs the fit, checks that page and --json hold the same, and returns the latter.
-ReportJson fit_with_report(const TemporaryFolder& folder, const std::string& arguments) {
+Json fit_with_report(const TemporaryFolder& folder, const std::string& arguments) {
   const auto outcome = run_dma(folder, "fit " + arguments + kQuick + "--json --report report.html");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const ReportJson json = dma::testing::parsed(outcome.output);
+  const Json json = dma::parse_json(outcome.output);
   CHECK(embedded(folder.read("report.html")) == json);
   return json;
 }
@@ -105,10 +106,10 @@ TEST_CASE(
     "matters") {
   const TemporaryFolder folder;
   folder.write("data.csv", numbers_table(80));
-  const ReportJson json = fit_with_report(folder, "data.csv --target y --features first,idle");
-  const ReportJson& report = json["report"];
+  const Json json = fit_with_report(folder, "data.csv --target y --features first,idle");
+  const Json& report = json["report"];
   CHECK(report["judged_by"] == "left_out");
-  const ReportJson& target = report["targets"][0];
+  const Json& target = report["targets"][0];
   CHECK(target["scores"]["left_out"]["rmse"] == json["left_out"]["y"]["rmse"]);
   CHECK(target["coverage"][18]["found"].get<double>() ==
         doctest::Approx(json["left_out"]["y"]["coverage_95"].get<double>()).epsilon(1e-5));
@@ -116,11 +117,11 @@ TEST_CASE(
   CHECK(target["importance"]["inputs"][0]["name"] == "first");
   CHECK(target["importance"]["inputs"][0]["rise"] > 3.0);
   CHECK(target["importance"]["inputs"][1]["rise"].get<double>() < 0.5);
-  const ReportJson& curve = target["dependence"][0];
+  const Json& curve = target["dependence"][0];
   CHECK(curve["mean"].back().get<double>() - curve["mean"][0].get<double>() > 10);
   for (std::size_t i = 0; i < curve["x"].size(); ++i)
     CHECK((curve["low"][i] < curve["mean"][i] && curve["mean"][i] < curve["high"][i]));
-  CHECK(json["files"] == ReportJson::array({"report.html"}));
+  CHECK(json["files"] == Json::array({"report.html"}));
   const std::string page = folder.read("report.html");
   for (const char* part :
        {"as if it had been left out", "These are rows that were learned", "--report report.html", "digraph",
@@ -150,10 +151,10 @@ TEST_CASE("report: one seed gives one page, and the model is the same with and w
 TEST_CASE("report: several targets have a section each; rows kept aside come first") {
   const TemporaryFolder folder;
   folder.write("data.csv", numbers_table(120));
-  const ReportJson json = fit_with_report(folder, "data.csv --target y --target z --holdout 0.3");
+  const Json json = fit_with_report(folder, "data.csv --target y --target z --holdout 0.3");
   CHECK(json["report"]["judged_by"] == "held_out");
   REQUIRE(json["report"]["targets"].size() == 2);
-  for (const ReportJson& target : json["report"]["targets"]) {
+  for (const Json& target : json["report"]["targets"]) {
     CHECK(target["scores"]["held_out"]["rmse"] == json["held_out"][target["name"].get<std::string>()]["rmse"]);
     CHECK(target["scores"].contains("left_out"));
     CHECK(target["points"]["rows"] == 36);
@@ -169,7 +170,7 @@ TEST_CASE(
     "report: a method without left-out rows says that its scores are of learned rows, unless some are kept aside") {
   const TemporaryFolder folder;
   folder.write("data.csv", numbers_table(30));
-  const ReportJson json = fit_with_report(folder, "data.csv --target y --method dma");
+  const Json json = fit_with_report(folder, "data.csv --target y --method dma");
   CHECK(json["report"]["judged_by"] == "learned");
   CHECK(has_part(folder.read("report.html"), "scores are of the rows that were learned"));
   CHECK(fit_with_report(folder, "data.csv --target y --method dma --holdout 0.2")["report"]["judged_by"] ==
@@ -181,7 +182,7 @@ TEST_CASE("report: the page of a classifier has accuracy, log-loss, calibration,
   folder.write("data.csv", classes_table(90));
   const auto outcome = run_dma(folder, "fit data.csv --target kind --hidden 3 --members 1 --json --report report.html");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const ReportJson json = dma::testing::parsed(outcome.output), &report = json["report"];
+  const Json json = dma::parse_json(outcome.output), &report = json["report"];
   CHECK(embedded(folder.read("report.html")) == json);
   CHECK(report["scores"]["left_out"]["log_loss"] == json["left_out"]["log_loss"]);
   int all = 0, right = 0;
@@ -219,7 +220,7 @@ TEST_CASE("report: the page of a graph of one's own has its scalars, its likelih
                                "fit data.csv --graph graph.json --target y --target n --json --report report.html "
                                "--plot fit.svg --plot-training training.svg --model model.json");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const ReportJson json = dma::testing::parsed(outcome.output), &report = json["report"];
+  const Json json = dma::parse_json(outcome.output), &report = json["report"];
   CHECK(embedded(folder.read("report.html")) == json);
   CHECK(json["files"].size() + json["skipped"].size() == 4);
   CHECK(report["judged_by"] == "left_out");
@@ -261,7 +262,7 @@ TEST_CASE("report: names that look like code stay names") {
 TEST_CASE("report: of many rows the pictures show some, say so, and the page stays small") {
   const TemporaryFolder folder;
   folder.write("data.csv", numbers_table(2000));
-  const ReportJson json = fit_with_report(folder, "data.csv --target y --target z --no-neighbours");
+  const Json json = fit_with_report(folder, "data.csv --target y --target z --no-neighbours");
   CHECK(json["report"]["targets"][0]["points"]["shown"] == 600);
   CHECK(json["report"]["targets"][0]["points"]["rows"] == 2000);
   const std::string page = folder.read("report.html");

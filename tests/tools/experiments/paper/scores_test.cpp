@@ -3,11 +3,11 @@
 
 #include <doctest/doctest.h>
 
-#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "tests/oracles/distributions.h"
 #include "tools/experiments/baselines/random_normal.h"
 
 namespace dma::reproduce {
@@ -89,12 +89,11 @@ TEST_CASE("scores: a kept mixture is the mixture, at the points outside") {
 TEST_CASE("scores: the distance to an exact predictive is the Kullback-Leibler divergence of two Gaussians") {
   // Posterior of the function N(0, 0.5^2), noise 0.2; the other says N(0.3, 0.7^2).
   const double noise = 0.2, variance = 0.25 + noise * noise, other = 0.49;
-  const boost::math::normal_distribution<double> posterior(0, 0.5);
   constexpr int kQuantiles = 400;
   Json exact = {{"function", Json::array({Json::array()})},
                 {"entropy", {0.5 * std::log(2 * std::numbers::pi * std::numbers::e * variance)}}};
   for (int k = 0; k < kQuantiles; ++k)
-    exact["function"][0].push_back(boost::math::quantile(posterior, (k + 0.5) / kQuantiles));
+    exact["function"][0].push_back(0.5 * oracle::quantile(oracle::normal_below, (k + 0.5) / kQuantiles));
   const Json method = {{"outside", {{"mean", {0.3}}, {"sd", {std::sqrt(other)}}}}};
   const double closed = 0.5 * (std::log(other / variance) + (variance + 0.09) / other - 1);
   CHECK(predictive_kl(exact, method, noise) == doctest::Approx(closed).epsilon(0.01));

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "engine/support/json.h"
 #include "tests/oracles/random_matrices.h"
 #include "tests/tools/run_dma.h"
 #include "tools/experiments/tables/cross_validation.h"
@@ -37,7 +38,7 @@ TEST_CASE("classify command: folds are by number within the class, and every row
   CHECK_MESSAGE(outcome.exit_code == 0, outcome.errors);
   CHECK(outcome.output.find("| flowers | 60 | 3 | 3 | 3 |") != std::string::npos);
   CHECK(folder.read("scores.md").find("| flowers |") != std::string::npos);
-  const auto json = dma::testing::parsed(run_lab(folder, "classify flowers.csv --folds 3 --hidden none --json").output);
+  const auto json = dma::parse_json(run_lab(folder, "classify flowers.csv --folds 3 --hidden none --json").output);
   CHECK(json[0].at("folds").size() == 3);
   CHECK(json[0].at("accuracy").at("mean").get<double>() > 0.9);
   check_lab_refused(folder, "classify flowers.csv --filters 2", "--filters: 3 columns are no square picture");
@@ -56,7 +57,7 @@ TEST_CASE("classify command: folds are by number within the class, and every row
     pictures += n % 2 == 0 ? "lies\n" : "stands\n";
   }
   folder.write("pictures.csv", pictures);
-  const auto seen = dma::testing::parsed(run_lab(folder, "classify pictures.csv --folds 3 --filters 2 --json").output);
+  const auto seen = dma::parse_json(run_lab(folder, "classify pictures.csv --folds 3 --filters 2 --json").output);
   CHECK(seen[0].at("accuracy").at("mean").get<double>() > 0.85);
   const TemporaryFolder empty;
   check_lab_refused(empty, "classify .", "holds no .csv file");

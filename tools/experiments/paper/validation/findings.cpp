@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/support/text.h"
 #include "tools/dma/io/write_file.h"
 
 namespace dma::validation {
@@ -30,8 +31,8 @@ void draw(const plot::Figure& figure, const std::filesystem::path& out, const st
 
 void write_csv(const std::filesystem::path& out, const std::string& name, const std::vector<std::string>& columns,
                const std::vector<std::vector<double>>& rows, Findings& findings) {
-  std::string text = fmt::format("{}\n", fmt::join(columns, ","));
-  for (const auto& row : rows) text += fmt::format("{:.10g}\n", fmt::join(row, ","));
+  std::string text = fmt::format("{}\n", joined(columns, ","));
+  for (const auto& row : rows) text += fmt::format("{}\n", joined(row, ",", "{:.10g}"));
   write_file(out / (name + ".csv"), text);
   findings.files.push_back(name + ".csv");
 }
