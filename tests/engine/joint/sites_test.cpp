@@ -4,6 +4,7 @@
 #include "engine/kinds/kind.h"
 #include "factors/authoring/normal.h"
 #include "tests/engine/joint/joint_models.h"
+#include "tests/oracles/distributions.h"
 #include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/quadrature.h"
 
@@ -11,10 +12,9 @@ namespace {
 
 using namespace dma;
 using namespace dma::joint_test;
-using oracle::PlainMatrix, oracle::largest_difference;
+using oracle::PlainMatrix, oracle::largest_difference, oracle::normal_below;
 
 double normal_density(double t) { return std::exp(-0.5 * t * t) / std::sqrt(2 * std::numbers::pi); }
-double normal_below(double t) { return 0.5 * std::erfc(-t / std::sqrt(2.0)); }
 
 struct ProbitData {
   PlainMatrix x;

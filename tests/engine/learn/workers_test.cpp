@@ -38,9 +38,9 @@ struct Line {
   VariableId w, x, y;
 };
 
-struct Rows {
+struct LineRows {
   std::vector<double> x, y;
-  explicit Rows(std::size_t rows) {
+  explicit LineRows(std::size_t rows) {
     boost::random::mt19937_64 random(kLineSeed);
     boost::random::normal_distribution<double> normal;
     for (std::size_t n = 0; n < rows; ++n) {
@@ -65,7 +65,7 @@ bool same_bytes(const LearnMemory& a, const LearnMemory& b) {
 
 TEST_CASE("workers: the means are those of one worker, and exact, for any number of them") {
   const Line model;
-  const Rows rows(60);
+  const LineRows rows(60);
   oracle::PlainMatrix x(60, kLineInputs);
   for (std::size_t i = 0; i < rows.x.size(); ++i) x[i] = rows.x[i];
   const auto precision = x.transpose() * x + kLineNoise / 2 * oracle::PlainMatrix::identity(kLineInputs);
@@ -82,7 +82,7 @@ TEST_CASE("workers: the means are those of one worker, and exact, for any number
 
 TEST_CASE("workers: no byte depends on the number of threads, nor changes from run to run") {
   const Line model;
-  const Rows rows(50);
+  const LineRows rows(50);
   for (const std::size_t workers : {1u, 2u, 5u})
     for (const auto likelihood : {LearnOptions::Likelihood::after_epoch, LearnOptions::Likelihood::while_sweeping}) {
       CAPTURE(workers);
@@ -102,7 +102,7 @@ TEST_CASE("workers: no byte depends on the number of threads, nor changes from r
 
 TEST_CASE("workers: restored memory goes on with the same bytes") {
   const Line model;
-  const Rows rows(41);
+  const LineRows rows(41);
   LearnOptions options{.batch_size = 3, .epochs = 6, .workers = 3};
   Learner whole = model.learner(options);
   whole.fit(rows.data(model));
@@ -119,7 +119,7 @@ TEST_CASE("workers: restored memory goes on with the same bytes") {
 
 TEST_CASE("workers: a team of processes learns what as many workers of one process do, byte for byte") {
   const Line model;
-  const Rows rows(31);
+  const LineRows rows(31);
   constexpr std::size_t kWorkers = 3;
   const LearnOptions options{.batches = 9, .epochs = 5, .workers = kWorkers};
   Learner together = model.learner(options);
@@ -175,7 +175,7 @@ TEST_CASE("workers: a weight that the prior knows exactly stays what it is; the 
 
 TEST_CASE("workers: what cannot be is refused with a clear line") {
   const Line model;
-  const Rows rows(10);
+  const LineRows rows(10);
   CHECK_THROWS_WITH_AS(model.learner({.workers = 0}), doctest::Contains("number of workers is 0"), Error);
   CHECK_THROWS_WITH_AS(model.learner({.jobs = 0}), doctest::Contains("jobs is 0"), Error);
   CHECK_THROWS_WITH_AS(model.learner({.batches = 2, .workers = 3}).fit(rows.data(model)),

@@ -13,13 +13,13 @@
 #include "schedules/forward_backward.h"
 #include "schedules/residual.h"
 #include "schedules/sequential.h"
-#include "tests/oracles/matched.h"
+#include "tests/oracles/distributions.h"
+#include "tests/oracles/quadrature.h"
 
 namespace {
 
 using namespace dma;
-
-double normal_below(double t) { return 0.5 * std::erfc(-t / std::sqrt(2.0)); }
+using oracle::normal_below;
 
 // Nodes and weights of N(0, 1): the trapezoidal rule, whose error for smooth functions is below 1e-8 here.
 struct NormalGrid {
@@ -37,7 +37,7 @@ std::size_t sites_at(const State& state, FactorId factor, const char* port) {
   return count;
 }
 
-struct Moments {
+struct WeightedMoments {
   double first = 0, second = 0;
   void add(double weight, double x) { first += weight * x, second += weight * x * x; }
   double mean(double total) const { return first / total; }
@@ -134,7 +134,7 @@ TEST_CASE("sites: weights of a line and labels that may be wrong, fused and not,
   const std::vector<double> label{0, 0, 1, 1, 0, 1, 1, 0};  // some against all that is known before
   const NormalGrid grid(0.4, 5.2);
   double total = 0;
-  Moments exact[3];
+  WeightedMoments exact[3];
   for (std::size_t a = 0; a < grid.at.size(); ++a)
     for (std::size_t b = 0; b < grid.at.size(); ++b)
       for (std::size_t c = 0; c < grid.at.size(); ++c) {
@@ -213,7 +213,7 @@ TEST_CASE("sites: difficulty and ability with answers that nobody knows, beside 
     for (const double d : grid.at)
       for (const double w : precision) knows.push_back(normal_below((a - d) * std::sqrt(w)));
   double total = 0;
-  Moments ability[kSubjects];
+  WeightedMoments ability[kSubjects];
   double right[kQuestions][kChoices] = {};
   for (std::size_t at = 0; at < n * n * n; ++at) {
     const std::size_t node[kSubjects] = {at / n / n, at / n % n, at % n};
@@ -301,12 +301,12 @@ TEST_CASE("sites: a recommender by sweeps, tastes times traits, beside sums over
   // Traits are N(1, 0.25), N(0, 1), N(0, 1); tastes N(0, 2). Given the tastes, traits are independent.
   const double trait_mean[] = {1, 0, 0}, trait_sd[] = {0.5, 1, 1}, taste_sd = std::sqrt(2.0);
   double total = 0;
-  Moments taste[2], trait[3];
+  WeightedMoments taste[2], trait[3];
   for (std::size_t u = 0; u < n; ++u)
     for (std::size_t v = 0; v < n; ++v) {
       const double a = taste_sd * grid.at[u], b = taste_sd * grid.at[v];
       double product = grid.weight[u] * grid.weight[v], mass[3] = {};
-      Moments of[3];
+      WeightedMoments of[3];
       for (std::size_t i = 0; i < 3; ++i) {
         for (std::size_t k = 0; k < n; ++k) {
           const double t = trait_mean[i] + trait_sd[i] * grid.at[k],
@@ -335,7 +335,7 @@ TEST_CASE("sites: a recommender by sweeps, tastes times traits, beside sums over
   MESSAGE(report.line());
   CHECK(report.converged());
   CHECK(report.faults == 0);
-  const auto check = [&](VariableId v, std::size_t i, const Moments& exact) {
+  const auto check = [&](VariableId v, std::size_t i, const WeightedMoments& exact) {
     const Belief found = state.belief(v);
     MESSAGE((v == tastes ? "taste " : "trait "), i, ": ", found.mean(i), " +- ", found.sd(i), " beside ",
             exact.mean(total), " +- ", exact.sd(total));
@@ -357,7 +357,7 @@ TEST_CASE("sites: a recommender by sweeps, tastes times traits, beside sums over
   CHECK(run(once, rated_once).faults == 0);
   const NormalGrid fine(0.05, 6);
   double mass = 0;
-  Moments of_x;
+  WeightedMoments of_x;
   for (std::size_t i = 0; i < fine.at.size(); ++i)
     for (std::size_t k = 0; k < fine.at.size(); ++k) {
       const double a = 0.3 + fine.at[i], off = 1.5 - a * (0.3 + fine.at[k]),

@@ -23,7 +23,7 @@ using oracle::GivenGraph;
 
 // The dense solve of a system of 500 unknowns of order 1 loses 4 digits at most.
 constexpr double kTreeError = 1e-9;
-constexpr std::uint64_t kSeed = 7;
+constexpr std::uint64_t kTreeSeed = 7;
 
 // The largest error of any belief: means in units of max(1, |mean|), variances relative to the prior scale 1 or to
 // themselves.
@@ -50,18 +50,18 @@ TEST_CASE("trees: forward_backward equals the dense solve on 200 random trees of
   double worst = 0;
   std::size_t largest = 0;
   for (std::uint64_t i = 0; i < 200; ++i) {
-    const GivenGraph given = oracle::random_tree(kSeed + i, random_size(i));
+    const GivenGraph given = oracle::random_tree(kTreeSeed + i, random_size(i));
     const Plan plan = compile(given.graph, forward_backward(), registry);
     State state(plan);
     given.observe_in(state);
     const Report report = run(plan, state);
     CHECK(report.faults == 0);
     const double error = largest_error(given, state, oracle::dense_posterior(given.graph, given.observed));
-    CHECK_MESSAGE(error <= kTreeError, "seed ", kSeed + i, ", ", given.graph.variables().size(), " variables");
+    CHECK_MESSAGE(error <= kTreeError, "seed ", kTreeSeed + i, ", ", given.graph.variables().size(), " variables");
     worst = std::max(worst, error);
     largest = std::max(largest, given.graph.variables().size());
   }
-  MESSAGE("200 trees, the largest of ", largest, " variables: worst error ", worst, ", seed ", kSeed);
+  MESSAGE("200 trees, the largest of ", largest, " variables: worst error ", worst, ", seed ", kTreeSeed);
   CHECK(largest >= 300);
 }
 

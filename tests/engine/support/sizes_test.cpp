@@ -10,24 +10,24 @@ namespace {
 
 constexpr std::uint32_t kAll = 0xffffffffu;
 
-std::string name() { return "the slots of 'x'"; }
+std::string own_name() { return "the slots of 'x'"; }
 
 }  // namespace
 
 TEST_CASE("sizes: what fits is the ordinary sum or product") {
-  CHECK(add_sizes(2, 3, name) == 5);
-  CHECK(multiply_sizes(1u << 16, 0xffff, name) == 0xffff0000u);
-  CHECK(add_sizes(0xfffffffd, 1, name) == 0xfffffffe);
-  CHECK(checked_size(0, name) == 0);
+  CHECK(add_sizes(2, 3, own_name) == 5);
+  CHECK(multiply_sizes(1u << 16, 0xffff, own_name) == 0xffff0000u);
+  CHECK(add_sizes(0xfffffffd, 1, own_name) == 0xfffffffe);
+  CHECK(checked_size(0, own_name) == 0);
 }
 
 TEST_CASE("sizes: what does not fit is an error that says what was counted, and how many") {
   CHECK_THROWS_WITH_AS(
-      add_sizes(0xfffffffe, 1, name),
+      add_sizes(0xfffffffe, 1, own_name),
       "the slots of 'x' number 4294967295, more than the 4294967294 a plan can count; make it smaller, or "
       "split the model",
       Error);
-  CHECK_THROWS_AS(multiply_sizes(1u << 16, 1u << 16, name), Error);
-  CHECK_THROWS_AS(multiply_sizes(kAll, kAll, name), Error);
-  CHECK_THROWS_AS(add_sizes(kAll, kAll, name), Error);
+  CHECK_THROWS_AS(multiply_sizes(1u << 16, 1u << 16, own_name), Error);
+  CHECK_THROWS_AS(multiply_sizes(kAll, kAll, own_name), Error);
+  CHECK_THROWS_AS(add_sizes(kAll, kAll, own_name), Error);
 }

@@ -10,7 +10,7 @@
 #include "factors/standard_registry.h"
 #include "models/graphs/expressions.h"
 #include "schedules/forward_backward.h"
-#include "tests/oracles/matched.h"
+#include "tests/oracles/quadrature.h"
 
 namespace {
 

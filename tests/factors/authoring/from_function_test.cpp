@@ -15,7 +15,7 @@
 #include "factors/arithmetic/product_linearised.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
-#include "tests/oracles/matched.h"
+#include "tests/oracles/quadrature.h"
 
 namespace {
 

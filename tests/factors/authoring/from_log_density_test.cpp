@@ -17,7 +17,7 @@
 #include "schedules/forward_backward.h"
 #include "schedules/sequential.h"
 #include "tests/oracles/allocations.h"
-#include "tests/oracles/matched.h"
+#include "tests/oracles/quadrature.h"
 
 namespace {
 

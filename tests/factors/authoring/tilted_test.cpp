@@ -4,7 +4,7 @@
 
 #include "factors/authoring/normal.h"
 #include "factors/authoring/tilted_product.h"
-#include "tests/oracles/matched.h"
+#include "tests/oracles/quadrature.h"
 
 namespace {
 

@@ -19,7 +19,7 @@
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
 #include "schedules/sequential.h"
-#include "tests/oracles/matched.h"
+#include "tests/oracles/quadrature.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include "factors/standard_registry.h"
 #include "tests/oracles/distributions.h"
 #include "tests/oracles/high_precision.h"
-#include "tests/oracles/matched.h"
+#include "tests/oracles/quadrature.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/oracles/matched.h"
+#include "tests/oracles/quadrature.h"
 
 namespace {
 

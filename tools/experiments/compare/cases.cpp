@@ -1,7 +1,6 @@
 #include "tools/experiments/compare/cases.h"
 
-#include <Eigen/Dense>
-
+#include "engine/support/dense.h"
 #include "factors/arithmetic/leaky_relu.h"
 
 namespace dma::compare {
@@ -76,8 +75,10 @@ std::function<double(double)> first_unknown(const std::vector<LinearRow>& rows) 
     information += a * a.transpose() / row.variance;
     pull += a * row.b / row.variance;
   }
-  const Eigen::MatrixXd covariance = information.inverse();
-  const double mean = (covariance * pull)[0], variance = covariance(0, 0);
+  factorise_lower(information);
+  Eigen::VectorXd first = Eigen::VectorXd::Unit(n, 0);
+  solve_by_factor(information, first);
+  const double mean = first.dot(pull), variance = first[0];
   return [=](double at) { return log_normal(at, mean, variance); };
 }
 

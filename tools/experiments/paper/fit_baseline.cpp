@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "engine/support/dense.h"
 #include "tools/experiments/baselines/laplace.h"
 #include "tools/experiments/baselines/random_normal.h"
 #include "tools/experiments/paper/fit_network.h"
@@ -118,14 +119,16 @@ Fitted fit_linear(const Task& task, std::uint64_t, const Effort&) {
   const double variance = std::pow(1 + 1 / layers, layers) / static_cast<double>(task.data.layers.front());
   const double noise2 = task.data.noise * task.data.noise;
   const MatrixXd& x = task.data.inputs;
-  MatrixXd precision = x.transpose() * x / noise2;
-  precision.diagonal().array() += 1 / variance;
-  const Eigen::LLT<MatrixXd> factor(precision);
-  const MatrixXd weights = factor.solve(x.transpose() * task.data.targets / noise2);
+  MatrixXd factor = transposed_product(x, x) / noise2, weights = transposed_product(x, task.data.targets) / noise2;
+  factor.diagonal().array() += 1 / variance;
+  factorise_lower(factor);
+  solve_lower(factor, weights);
+  solve_lower_transposed(factor, weights);
   const double noise = task.data.noise;
   return {.predict = [factor, weights, noise](const MatrixXd& features) {
-    const VectorXd spread = factor.matrixL().solve(features.transpose()).colwise().squaredNorm();
-    return gaussian(features * weights, spread.replicate(1, weights.cols()), noise);
+    MatrixXd solved = features.transpose();
+    solve_lower(factor, solved);
+    return gaussian(product_of(features, weights), squared_columns(solved).replicate(1, weights.cols()), noise);
   }};
 }
 
