@@ -4,7 +4,6 @@
 #pragma once
 
 #include <boost/math/constants/constants.hpp>
-#include <boost/math/special_functions/bernoulli.hpp>
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <limits>
 #include <utility>
@@ -61,23 +60,9 @@ inline Halves halves(const Real& t) {
 
 inline Real Phi(const Real& t) { return halves(t).below; }
 
-// log Gamma(x) and its derivative, x > 0, by their series in 1 / x at 60 or more.
-inline Real log_gamma(Real x) {
-  Real skipped = 1;
-  for (; x < 60; x += 1) skipped *= x;
-  Real sum = (x - 0.5) * log(x) - x + log(2 * pi()) / 2 - log(skipped), power = x;
-  for (int k = 1; k <= 40; ++k, power *= x * x)
-    sum += boost::math::bernoulli_b2n<Real>(k) / (2 * k * (2 * k - 1) * power);
-  return sum;
-}
-inline Real digamma(Real x) {
-  Real sum = 0;
-  for (; x < 60; x += 1) sum -= 1 / x;
-  sum += log(x) - 1 / (2 * x);
-  Real power = 1;
-  for (int k = 1; k <= 40; ++k) sum -= boost::math::bernoulli_b2n<Real>(k) / (2 * k * (power *= x * x));
-  return sum;
-}
+// log Gamma(x) and its derivative, x > 0.
+Real log_gamma(Real x);
+Real digamma(Real x);
 
 inline double relative_error(double value, const Real& truth) {
   return static_cast<double>(abs(Real(value) - truth) / abs(truth));

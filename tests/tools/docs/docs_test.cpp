@@ -111,7 +111,7 @@ TEST_CASE("docs: every piece of code is part of a program that is built and run"
 TEST_CASE("docs: every output is what a program prints") {
   const std::string outputs = all_programs("//   ");
   for (const fs::path& page : pages())
-    if (page.filename() != "README.md")  // readme_test runs its program
+    if (page.filename() != "README.md")  // examples_test runs its program
       for (const std::string& output : fenced(text_of(page), "text"))
         CHECK_MESSAGE(outputs.find(without_indentation(output)) != outputs.npos, page.string(), ": no program prints\n",
                       output);

@@ -1,4 +1,4 @@
-// The programs of tools/examples: short, and printing what they say.
+// The programs of tools/examples: short, and printing what they say. One of them is the README's.
 #include <doctest/doctest.h>
 
 #include <cstdio>
@@ -24,7 +24,7 @@ std::vector<std::string> lines_of(const fs::path& path) {
 std::vector<fs::path> examples() {
   std::vector<fs::path> found;
   for (const auto& entry : fs::directory_iterator(kSource / "tools/examples"))
-    if (entry.path().extension() == ".cpp" && entry.path().stem() != "readme")  // readme_test has that one
+    if (entry.path().extension() == ".cpp" && entry.path().stem() != "readme")  // see below
       found.push_back(entry.path());
   return found;
 }
@@ -56,7 +56,26 @@ std::string without_rounding(const std::string& text) {
   return std::regex_replace(text, std::regex(R"(\b\d(\.\d+)?e-1[4-9]\b)"), "(rounding)");
 }
 
+// The lines from the first one after `from` that is ```language to its end; `from` moves behind it.
+std::string fenced(const std::vector<std::string>& lines, const std::string& language, std::size_t& from) {
+  std::string text;
+  while (from < lines.size() && lines[from] != "```" + language) ++from;
+  while (++from < lines.size() && lines[from] != "```") text += lines[from] + "\n";
+  return text;
+}
+
 }  // namespace
+
+TEST_CASE("examples: the README's first program is one, and prints what is said there") {
+  const auto readme = lines_of(kSource / "README.md");
+  std::size_t at = 0;
+  const std::string program = fenced(readme, "cpp", at), stated = fenced(readme, "text", at);
+  REQUIRE(!stated.empty());
+  std::string built;
+  for (const std::string& line : lines_of(kSource / "tools/examples/readme.cpp")) built += line + "\n";
+  CHECK(program == built);
+  if (fs::exists(kAll)) CHECK(without_rounding(output_of("readme")) == without_rounding(stated));
+}
 
 TEST_CASE("examples: each has at most 60 lines and prints what it states") {
   REQUIRE(!examples().empty());

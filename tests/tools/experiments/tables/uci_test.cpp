@@ -14,9 +14,9 @@ using namespace dma;
 namespace fs = std::filesystem;
 
 // A small folder of the layout, with a trailing empty line as some of the real ones have.
-struct Folder {
+struct UciFolder {
   fs::path path = fs::temp_directory_path() / "dma_uci_test" / "waves";
-  Folder() {
+  UciFolder() {
     fs::remove_all(path.parent_path());
     fs::create_directories(path);
     std::ofstream data(path / "data.txt");
@@ -32,14 +32,14 @@ struct Folder {
       write("index_test_" + std::to_string(split) + ".txt", test);
     }
   }
-  ~Folder() { fs::remove_all(path.parent_path()); }
+  ~UciFolder() { fs::remove_all(path.parent_path()); }
   void write(const std::string& name, const std::string& text) const { std::ofstream(path / name) << text; }
 };
 
 }  // namespace
 
 TEST_CASE("uci: a folder is read as its layout says") {
-  const Folder folder;
+  const UciFolder folder;
   const uci::DataFolder data = uci::read_data_folder(folder.path, 20);
   CHECK(data.name == "waves");
   CHECK(data.inputs.rows() == 60);
@@ -50,7 +50,7 @@ TEST_CASE("uci: a folder is read as its layout says") {
 }
 
 TEST_CASE("uci: the results do not depend on the number of jobs, and the fit is better than the mean") {
-  const Folder folder;
+  const UciFolder folder;
   const uci::DataFolder data = uci::read_data_folder(folder.path, 2);
   const auto run = [&](std::size_t jobs) {
     uci::ProtocolOptions options;
@@ -76,7 +76,7 @@ TEST_CASE("uci: rows held out are training rows") {
 }
 
 TEST_CASE("uci: what is wrong with a folder is said with its file") {
-  const Folder folder;
+  const UciFolder folder;
   const auto message = [&] {
     try {
       (void)uci::read_data_folder(folder.path, 1);
