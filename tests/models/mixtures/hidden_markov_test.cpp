@@ -30,19 +30,25 @@ struct TextbookMarkov {
     Eigen::MatrixXd forward(steps, start.size()), backward = Eigen::MatrixXd::Ones(steps, start.size());
     Eigen::VectorXd scale(steps);
     for (Eigen::Index t = 0; t < steps; ++t) {
-      Eigen::RowVectorXd ahead = start.transpose();
-      if (t > 0) ahead = forward.row(t - 1) * transition;
-      forward.row(t) = ahead.cwiseProduct(likelihood.row(t));
-      forward.row(t) /= scale[t] = forward.row(t).sum();
+      scale[t] = 0;
+      for (Eigen::Index j = 0; j < start.size(); ++j) {
+        double ahead = t == 0 ? start[j] : 0;
+        for (Eigen::Index i = 0; t > 0 && i < start.size(); ++i) ahead += forward(t - 1, i) * transition(i, j);
+        scale[t] += forward(t, j) = ahead * likelihood(t, j);
+      }
+      for (Eigen::Index j = 0; j < start.size(); ++j) forward(t, j) /= scale[t];
       log_evidence += std::log(scale[t]);
     }
-    for (Eigen::Index t = steps - 1; t-- > 0;)
-      backward.row(t) =
-          (transition * backward.row(t + 1).cwiseProduct(likelihood.row(t + 1)).transpose()).transpose() / scale[t + 1];
-    probability = forward.cwiseProduct(backward);
-    for (Eigen::Index t = 1; t < steps; ++t)
-      transitions += (forward.row(t - 1).transpose() * backward.row(t).cwiseProduct(likelihood.row(t)) / scale[t])
-                         .cwiseProduct(transition);
+    for (Eigen::Index t = steps - 1; t >= 0; --t)
+      for (Eigen::Index i = 0; i < start.size(); ++i) {
+        if (t + 1 < steps) backward(t, i) = 0;
+        for (Eigen::Index j = 0; t + 1 < steps && j < start.size(); ++j) {
+          const double both = transition(i, j) * likelihood(t + 1, j) * backward(t + 1, j) / scale[t + 1];
+          backward(t, i) += both;
+          transitions(i, j) += forward(t, i) * both;
+        }
+        probability(t, i) = forward(t, i) * backward(t, i);
+      }
   }
 };
 

@@ -6,25 +6,33 @@
 #include <functional>
 #include <numbers>
 
+#include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/scores.h"
 
 namespace {
 
 using namespace dma;
-using oracle::random_matrix;
+using oracle::PlainMatrix, oracle::random_matrix, oracle::filled;
 
 // log N(y; 0, s C) of a dense C, at the s where it is greatest.
 struct Effect {
   Matrix features;
   double variance;
 };
-double dense_evidence(const Vector& y, const std::vector<Effect>& effects) {
-  const auto n = static_cast<double>(y.size());
-  Matrix c = Matrix::Identity(y.size(), y.size());
-  for (const auto& e : effects) c += e.variance * e.features * e.features.transpose();
-  const Eigen::FullPivLU<Matrix> lu(c);
-  const double s = y.dot(lu.solve(y)) / n;
-  return -0.5 * (n * std::log(2 * std::numbers::pi * s) + std::log(lu.determinant()) + n);
+PlainMatrix covariance_of(std::size_t rows, const std::vector<Effect>& effects) {
+  PlainMatrix c = PlainMatrix::identity(rows);
+  for (const auto& e : effects) {
+    const PlainMatrix features = e.features;
+    c += e.variance * (features * features.transpose());
+  }
+  return c;
+}
+double dense_evidence(const PlainMatrix& y, const std::vector<Effect>& effects) {
+  const auto n = static_cast<double>(y.rows());
+  const PlainMatrix c = covariance_of(y.rows(), effects);
+  const double s = dot(y, c.solve(y)) / n;
+  return -0.5 * (n * std::log(2 * std::numbers::pi * s) + c.log_determinant() + n);
 }
 
 // The inputs that are found to matter.
@@ -54,9 +62,8 @@ TEST_CASE("relevance: evidence with a variance for every effect, and what one mo
     }
     if (j % 2 == 1) effects.back().variance = 0.3;  // not the best
     evidence.add(effects.back().features, effects.back().variance);
-    Matrix c = Matrix::Identity(12, 12);
-    for (const Effect& e : effects) c += e.variance * e.features * e.features.transpose();
-    CHECK((c * evidence.rest() - y).norm() < 1e-12 * y.norm() * c.norm());
+    const PlainMatrix c = covariance_of(12, effects);
+    CHECK((c * evidence.rest() - PlainMatrix(y)).norm() < 1e-12 * y.norm() * c.norm());
   }
   const auto [nats, variance] = evidence.adjust(1);
   effects[1].variance = 0;
@@ -68,7 +75,8 @@ TEST_CASE("relevance: evidence with a variance for every effect, and what one mo
 
 TEST_CASE("relevance: a row of weight w is w equal rows") {
   const Matrix x = random_matrix(120, 30, 4);
-  const Vector y = x.col(0).array().sin() + 0.3 * x.col(3).array() + 0.5 * random_matrix(120, 1, 5).array();
+  const Matrix noise = random_matrix(120, 1, 5);
+  const Vector y = filled(120, [&](Index n) { return std::sin(x(n, 0)) + 0.3 * x(n, 3) + 0.5 * noise(n); });
   Vector weights(120);
   std::vector<Index> repeated;
   for (Index n = 0; n < 120; ++n) {
@@ -78,7 +86,7 @@ TEST_CASE("relevance: a row of weight w is w equal rows") {
   const Vector by_weights = relevance_of(x, y, 1, weights),
                by_rows = relevance_of(x(repeated, Eigen::all), y(repeated), 1);
   REQUIRE(by_weights.size() == 30);
-  CHECK((by_weights - by_rows).cwiseAbs().maxCoeff() < 1e-9);
+  CHECK(oracle::largest_difference(by_weights, by_rows) < 1e-9);
 }
 
 TEST_CASE("relevance: what matters among 200 inputs is found, alone or in a pair; all where all do; nothing in noise") {
@@ -97,7 +105,10 @@ TEST_CASE("relevance: what matters among 200 inputs is found, alone or in a pair
       for (Index n = 0; n < kRows; ++n) y(n) += f(x.row(n));
       CHECK(found(x, y) == expected);
     }
-    const Matrix few = x.leftCols(20), sum = few.array().sin().rowwise().sum();
+    const Matrix few = x.leftCols(20);
+    Matrix sum = Matrix::Zero(kRows, 1);
+    for (Index j = 0; j < 20; ++j)
+      for (Index n = 0; n < kRows; ++n) sum(n) += std::sin(x(n, j));
     CHECK(found(few, sum + noise).size() == 20);
     // Many small effects: none is found alone, or those that are leave the others alive.
     const Vector relevance = relevance_of(x, 0.1 * x * random_matrix(kInputs, 1, 30 + seed) + 0.5 * noise, 1);
