@@ -2,10 +2,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -41,6 +43,26 @@ std::vector<fs::path> pages() {
   std::vector<fs::path> found{kRoot / "README.md"};
   for (const auto& entry : fs::directory_iterator(kRoot / "tools/docs"))
     if (entry.path().extension() == ".md") found.push_back(entry.path());
+  return found;
+}
+
+// As links name them: letters and digits in lower case, "-" for a blank; a second heading of one name has "-1" added.
+std::set<std::string> headings_of(const fs::path& page) {
+  std::set<std::string> found;
+  std::map<std::string, int> before;
+  std::istringstream lines(text_of(page));
+  bool is_code = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) is_code = !is_code;
+    const auto first = line.find_first_not_of('#');
+    if (is_code || first == 0 || first == line.npos || line[first] != ' ') continue;
+    std::string id;
+    for (const char c : line.substr(first + 1))
+      if (std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == ' ')
+        id += c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const int times = before[id]++;
+    found.insert(times == 0 ? id : id + "-" + std::to_string(times));
+  }
   return found;
 }
 
@@ -157,6 +179,22 @@ TEST_CASE("docs: every link to a file leads to one, and every page is linked") {
   for (const fs::path& page : pages())
     CHECK_MESSAGE((page.filename() == "README.md" || all.find(page.filename().string() + ")") != all.npos),
                   "no page links to ", page.string());
+}
+
+TEST_CASE("docs: every link to a heading leads to one") {
+  const std::regex link(R"(\]\(([^)#\s]*)#([^)\s]+)\))");
+  int links = 0;
+  for (const fs::path& page : pages()) {
+    const std::string text = text_of(page);
+    for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at) {
+      const std::string target = (*at)[1], heading = (*at)[2];
+      if (target.find("://") != target.npos) continue;
+      const std::set<std::string> headings = headings_of(target.empty() ? page : page.parent_path() / target);
+      CHECK_MESSAGE(headings.contains(heading), page.string(), " links to ", target, "#", heading);
+      ++links;
+    }
+  }
+  CHECK(links > 20);
 }
 
 TEST_CASE("docs: commands run as they are printed, on the files of tools/examples; fits of one table run as one") {

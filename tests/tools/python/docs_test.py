@@ -140,6 +140,11 @@ def test_the_site_is_built_and_its_links_lead_somewhere() -> None:
     site = SOURCE / "build/site"
     pages = list(site.rglob("*.html"))
     assert len(pages) >= len(PAGES)
+    to_headings = 0
     for page in pages:
-        for target in re.findall(r'(?:href|src)="([^":#]+)', page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+        for target, heading in re.findall(r'(?:href|src)="([^":#]*)(?:#([^"]+))?"', page.read_text()):
+            to = page.parent / target if target else page
+            assert to.exists(), f"{page.name}: {target}"
+            assert not heading or f' id="{heading}">' in to.read_text(), f"{page.name}: {target}#{heading}"
+            to_headings += bool(heading)
+    assert to_headings > 20
