@@ -16,17 +16,39 @@ std::uint64_t whole_at(std::uint64_t most, const Json& json, const Key& key) {
   return value.get<std::uint64_t>();
 }
 
+class Listener : public Json::json_sax_t {
+ public:
+  explicit Listener(const std::function<void(JsonEvent, const std::string&)>& hear) : hear_(hear) {}
+
+  bool null() override { return value(); }
+  bool boolean(bool) override { return value(); }
+  bool number_integer(std::int64_t) override { return value(); }
+  bool number_unsigned(std::uint64_t) override { return value(); }
+  bool number_float(double, const std::string&) override { return value(); }
+  bool string(std::string&) override { return value(); }
+  bool binary(Json::binary_t&) override { return value(); }
+  bool start_object(std::size_t) override { return heard(JsonEvent::object_start); }
+  bool key(std::string& name) override { return heard(JsonEvent::key, name); }
+  bool end_object() override { return heard(JsonEvent::object_end); }
+  bool start_array(std::size_t) override { return heard(JsonEvent::array_start); }
+  bool end_array() override { return heard(JsonEvent::array_end); }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
+
+ private:
+  bool value() { return heard(JsonEvent::value); }
+  bool heard(JsonEvent event, const std::string& name = "") {
+    hear_(event, name);
+    return true;
+  }
+  const std::function<void(JsonEvent, const std::string&)>& hear_;
+};
+
 }  // namespace
 
 Json parse_json(std::string_view text, const std::function<void(JsonEvent, const std::string&)>& hear) {
-  if (!hear) return Json::parse(text);
-  using Event = Json::parse_event_t;  // the library's, in the order of ours
-  static_assert(static_cast<int>(Event::object_start) == static_cast<int>(JsonEvent::object_start) &&
-                static_cast<int>(Event::value) == static_cast<int>(JsonEvent::value));
-  return Json::parse(text, [&](int, Event event, Json& parsed) {
-    hear(static_cast<JsonEvent>(event), event == Event::key ? parsed.get_ref<const std::string&>() : "");
-    return true;
-  });
+  // A listener of its own: the one that the library calls while it parses looks at all members of an object after each.
+  if (Listener listener(hear); hear) (void)Json::sax_parse(text, &listener);
+  return Json::parse(text);
 }
 
 std::string json_text(const Json& json, int indent, JsonBytes bytes) {

@@ -2,21 +2,125 @@
 // compiler seconds in every file that calls them.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <nlohmann/json_fwd.hpp>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace dma {
 
-using Json = nlohmann::ordered_json;  // members stay in the order in which they were set
+// The members of an object, in the order in which they were set. The library's own list is searched from the front; this
+// one finds a name in constant time: a table of hashes says where the members of a large object stand.
+template <class Name, class Value, class Less, class Allocator>
+class JsonMembers : public nlohmann::ordered_map<Name, Value, Less, Allocator> {
+ public:
+  using List = nlohmann::ordered_map<Name, Value, Less, Allocator>;
+  using iterator = typename List::iterator;
+  using const_iterator = typename List::const_iterator;
+  using value_type = typename List::value_type;
+
+  JsonMembers() = default;
+  template <class Iterator>
+  JsonMembers(Iterator first, Iterator last) {
+    insert(first, last);
+  }
+
+  template <class Key>
+  iterator find(const Key& name) {
+    return this->begin() + static_cast<std::ptrdiff_t>(place(name));
+  }
+  template <class Key>
+  const_iterator find(const Key& name) const {
+    return this->begin() + static_cast<std::ptrdiff_t>(place(name));
+  }
+  template <class Key>
+  std::size_t count(const Key& name) const {
+    return place(name) < this->size() ? 1 : 0;
+  }
+  template <class Key>
+  Value& at(const Key& name) {
+    return this->data()[present(name)].second;
+  }
+  template <class Key>
+  const Value& at(const Key& name) const {
+    return this->data()[present(name)].second;
+  }
+  template <class Key>
+  Value& operator[](Key&& name) {
+    return emplace(std::forward<Key>(name), Value{}).first->second;
+  }
+  template <class Key>
+  std::pair<iterator, bool> emplace(Key&& name, Value&& value) {
+    const std::size_t found = place(name), before = this->size();
+    if (found == before) {
+      this->emplace_back(std::forward<Key>(name), std::move(value));
+      list_from(before);
+    }
+    return {this->begin() + static_cast<std::ptrdiff_t>(found), found == before};
+  }
+  std::pair<iterator, bool> insert(const value_type& member) { return emplace(member.first, Value(member.second)); }
+  template <class Iterator>
+  void insert(Iterator first, Iterator last) {
+    for (; first != last; ++first) insert(*first);
+  }
+  template <class... Which>
+  auto erase(Which&&... which) {
+    const auto next = List::erase(std::forward<Which>(which)...);
+    slots_.clear(), list_from(0);
+    return next;
+  }
+  void clear() { List::clear(), slots_.clear(); }
+
+ private:
+  static constexpr std::size_t kSearched = 16;  // members: so few are found sooner without a table
+
+  std::size_t slot(std::string_view name) const { return std::hash<std::string_view>()(name) & (slots_.size() - 1); }
+  std::size_t after(std::size_t slot) const { return (slot + 1) & (slots_.size() - 1); }
+
+  // Where the member stands; size(): there is none.
+  template <class Key>
+  std::size_t place(const Key& name) const {
+    if (slots_.empty()) {
+      std::size_t i = 0;
+      while (i < this->size() && !(this->data()[i].first == name)) ++i;
+      return i;
+    }
+    std::size_t at = slot(name);
+    while (slots_[at] != 0 && !(this->data()[slots_[at] - 1].first == name)) at = after(at);
+    return slots_[at] == 0 ? this->size() : slots_[at] - 1;
+  }
+  template <class Key>
+  std::size_t present(const Key& name) const {
+    const std::size_t found = place(name);
+    if (found == this->size()) throw std::out_of_range("key not found");
+    return found;
+  }
+  // Enters the members from there on into the table, which stays at most half full.
+  void list_from(std::size_t first) {
+    if (this->size() <= kSearched) return;
+    if (2 * this->size() > slots_.size()) slots_.assign(std::bit_ceil(4 * this->size()), 0), first = 0;
+    for (std::size_t i = first; i < this->size(); ++i) {
+      std::size_t at = slot(this->data()[i].first);
+      while (slots_[at] != 0) at = after(at);
+      slots_[at] = i + 1;
+    }
+  }
+
+  std::vector<std::size_t> slots_;  // place + 1, by the hash of the name; 0: free; empty: the members are few
+};
+
+using Json = nlohmann::basic_json<JsonMembers>;
 
 enum class JsonEvent { object_start, object_end, array_start, array_end, key, value };
 
 // Throws Json::parse_error for what is no JSON, Json::out_of_range for a number beyond the range of a double. `hear` is
-// told what the parser meets, in the order of the text, with the name of a key; what it throws ends the parsing.
+// told beforehand what the text holds, in its order, with the name of a key; what it throws ends the parsing.
 Json parse_json(std::string_view text, const std::function<void(JsonEvent, const std::string& key)>& hear = {});
 
 // What becomes of text in the JSON: bytes that are not UTF-8 make json_text throw Json::type_error, or become U+FFFD;

@@ -33,6 +33,55 @@ TEST_CASE("json: a listener hears every event in the order of the text, keys by 
   CHECK_THROWS_AS(parse_json("[]", [](JsonEvent, const std::string&) { fail("enough"); }), Error);
 }
 
+namespace {
+
+int comparisons = 0;
+
+struct CountedName : std::string {
+  using std::string::string;
+  explicit CountedName(const std::string& text) : std::string(text) {}
+  friend bool operator==(const CountedName& a, const CountedName& b) {
+    ++comparisons;
+    return static_cast<const std::string&>(a) == static_cast<const std::string&>(b);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("json: a member is found by comparing few names, however many there are") {
+  constexpr int kMembers = 20'000;
+  JsonMembers<CountedName, int, std::less<>, std::allocator<std::pair<const CountedName, int>>> members;
+  for (int i = 0; i < kMembers; ++i) members[CountedName(std::to_string(7919 * i))] = i;
+  for (int i = 0; i < kMembers; ++i) REQUIRE(members.at(CountedName(std::to_string(7919 * i))) == i);
+  CHECK(members.count(CountedName("x")) == 0);
+  CHECK(comparisons < 10 * kMembers);  // from the front: kMembers^2
+}
+
+TEST_CASE("json: large objects hold what was set, in that order, after members were replaced and erased") {
+  Json json;
+  std::vector<std::string> names;
+  for (int i = 0; i < 100; ++i) json[names.emplace_back(std::to_string(37 * i % 101))] = -1;
+  for (int i = 0; i < 100; ++i) json[names[static_cast<std::size_t>(i)]] = i;
+  CHECK(json.erase("37") == 1);
+  CHECK(json.erase("37") == 0);
+  names.erase(names.begin() + 1);
+  json["last"] = 100, names.emplace_back("last");
+  const Json copy = json;
+  CHECK(copy == parse_json(json_text(json)));
+  std::size_t i = 0;
+  for (const auto& [name, value] : copy.items()) {
+    CHECK(name == names.at(i++));
+    CHECK(copy.at(name) == value);
+  }
+  CHECK(i == 100);
+  CHECK_FALSE(copy.contains("37"));
+  CHECK_THROWS_AS(copy.at("37"), Json::out_of_range);
+  CHECK(copy["0"] == 0);
+  CHECK(copy["74"] == 2);
+  json.clear();
+  CHECK_FALSE(json.contains("74"));
+}
+
 TEST_CASE("json: a whole number fits, or is refused with what stands there") {
   const Json json = parse_json(R"({"a": 255, "b": 256, "c": -1, "list": [2.0]})");
   CHECK(whole<std::uint8_t>(json, "a") == 255);
