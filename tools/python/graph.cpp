@@ -8,6 +8,7 @@
 #include "factors/standard_registry.h"
 #include "models/graphs/expressions.h"
 #include "models/graphs/graph_file.h"
+#include "tools/dma/pictures/graphviz.h"
 #include "tools/python/handles.h"
 
 namespace dma::python {
@@ -51,7 +52,12 @@ Registry registry_with(const py::object& registry, const std::vector<Kind>& kind
   return known;
 }
 
-py::object svg_of(const std::string& dot) { return py::module_::import("dma.pictures").attr("svg")(dot); }
+py::object svg_of(const std::string& dot) {
+  std::string why;
+  const std::string drawn = without_lock([&] { return plot::graph_picture(dot, "svg", why); });
+  if (drawn.empty()) return py::none();
+  return py::str(drawn.substr(drawn.find("<svg")));
+}
 
 Connection connection_of(py::handle end) {
   if (py::isinstance<Connection>(end)) return end.cast<const Connection&>();

@@ -79,7 +79,7 @@ const Registry& built_in_kinds();
 const Registry& registry_or_built_in(const py::object& registry);
 Registry registry_with(const py::object& registry, const std::vector<Kind>& kinds);
 
-// Drawn by Graphviz; None where that is not installed.
+// Drawn by Graphviz; None, so that a notebook shows the text, where that is not installed or the graph is too large.
 py::object svg_of(const std::string& dot);
 
 }  // namespace dma::python

@@ -268,16 +268,17 @@ void infer(const InferRequest& request) {
   if (!poses) shown_variables = file.graph.variables().size();
   const Rename renamed = [&](std::string name) { return poses ? poses->by_vertex(std::move(name)) : name; };
   const std::vector<std::string> open = uninformed(file.graph, solved.state, shown_variables);
-  const std::string dot = to_dot(file.graph, registry, solved.state);
+  const bool is_drawn = !request.dot.empty() || !request.plot.empty() || !request.report.empty();
+  const std::string dot = is_drawn ? to_dot(file.graph, registry, solved.state) : "";
   if (!request.dot.empty()) write_file(request.dot, dot);
   std::string skipped;
   if (!request.plot.empty()) skipped = plot::draw_graph(dot, request.plot);
   if (!request.report.empty()) {
     std::string why;
+    const std::string picture = plot::graph_picture(dot, "svg", why);
     write_file(request.report,
                report::page_of({file.graph, solved.state, solved.report, request.graph.filename().string(),
-                                file.description, found.line, request.command_line,
-                                plot::graph_picture(dot, "svg", why)}));
+                                file.description, found.line, request.command_line, picture, why}));
   }
   if (!request.poses.empty()) {
     poses->move_to(solved.state);

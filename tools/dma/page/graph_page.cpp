@@ -33,12 +33,6 @@ std::string note_of(const Graph::Variable& variable, const Belief& belief) {
   return cut(std::move(text), kMostLines, belief.size());
 }
 
-std::uint32_t variable_at(const PlanData& plan, std::uint32_t element) {
-  for (std::uint32_t v = 0; v < plan.variables.size(); ++v)
-    if (element - plan.variables[v].first_element < plan.variables[v].size) return v;
-  return 0;  // not reached: every element is of a variable
-}
-
 // What a factor says to the variables at one of its ports, message by message: variable -> lines.
 std::map<std::uint32_t, std::vector<std::string>> said(const SolvedGraph& solved, FactorId factor, std::size_t port) {
   const PlanData& plan = *solved.state.plan();
@@ -48,7 +42,8 @@ std::map<std::uint32_t, std::vector<std::string>> said(const SolvedGraph& solved
   const std::uint32_t first = group.first_slot[membership.member] * group.ports[port].terms;
   std::map<std::uint32_t, std::vector<std::string>> lines;
   for (std::uint32_t q = 0; q < messages.size();) {
-    const std::uint32_t v = variable_at(plan, solved.state.element(group.ports[port], first + q));
+    const auto v = static_cast<std::uint32_t>(
+        plan.variables.index_at(solved.state.element(group.ports[port], first + q)));
     const auto components = static_cast<std::uint32_t>(plan.variables[v].family.components());
     const std::vector<Natural> message(messages.begin() + q, messages.begin() + q + components);
     lines[v].push_back(plan.variables[v].family->text(message));
@@ -119,13 +114,17 @@ std::string embedded(std::string picture, const std::map<std::string, std::strin
   return out + picture.substr(from);
 }
 
+std::string no_picture(const std::string& why) {
+  return fmt::format("<p class=\"soft\">There is no picture: {}.</p>\n", escaped(why));
+}
+
 std::string page_of(const SolvedGraph& solved) {
   std::string body = fmt::format("<h1>{}</h1>\n", escaped(solved.name));
   if (!solved.description.empty()) body += fmt::format("<p>{}</p>\n", escaped(solved.description));
   body += fmt::format("<p class=\"lead\">{}</p>\n<p>{}</p>\n", escaped(solved.report.line()), escaped(solved.evidence));
   body += "<h2 id=\"graph\">The graph</h2>\n";
   body += solved.picture.empty()
-              ? "<p class=\"soft\">Graphviz, which draws it, is not installed (Debian: graphviz).</p>\n"
+              ? no_picture(solved.no_picture)
               : fmt::format(
                     "<figure class=\"drawn\">{}<figcaption>Variables are round, observed ones with a double line, "
                     "factors dark. Point at an edge for its messages.</figcaption></figure>\n",

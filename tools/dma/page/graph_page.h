@@ -20,9 +20,13 @@ struct SolvedGraph {
   std::string description;  // as the file has it
   std::string evidence;     // a line
   std::string command;      // that made it
-  std::string picture;      // as Graphviz drew it from to_dot(graph, registry, state); empty: it is not installed
+  std::string picture;      // as Graphviz drew it from to_dot(graph, registry, state); empty: there is none
+  std::string no_picture;   // why there is none
 };
 std::string page_of(const SolvedGraph& solved);
+
+// A sentence in the place of a picture.
+std::string no_picture(const std::string& why);
 
 // A picture of Graphviz's inside a page. Its titles are the names of nodes and edges: `notes` say instead what is known
 // there.

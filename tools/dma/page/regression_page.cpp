@@ -166,10 +166,10 @@ std::string matters_charts(const Shown& shown, std::size_t j) {
 
 // What is computed, in words, and the graph as Graphviz draws it where that is installed.
 std::string own_graph(const Shown& shown) {
-  std::string ignored;
-  const std::string drawn = plot::graph_picture(shown.at("/report/graph").get<std::string>(), "svg", ignored);
+  std::string why;
+  const std::string drawn = plot::graph_picture(shown.at("/report/graph").get<std::string>(), "svg", why);
   return fmt::format("<pre>{}</pre>\n", escaped(shown.at("/program").get<std::string>())) +
-         (drawn.empty() ? "" : fmt::format("<figure class=\"drawn\">{}</figure>\n", embedded(drawn)));
+         (drawn.empty() ? no_picture(why) : fmt::format("<figure class=\"drawn\">{}</figure>\n", embedded(drawn)));
 }
 
 // "noise", "noise by inputs, Student's t": of any target.

@@ -181,11 +181,14 @@ std::string run_gnuplot(const Figure& figure, const std::vector<std::string>& en
                         std::vector<std::string>& pictures) {
   const ScratchFolder folder;
   write_file(folder.path() / "figure.gnuplot", script(figure, "figure", endings));
-  switch (run_in(folder.path(), {"gnuplot", "-d", "figure.gnuplot"})) {
+  constexpr double kLongest = 120;  // seconds
+  switch (run_in(folder.path(), {"gnuplot", "-d", "figure.gnuplot"}, kLongest)) {
     case 0:
       break;
     case kNoSuchProgram:
       return "gnuplot is not installed (Debian: gnuplot-nox): no picture";
+    case kTooLong:
+      return fmt::format("gnuplot took more than {} seconds: no picture", kLongest);
     default:
       return "gnuplot failed: no picture";
   }

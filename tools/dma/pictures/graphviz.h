@@ -1,4 +1,5 @@
-// Pictures of graphs in Graphviz's language, drawn by its program `dot` where that is installed.
+// Pictures of graphs in Graphviz's language, drawn by its programs where they are installed: `dot` places the nodes in
+// ranks, which takes minutes for a thousand edges; larger graphs are placed by springs (`sfdp`).
 #pragma once
 
 #include <filesystem>
@@ -6,8 +7,12 @@
 
 namespace dma::plot {
 
-// The text of a picture, "svg" or "png"; empty: there is none, because of `why`.
-std::string graph_picture(const std::string& dot, const std::string& format, std::string& why);
+inline constexpr std::size_t kMostRanked = 500, kMostDrawn = 5000;  // edges
+inline constexpr double kLongestDrawing = 30;                       // seconds
+
+// The text of a picture, "svg" or "png"; empty: `why` there is none.
+std::string graph_picture(const std::string& dot, const std::string& format, std::string& why,
+                          double seconds = kLongestDrawing);
 
 // Only the picture, whose name must end in .svg or .png: empty, or why there is none and what to do about it.
 std::string draw_graph(const std::string& dot, const std::filesystem::path& picture);

@@ -40,7 +40,7 @@ std::string ScratchFolder::read(const std::string& file) const {
   return std::move(text).str();
 }
 
-int run_in(const fs::path& folder, const std::vector<std::string>& arguments) {
+int run_in(const fs::path& folder, const std::vector<std::string>& arguments, double seconds) {
   std::vector<char*> pointers;
   for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
@@ -53,12 +53,17 @@ int run_in(const fs::path& folder, const std::vector<std::string>& arguments) {
     _exit(kNoSuchProgram);
   }
   int status = 0;
-  bool is_killed = false;
+  bool is_killed = false, is_late = false;
+  const auto start = std::chrono::steady_clock::now();
   for (pid_t ended = 0; (ended = waitpid(process, &status, is_killed ? 0 : WNOHANG)) != process;) {
     if (ended < 0 && errno != EINTR) return kNoSuchProgram;
-    if (SignalsHeld::is_waiting()) is_killed = kill(process, SIGKILL) == 0;
-    else std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    is_late = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds;
+    if (is_late || SignalsHeld::is_waiting())
+      is_killed = kill(process, SIGKILL) == 0;
+    else
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+  if (is_late) return kTooLong;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -25,10 +25,10 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
-inline constexpr int kNoSuchProgram = 127;
+inline constexpr int kNoSuchProgram = 127, kTooLong = -1;
 
-// The exit code of the program, whose output goes nowhere; kNoSuchProgram if it cannot be started. A signal that waits
-// ends it.
-int run_in(const std::filesystem::path& folder, const std::vector<std::string>& arguments);
+// The exit code of the program, whose output goes nowhere; kNoSuchProgram if it cannot be started, kTooLong if it had
+// not ended after so many seconds. A signal that waits ends it too.
+int run_in(const std::filesystem::path& folder, const std::vector<std::string>& arguments, double seconds);
 
 }  // namespace dma::plot

@@ -1,24 +1,11 @@
-"""Pictures and tables for notebooks. Graphs are drawn by Graphviz's program `dot` where that is installed."""
+"""Pictures of series and tables for notebooks."""
 
 from __future__ import annotations
 
 import math
-import shutil
-import subprocess
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any, Optional
-
-
-def svg(dot: str) -> Optional[str]:
-    """None where there is no Graphviz, so that a notebook shows the text instead."""
-    program = shutil.which("dot")
-    if program is None:
-        return None
-    done = subprocess.run([program, "-Tsvg"], input=dot, capture_output=True, text=True)
-    if done.returncode != 0:
-        return None
-    return done.stdout[done.stdout.index("<svg") :]
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
