@@ -16,6 +16,9 @@ namespace {
 constexpr double kDenseFraction = 0.4;
 // So few unknowns are not worth an order.
 constexpr std::uint32_t kFew = 24;
+// Bytes: of a number of the factor, which has one of the inverse beside it; of one of a list of neighbours while the
+// order is sought, with the copies of it that takes (a dense factor takes as much for each pair of unknowns).
+constexpr std::uint64_t kBytesPerFilled = 16, kBytesPerNeighbour = 24;
 
 double triangle(double n) { return 0.5 * n * (n + 1); }
 
@@ -47,9 +50,16 @@ class Analysis {
     if (n_ <= kFew || triangle(static_cast<double>(widest)) >= kDenseFraction * triangle(n_)) {
       be_dense();
     } else {
-      graph_ = neighbours(rows_, different);
-      order_and_form();
-      if (static_cast<double>(fill_) > kDenseFraction * triangle(n_)) be_dense();
+      // Counted before anything is taken: the factor of the widest row, and the neighbours.
+      check_need(kBytesPerFilled * triangle(static_cast<double>(widest)));
+      const std::uint64_t most = limits_.bytes / kBytesPerNeighbour;
+      if (auto found = neighbours(rows_, different, most))
+        graph_ = std::move(*found);
+      else
+        check_need(static_cast<double>(kBytesPerNeighbour * (most + 1)));
+      fill_ = n_ + graph_.list.size() / 2;
+      if (!is_nearly_dense()) order_and_form();
+      if (is_nearly_dense()) be_dense();
     }
     lay_out();
     place_rows();
@@ -57,10 +67,22 @@ class Analysis {
   }
 
  private:
+  bool is_nearly_dense() const { return static_cast<double>(fill_) > kDenseFraction * triangle(n_); }
+
+  // At least so many bytes will be needed.
+  void check_need(double bytes) const {
+    if (bytes > static_cast<double>(limits_.bytes))
+      fail(
+          "joint: the factor of {} unknowns needs at least {:.3g} GB, more than the limit of {:.3g} GB; raise "
+          "joint({{.memory = ...}}) or solve by sweeps",
+          n_, bytes / 1e9, static_cast<double>(limits_.bytes) / 1e9);
+  }
+
   void be_dense() {
     out_.position.resize(n_);
     std::iota(out_.position.begin(), out_.position.end(), 0u);
     out_.unknown = out_.position;
+    graph_ = {};
     forming_.clear();
     if (n_ > 0) forming_.push_back({0, n_, {}});
   }
@@ -89,6 +111,7 @@ class Analysis {
     std::vector<std::uint32_t> top;  // fronts whose parent is not reached yet, as a stack
     Indices parent_column;           // by front
     forming_.clear();
+    fill_ = 0;
     for (std::uint32_t j = 0; j < n_; ++j) {
       Forming own{j, 1, {}};
       mark[j] = j;
@@ -100,12 +123,7 @@ class Analysis {
         for (const std::uint32_t i : forming_[top[t]].later) meet(i);
       std::ranges::sort(own.later);
       fill_ += own.later.size() + 1;
-      const std::uint64_t at_least = 8 * fill_;
-      if (at_least > limits_.bytes)
-        fail(
-            "joint: the factor of {} unknowns needs more than the limit of {:.3g} GB; raise joint({{.memory = ...}}) "
-            "or solve by sweeps",
-            n_, static_cast<double>(limits_.bytes) / 1e9);
+      check_need(static_cast<double>(kBytesPerFilled * fill_));
       // Only the front just before can be joined: its columns end where this one begins.
       if (!top.empty() && top.back() + 1 == forming_.size() && parent_column[top.back()] == j &&
           is_worth_joining(forming_.back(), own)) {

@@ -7,8 +7,6 @@
 
 namespace dma::joint_system {
 
-namespace {}
-
 Indices different_rows(const RowPattern& rows) {
   std::unordered_multimap<std::uint64_t, std::uint32_t> seen;
   Indices different;
@@ -26,7 +24,7 @@ Indices different_rows(const RowPattern& rows) {
   return different;
 }
 
-Neighbours neighbours(const RowPattern& rows, const Indices& different) {
+std::optional<Neighbours> neighbours(const RowPattern& rows, const Indices& different, std::uint64_t most) {
   const std::uint32_t n = rows.unknowns;
   std::vector<std::uint64_t> first_row(n + 1);
   for (const std::uint32_t r : different)
@@ -45,6 +43,7 @@ Neighbours neighbours(const RowPattern& rows, const Indices& different) {
     for (std::uint64_t k = first_row[v]; k < first_row[v + 1]; ++k)
       for (const std::uint32_t c : rows.row(rows_at[k]))
         if (mark[c] != v) mark[c] = v, out.list.push_back(c);
+    if (out.list.size() > most) return std::nullopt;
     out.first.push_back(out.list.size());
   }
   return out;

@@ -1,6 +1,8 @@
 // Where a sparse information matrix has numbers, the order in which its fill stays small, and the tree of that order.
 #pragma once
 
+#include <optional>
+
 #include "engine/joint/elimination.h"
 
 namespace dma::joint_system {
@@ -18,7 +20,8 @@ struct Neighbours {
     return {list.data() + first[v], list.data() + first[v + 1]};
   }
 };
-Neighbours neighbours(const RowPattern& rows, const Indices& different);
+// None where their list would hold more than `most`: it ends there.
+std::optional<Neighbours> neighbours(const RowPattern& rows, const Indices& different, std::uint64_t most);
 
 // Position -> unknown by approximate minimum degree.
 Indices minimum_degree(const Neighbours& graph, std::uint32_t unknowns);

@@ -20,7 +20,7 @@ System::System(const PlanData& plan, const EliminationLimits& limits, std::vecto
     }
   find_points(plan);
   form_rows(plan);
-  trace_rows();
+  trace_rows(limits);
   elimination = eliminate(pattern, limits);
   // Columns have their final order now.
   sources.assign(pattern.columns.size(), kNone);
@@ -181,7 +181,8 @@ void System::ancestors(std::span<const std::uint32_t> from, std::vector<std::uin
             [&](std::uint32_t a, std::uint32_t b) { return level[a] > level[b]; });
 }
 
-void System::trace_rows() {
+void System::trace_rows(const EliminationLimits& limits) {
+  constexpr std::uint64_t kBytesPerNumber = 16;  // of a row: its column here and in the order, and where it comes from
   pattern.unknowns = static_cast<std::uint32_t>(element_of.size());
   first_program.push_back(0);
   std::vector<std::uint32_t> mark(role.size(), kNone), from, roots;
@@ -193,6 +194,11 @@ void System::trace_rows() {
     first_program.push_back(static_cast<std::uint32_t>(programs.size()));
     for (const std::uint32_t e : roots) pattern.columns.push_back(unknown_of[e]);
     pattern.end_row();
+    if (const std::uint64_t numbers = pattern.columns.size() + programs.size(); kBytesPerNumber * numbers > limits.bytes)
+      fail(
+          "joint: the first {} of {} rows alone have {} numbers, which take more than the limit of {:.3g} GB; raise "
+          "joint({{.memory = ...}}) or solve by sweeps",
+          r + 1, rows, numbers, static_cast<double>(limits.bytes) / 1e9);
   }
 }
 

@@ -130,7 +130,7 @@ struct System {
   void form_batches(const PlanData& plan, bool may_solve);
   void find_points(const PlanData& plan);
   void form_rows(const PlanData& plan);
-  void trace_rows();
+  void trace_rows(const EliminationLimits& limits);
 
   std::vector<std::uint32_t> first_edge;
   std::vector<Edge> edges;

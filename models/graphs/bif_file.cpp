@@ -17,7 +17,9 @@ using namespace network_file;
 
 class Bif {
  public:
-  explicit Bif(std::string_view text) : tokens_(text, "{}()[]|,;") {}
+  // A row `default` stands for any number of rows: beyond what the file could state itself, tables have a limit together.
+  explicit Bif(std::string_view text)
+      : tokens_(text, "{}()[]|,;"), most_numbers_(std::max<double>(1u << 24, static_cast<double>(text.size()))) {}
 
   GraphFile read(std::span<const GivenText> given) {
     while (!tokens_.peek().is_end) {
@@ -113,10 +115,11 @@ class Bif {
         fail("line {}: variable '{}' stands twice in the block of '{}'", line, variables_[v].name, name);
     double rows = 1;
     for (const std::uint32_t v : f.scope) rows *= variables_[v].values;
-    constexpr double kMost = 1u << 24;
-    if (rows * variables_[child].values > kMost)
-      fail("line {}: the table of '{}' would have {:.3g} numbers, more than {:.3g}; give it fewer parents", line, name,
-           rows * variables_[child].values, kMost);
+    const double table_numbers = rows * variables_[child].values;
+    if ((numbers_in_all_ += table_numbers) > most_numbers_)
+      fail("line {}: the table of '{}' would have {:.3g} numbers, all tables up to it {:.3g}, more than the limit of "
+           "{:.3g}; give '{}' fewer parents",
+           line, name, table_numbers, numbers_in_all_, most_numbers_, name);
     Rows table{child, static_cast<std::size_t>(rows), {}, {}, {}, 0};
     table.numbers.resize(table.rows * variables_[child].values);
     table.lines.assign(table.rows, 0);
@@ -223,6 +226,7 @@ class Bif {
   }
 
   Tokens tokens_;
+  double most_numbers_, numbers_in_all_ = 0;  // of all tables
   std::vector<NetworkVariable> variables_;
   std::map<std::string, std::uint32_t, std::less<>> numbers_;
   std::vector<Function> functions_;

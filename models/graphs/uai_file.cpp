@@ -92,14 +92,16 @@ GraphFile parse_uai(std::string_view text, std::span<const GivenText> given) {
   const Token kind = tokens.word("MARKOV or BAYES");
   if (kind.text != "MARKOV" && kind.text != "BAYES") tokens.refuse(kind, "MARKOV or BAYES");
   constexpr std::uint32_t kMost = 1u << 20;
-  std::vector<NetworkVariable> variables(tokens.count(1, kMost, "the number of variables"));
-  for (std::size_t v = 0; v < variables.size(); ++v) {
-    variables[v].name = fmt::format("v{}", v);
-    variables[v].line = tokens.peek().line;
-    variables[v].values = tokens.count(1, kMost, "the number of values of a variable");
+  // Lists grow with the file, whatever it announces.
+  std::vector<NetworkVariable> variables;
+  for (std::uint32_t left = tokens.count(1, kMost, "the number of variables"); left > 0; --left) {
+    const std::size_t line = tokens.peek().line;
+    variables.push_back({fmt::format("v{}", variables.size()), {},
+                         tokens.count(1, kMost, "the number of values of a variable"), line});
   }
-  std::vector<Function> functions(tokens.count(1, kMost, "the number of functions"));
-  for (Function& f : functions) {
+  std::vector<Function> functions;
+  for (std::uint32_t left = tokens.count(1, kMost, "the number of functions"); left > 0; --left) {
+    Function& f = functions.emplace_back();
     f.is_conditional = kind.text == "BAYES";
     f.line = tokens.peek().line;
     f.scope.resize(tokens.count(1, 64, "the number of variables of a function"));
