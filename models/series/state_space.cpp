@@ -80,6 +80,11 @@ std::vector<Eigen::VectorXd> starts_around(const Eigen::VectorXd& usual, bool is
 
 }  // namespace
 
+void check_forecast(std::size_t steps) {
+  if (steps > kMostForecasts)
+    fail("series: {} steps are to be forecast; at most {} are expected", steps, kMostForecasts);
+}
+
 StateSpace::StateSpace(std::vector<Process> processes, StateSpaceOptions options)
     : processes_(std::move(processes)), options_(std::move(options)) {
   if (processes_.empty()) fail("series: there is no process; at least one is expected, such as random_walk()");
@@ -223,6 +228,7 @@ StateSpace StateSpace::with_start(const Start& start) const {
 
 Smoothed StateSpace::smooth(SeriesValues values, std::size_t horizon) const {
   check_known();
+  check_forecast(horizon);
   if (values.size() + horizon == 0) fail("series: it is empty; at least one value is expected, or steps to forecast");
   SeriesGraph graph(*this, values, values.size() + horizon);
   int solves = 1;

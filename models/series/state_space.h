@@ -78,6 +78,10 @@ struct UnusualStep {
 };
 std::vector<UnusualStep> unusual_steps(const Smoothed& found);
 
+// Of more steps than these nothing is forecast: an Error.
+inline constexpr std::size_t kMostForecasts = 1'000'000;
+void check_forecast(std::size_t steps);
+
 class StateSpace {
  public:
   explicit StateSpace(std::vector<Process> processes, StateSpaceOptions options = {});

@@ -57,6 +57,7 @@ std::vector<std::string> names_of_inputs(const std::vector<SeriesInput>& inputs)
 Found smooth_values(const Array& values, std::size_t forecast, const std::string& model,
                     const std::vector<std::size_t>& seasons, bool seasons_are_certain, std::optional<bool> log,
                     const Inputs& inputs) {
+  check_forecast(forecast);
   const Known known = known_values(values);
   UsualSeriesOptions options = series_named(model);
   options.seasons = seasons, options.seasons_are_certain = seasons_are_certain;
@@ -127,8 +128,10 @@ void bind_smoothed(py::module_& module) {
       "series_times",
       [](const std::vector<std::string>& dates, std::size_t ahead) {
         if (dates.empty()) fail("times: none is given");
+        check_forecast(ahead);
         std::vector<std::size_t> steps;
         const SeriesTime time = SeriesTime::of_dates("times", dates, steps);
+        time.check_end(steps.back() + ahead);
         std::vector<std::string> texts;
         for (std::size_t t = 0; t <= steps.back() + ahead; ++t) texts.push_back(time.text(t));
         return py::make_tuple(steps, texts, time.usual_season());

@@ -7,6 +7,7 @@
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/uniform_01.hpp>
 
+#include "engine/joint/ordering.h"
 #include "engine/support/error.h"
 
 namespace {
@@ -192,4 +193,31 @@ TEST_CASE("fronts: more memory than the limit is refused before it is taken") {
       dma::Error);
   Problem q = scattered(3000, 9000);
   CHECK_THROWS_AS(eliminate(q.pattern, {.bytes = 100'000}), dma::Error);
+}
+
+TEST_CASE("fronts: what the order itself would take is counted before it is sought") {
+  constexpr std::uint32_t kWide = 1000;
+  RowPattern sums;  // three rows that share no unknown
+  for (std::uint32_t u = 0; u < 3 * kWide; ++u) {
+    sums.columns.push_back(sums.unknowns++);
+    if (sums.unknowns % kWide == 0) sums.end_row();
+  }
+  CHECK_THROWS_WITH_AS(eliminate(sums, {.bytes = 5'000'000}),
+                       "joint: the factor of 3000 unknowns needs at least 0.00801 GB, more than the limit of 0.005 GB; "
+                       "raise joint({.memory = ...}) or solve by sweeps",
+                       dma::Error);
+  CHECK(eliminate(sums, {.bytes = 100'000'000}).fronts.size() == 4);
+  RowPattern pairs{.unknowns = 3 * kWide};  // of the first 600 unknowns all pairs
+  for (std::uint32_t a = 0; a < 600; ++a)
+    for (std::uint32_t b = 0; b < a; ++b) {
+      pairs.columns.insert(pairs.columns.end(), {b, a});
+      pairs.end_row();
+    }
+  CHECK_THROWS_WITH_AS(eliminate(pairs, {.bytes = 5'000'000}),
+                       "joint: the factor of 3000 unknowns needs at least 0.005 GB, more than the limit of 0.005 GB; "
+                       "raise joint({.memory = ...}) or solve by sweeps",
+                       dma::Error);
+  const Indices all = different_rows(pairs);
+  CHECK(neighbours(pairs, all, 600 * 599).has_value());
+  CHECK_FALSE(neighbours(pairs, all, 600 * 599 - 1).has_value());
 }

@@ -227,8 +227,8 @@ TEST_CASE("joint: what has no place in a Gaussian system is refused by name, wit
         Error);
   }
   const Pair pair;
-  CHECK_THROWS_WITH_AS(compiled(pair.g, {.memory = 50}),
-                       "joint: 2 unknowns need 9.6e-08 GB, more than the limit of 5e-08 GB; raise joint({.memory = "
+  CHECK_THROWS_WITH_AS(compiled(pair.g, {.memory = 90}),
+                       "joint: 2 unknowns need 9.6e-08 GB, more than the limit of 9e-08 GB; raise joint({.memory = "
                        "...}) or solve by sweeps",
                        Error);
   CHECK_THROWS_WITH_AS(compiled(pair.g, {.tolerance = 0}), "joint: tolerance is 0; it must be above 0", Error);

@@ -124,7 +124,18 @@ TEST_CASE("network files: wrong BIF is refused with its line") {
     parents += (i == 1 ? " | a" : i == 0 ? "a" : ", a") + std::to_string(i);
   }
   CHECK(refusal_of(wide + "probability ( " + parents + " ) { default 0.5, 0.5; }")
-            .starts_with("line 31: the table of 'a0' would have 1.07e+09 numbers, more than"));
+            .starts_with("line 31: the table of 'a0' would have 1.07e+09 numbers, all tables up to it 1.07e+09, more "
+                         "than the limit of 1.68e+07; give 'a0' fewer parents"));
+  // Tables that fit one by one have a limit together.
+  parents.clear();
+  for (int i = 0; i < 23; ++i) parents += (i == 0 ? "a" : ", a") + std::to_string(i);
+  CHECK(refusal_of(wide + "probability ( a24 | a0 ) { default 0.5, 0.5; }\nprobability ( a23 | " + parents +
+                   " ) { default 0.5, 0.5; }") ==
+        "line 32: the table of 'a23' would have 1.68e+07 numbers, all tables up to it 1.68e+07, more than the limit of "
+        "1.68e+07; give 'a23' fewer parents");
+  // Lists are as long as the file, whatever it announces.
+  CHECK(refusal_of("MARKOV 1000000 2") ==
+        "line 1: the end of the file is found; the number of values of a variable is expected");
   CHECK(refusal_of(kSprinkler, {{"wet", "Yes"}}).find("variable 'wet' has no category 'Yes'; did you mean 'yes'?") ==
         0);
   CHECK(refusal_of(kSprinkler, {{"wett", "yes"}}).find("wet") != std::string::npos);

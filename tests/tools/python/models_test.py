@@ -233,3 +233,12 @@ def test_a_graph_is_written_and_a_belief_explained() -> None:
 def test_functions_keep_their_help() -> None:
     for function in (dma.run, dma.compile, dma.smooth, dma.rate, dma.HiddenMarkov.learn, dma.Graph.factor, dma.Graph.sum):
         assert function.__doc__ and "Overloaded" not in function.__doc__, function
+
+
+def test_a_series_of_too_many_steps_is_refused_before_they_are_made() -> None:
+    seconds = [f"2001-01-01T00:00:0{i}" for i in range(4)]
+    with pytest.raises(dma.Error, match="row 5: .* 126230397 steps of 1 second after the row before, .* more than 1000000"):
+        dma.smooth([1.0, 2.0, 1.5, 2.5, 2.0], times=[*seconds, "2005-01-01T00:00:00"])
+    for times in (None, seconds):
+        with pytest.raises(dma.Error, match="1000000000000 steps are to be forecast; at most 1000000 are expected"):
+            dma.smooth([1.0, 2.0, 1.5, 2.5], 10**12, times=times, model="walk")

@@ -23,9 +23,6 @@ namespace dma {
 
 namespace {
 
-constexpr double kSameStep = 1e-3;  // of a step: times are rounded when they are written down
-constexpr double kMostSteps = 1e7;  // more is a mistake in the times
-
 std::size_t column_of_values(const CsvReader& reader, const std::string& column, const std::string& time) {
   if (!column.empty()) return reader.column(column);
   const std::size_t last = reader.names().size() - 1;
@@ -36,36 +33,6 @@ std::size_t column_of_values(const CsvReader& reader, const std::string& column,
 }
 
 std::optional<double> value_of(double cell) { return std::isnan(cell) ? std::nullopt : std::optional(cell); }
-
-// The times must lie on a grid of equal steps.
-SeriesTime place_on_grid(const std::filesystem::path& file, const Eigen::VectorXd& times,
-                         std::vector<std::size_t>& steps) {
-  double step = kInfinity;
-  for (Eigen::Index i = 0; i < times.size(); ++i) {
-    if (std::isnan(times[i]))
-      fail("'{}', row {}: the time is missing; fill it in, or delete the row", file.string(), i + 1);
-    if (i == 0) continue;
-    if (!(times[i] > times[i - 1]))
-      fail("'{}', row {}: the time {} does not come after {}; sort the rows by time, each time once", file.string(),
-           i + 1, times[i], times[i - 1]);
-    step = std::min(step, times[i] - times[i - 1]);
-  }
-  if (times.size() < 2) step = 1;
-  for (Eigen::Index i = 0; i < times.size(); ++i) {
-    const double at = (times[i] - times[0]) / step, place = std::round(at);
-    if (!(place <= kMostSteps))  // nan, where times are further apart than the largest double
-      fail("'{}', row {}: the time {} is {:.0f} steps of {} after the first; are the times right?", file.string(),
-           i + 1, times[i], place, step);
-    if (std::abs(at - place) > kSameStep)
-      fail(
-          "'{}', row {}: the time {} is {:.3f} steps of {} after the first; equal steps are expected, with rows left "
-          "out where "
-          "nothing was measured",
-          file.string(), i + 1, times[i], at, step);
-    steps.push_back(static_cast<std::size_t>(place));
-  }
-  return times.size() > 0 ? SeriesTime(times[0], step) : SeriesTime();
-}
 
 // Two rows of one step, as rounding makes them, are their mean.
 void place_values(const Eigen::VectorXd& cells, std::span<const std::size_t> steps, SeriesTable& table) {
@@ -123,8 +90,10 @@ SeriesTable read_series(const std::filesystem::path& file, const std::string& co
   std::vector<std::size_t> steps;
   if (has_time) {
     table.time_name = reader.names()[columns.back()];
-    table.time = dates.cells.empty() ? place_on_grid(file, cells.rightCols(1), steps)
-                                     : SeriesTime::of_dates(file, dates.cells, steps);
+    const Eigen::VectorXd times = cells.rightCols(1);
+    table.time = dates.cells.empty()
+                     ? SeriesTime::of_numbers(file, {times.data(), static_cast<std::size_t>(times.size())}, steps)
+                     : SeriesTime::of_dates(file, dates.cells, steps);
   } else {
     steps.resize(static_cast<std::size_t>(cells.rows()));
     std::iota(steps.begin(), steps.end(), std::size_t{0});

@@ -91,6 +91,20 @@ std::string written(std::int64_t days) {
                      static_cast<unsigned>(date.day()));
 }
 
+// Every step that is left out is one that is solved for.
+constexpr double kMostMissing = 1e6;
+
+// A row that is so many steps after the one before; `missing` have been left out so far.
+void check_gap(const std::filesystem::path& file, std::size_t row, const std::string& time, double after,
+               double missing, const std::string& step) {
+  if (!(missing <= kMostMissing))  // nan, where times are further apart than the largest double
+    fail(
+        "'{}', row {}: the time {} is {:.9g} steps of {} after the row before, which leaves {:.9g} steps without a "
+        "row, more than {:.0f}; round the times to coarser steps, delete the row, or take another column of times "
+        "(--time)",
+        file.string(), row, time, after, step, missing, kMostMissing);
+}
+
 }  // namespace
 
 bool is_date(std::string_view cell) { return parsed(cell).has_value(); }
@@ -136,8 +150,52 @@ SeriesTime SeriesTime::of_dates(const std::filesystem::path& file, std::span<con
   }
   time.first_ = static_cast<double>(at[0]), time.step_ = static_cast<double>(step);
   steps.clear();
-  for (const std::int64_t each : at) steps.push_back(static_cast<std::size_t>((each - at[0] + step / 2) / step));
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    steps.push_back(static_cast<std::size_t>((at[i] - at[0] + step / 2) / step));
+    if (i > 0)
+      check_gap(file, i + 1, std::string(shown(cells[i])), static_cast<double>(steps[i] - steps[i - 1]),
+                static_cast<double>(steps[i]) - static_cast<double>(i), time.step_text());
+  }
   return time;
+}
+
+SeriesTime SeriesTime::of_numbers(const std::filesystem::path& file, std::span<const double> times,
+                                  std::vector<std::size_t>& steps) {
+  constexpr double kSameStep = 1e-3;  // of a step: times are rounded when they are written down
+  double step = times.size() < 2 ? 1 : HUGE_VAL;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (std::isnan(times[i]))
+      fail("'{}', row {}: the time is missing; fill it in, or delete the row", file.string(), i + 1);
+    if (i == 0) continue;
+    if (!(times[i] > times[i - 1]))
+      fail("'{}', row {}: the time {} does not come after {}; sort the rows by time, each time once", file.string(),
+           i + 1, times[i], times[i - 1]);
+    step = std::min(step, times[i] - times[i - 1]);
+  }
+  if (times.empty()) return {};
+  const SeriesTime time(times[0], step);
+  steps.clear();
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const double at = (times[i] - times[0]) / step, place = std::round(at);
+    const double before = i == 0 ? 0 : static_cast<double>(steps.back());
+    check_gap(file, i + 1, fmt::format("{}", times[i]), place - before, place - static_cast<double>(i),
+              time.step_text());
+    if (std::abs(at - place) > kSameStep)
+      fail(
+          "'{}', row {}: the time {} is {:.3f} steps of {} after the first; equal steps are expected, with rows left "
+          "out where nothing was measured",
+          file.string(), i + 1, times[i], at, step);
+    steps.push_back(static_cast<std::size_t>(place));
+  }
+  return time;
+}
+
+void SeriesTime::check_end(std::size_t steps) const {
+  constexpr double kLastYear = 32767;  // of the calendar
+  const double last = is_date() ? number(steps) : 0;
+  if (last > kLastYear)
+    fail("the series would end in the year {:.0f}; dates up to the year {:.0f} are known: forecast fewer steps", last,
+         kLastYear);
 }
 
 std::string SeriesTime::text(std::size_t t) const {

@@ -22,12 +22,17 @@ class SeriesTime {
   // rounded to steps as long as the rows are usually apart.
   static SeriesTime of_dates(const std::filesystem::path& file, std::span<const std::string> cells,
                              std::vector<std::size_t>& steps);
+  // The same of times that are numbers, which must lie on a grid of equal steps.
+  static SeriesTime of_numbers(const std::filesystem::path& file, std::span<const double> times,
+                               std::vector<std::size_t>& steps);
 
   bool is_date() const { return unit_ != Unit::number; }
   bool is_rounded() const { return is_rounded_; }
   std::string text(std::size_t t) const;
   double number(std::size_t t) const;  // the time itself or, for pictures, the year with its fraction
   std::string step_text() const;       // "1 month", "7 days"
+  // An Error where `steps` of them end after the last year that a date can name.
+  void check_end(std::size_t steps) const;
   // Steps after which such dates usually repeat themselves: months of a year, days of a week, hours of a day.
   std::optional<std::size_t> usual_season() const;
 

@@ -21,8 +21,6 @@ namespace dma {
 
 namespace {
 
-constexpr std::size_t kMostForecasts = 1'000'000;
-
 struct SmoothRequest {
   std::filesystem::path data, out, plot, report;
   std::string command_line, column, time, model = "auto", season = "auto", inputs;
@@ -159,6 +157,7 @@ void smooth(const SmoothRequest& request) {
   if (!table.inputs.empty() && forecast > table.ahead)
     fail("--forecast: {} steps are asked for, but inputs are known of {}; add rows with inputs and an empty value",
          forecast, table.ahead);
+  table.time.check_end(table.values.size() + forecast);
   Smoothed found;
   std::optional<SeriesChoice> choice;
   {
