@@ -193,9 +193,26 @@ double bytes_of(const Network& network, const std::vector<Clique>& cliques) {
        widest.size(), names, entries, bytes / 1e9, limit / 1e9);
 }
 
+// The unknown nodes of a factor are a clique, and each two of them are linked: counted before the links are made.
+void check_scopes(const Network& network, const Values& values, const PlanData& plan, double limit) {
+  constexpr double kBytesPerLink = 16;  // both ends, and a copy of them
+  double links = 0;
+  NodeList unknown;
+  for (const Scope& scope : network.scopes) {
+    unknown.clear();
+    for (const std::uint32_t v : network.nodes_of(scope))
+      if (values[v] == kNone) unknown.push_back(v);
+    const auto count = static_cast<double>(unknown.size());
+    links += 0.5 * count * (count - 1);
+    const double bytes = std::max(entries_of(network, unknown) * sizeof(double), kBytesPerLink * links);
+    if (bytes > limit) refuse(network, plan, unknown, bytes, limit);
+  }
+}
+
 }  // namespace
 
 CliqueTree::CliqueTree(const Network& network, const Values& values, const PlanData& plan, std::uint64_t limit) {
+  check_scopes(network, values, plan, static_cast<double>(limit));
   const Links links = links_of(network, values);
   const double most = std::log2(static_cast<double>(limit) / sizeof(double));
   double bytes = HUGE_VAL;

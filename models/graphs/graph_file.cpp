@@ -124,7 +124,7 @@ void name_categories(const Node& node, GraphFile& file, VariableId id) {
   node.checked([&] { file.graph.name_categories(id, std::move(names)); });
 }
 
-void read_variable(const std::string& name, const Node& node, std::span<const GivenText> given, GraphFile& file) {
+void read_variable(const std::string& name, const Node& node, bool is_given, GraphFile& file) {
   node.object({"size", "family", "categories", "observed", "shared", "start"});
   const auto size = static_cast<std::size_t>(
       node.has("size") ? node.at("size").whole(1, std::numeric_limits<std::int32_t>::max()) : 1);
@@ -133,7 +133,7 @@ void read_variable(const std::string& name, const Node& node, std::span<const Gi
     family = fmt::format("categorical({})", node.at("categories").array().json().size());
   const bool is_shared = node.has("shared") && node.at("shared").flag();
   if (name.empty()) node.refuse("a variable without a name; give it one");
-  const bool is_observed = node.has("observed") || std::ranges::find(given, name, &GivenText::variable) != given.end();
+  const bool is_observed = node.has("observed") || is_given;
   if (is_shared && is_observed) node.refuse("'{}' is both observed and shared; leave one of them out", name);
   const VariableId id = node.checked([&] {
     return is_observed ? file.graph.observed(name, size, family)
@@ -306,9 +306,8 @@ Json connection_json(const Connection& c, const Graph& graph) {
   if (c.reach == Reach::identical && c.port.empty()) return name;
   Json json{{"variable", name}};
   if (!c.port.empty()) json["port"] = c.port.get();
-  if (c.reach != Reach::identical) {
+  if (c.reach != Reach::identical)
     json["reach"] = std::ranges::find(kReaches, c.reach, &std::pair<Reach, std::string_view>::first)->second;
-  }
   if (c.reach == Reach::gather) json["table"] = c.table.get();
   if (c.reach == Reach::shift) json["lag"] = c.lag();
   if (c.reach == Reach::given && c.entries() != 1) json["entries"] = c.entries();
@@ -338,7 +337,9 @@ GraphFile parse_graph(std::string_view text, std::span<const GivenText> given) {
   file.method = root.text_of("method");
   const Node variables = root.at("variables");
   if (!variables.json().is_object()) variables.refuse_type("an object");
-  for (const auto& [name, value] : variables.json().items()) read_variable(name, variables.at(name), given, file);
+  const auto given_names = variables_of(given);
+  for (const auto& [name, value] : variables.json().items())
+    read_variable(name, variables.at(name), given_names.contains(name), file);
   file.observe(given);
   const Node factors = root.at("factors").array();
   for (std::size_t i = 0; i < factors.json().size(); ++i) read_factor(factors.at(i), file.graph);

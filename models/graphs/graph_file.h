@@ -39,6 +39,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/graph/graph.h"
@@ -52,6 +53,8 @@ namespace dma {
 struct GivenText {
   std::string variable, value;
 };
+// Their variables, for those who ask many times.
+std::unordered_set<std::string_view> variables_of(std::span<const GivenText> given);
 
 struct GraphFile {
   struct Observation {

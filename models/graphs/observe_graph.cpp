@@ -34,7 +34,15 @@ void GraphFile::observe(State& state) const {
   }
 }
 
+std::unordered_set<std::string_view> variables_of(std::span<const GivenText> given) {
+  std::unordered_set<std::string_view> names;
+  for (const GivenText& one : given) names.insert(one.variable);
+  return names;
+}
+
 void GraphFile::observe(std::span<const GivenText> given) {
+  std::vector<std::size_t> place(graph.variables().size(), observations.size() + given.size());  // by variable
+  for (std::size_t i = 0; i < observations.size(); ++i) place[observations[i].variable.value] = i;
   for (const auto& [name, text] : given) {
     const VariableId id = graph.find_variable(name);
     std::vector<std::optional<double>> values;
@@ -44,8 +52,11 @@ void GraphFile::observe(std::span<const GivenText> given) {
       values.emplace_back(graph.category(id, std::string_view(text).substr(begin, end - begin)));
       first = end + 1;
     }
-    std::erase_if(observations, [&](const Observation& before) { return before.variable == id; });
-    observations.push_back({id, std::move(values)});
+    std::size_t& at = place[id.value];
+    if (at < observations.size())
+      observations[at].values = std::move(values);
+    else
+      at = observations.size(), observations.push_back({id, std::move(values)});
   }
 }
 

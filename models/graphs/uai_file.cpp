@@ -65,11 +65,11 @@ GraphFile network_file::graph_of(const std::vector<NetworkVariable>& variables, 
   refuse_cycle(variables, functions);
   GraphFile file;
   std::vector<VariableId> ids;
+  const auto given_names = variables_of(given);
   for (const NetworkVariable& v : variables) try {
       const std::string family = fmt::format("categorical({})", v.values);
-      const auto found = std::ranges::find(given, v.name, &GivenText::variable);
-      ids.push_back(found == given.end() ? file.graph.variable(v.name, 1, family)
-                                         : file.graph.observed(v.name, 1, family));
+      ids.push_back(given_names.contains(v.name) ? file.graph.observed(v.name, 1, family)
+                                                 : file.graph.variable(v.name, 1, family));
       if (!v.categories.empty()) file.graph.name_categories(ids.back(), v.categories);
     } catch (const Error& error) {
       fail("line {}: {}", v.line, error.what());

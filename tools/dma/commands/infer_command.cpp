@@ -179,12 +179,12 @@ void name_contradiction(const GraphFile& file, const Solved& solved, const Exact
 // Observed variables without a value, beside shared ones, are columns of a table.
 void print_columns(const GraphFile& file, const std::string& graph) {
   std::vector<std::string> columns, shared;
+  std::vector<bool> is_given(file.graph.variables().size());
+  for (const GraphFile::Observation& one : file.observations)
+    if (std::ranges::any_of(one.values, [](const auto& x) { return x.has_value(); })) is_given[one.variable.value] = true;
   for (std::uint32_t v = 0; v < file.graph.variables().size(); ++v) {
     const Graph::Variable& variable = file.graph.variables()[v];
-    const bool is_given = std::ranges::any_of(file.observations, [&](const GraphFile::Observation& one) {
-      return one.variable.value == v && std::ranges::any_of(one.values, [](const auto& x) { return x.has_value(); });
-    });
-    if (variable.observed && !is_given) columns.push_back(variable.name);
+    if (variable.observed && !is_given[v]) columns.push_back(variable.name);
     if (variable.shared) shared.push_back(variable.name);
   }
   if (!columns.empty() && !shared.empty())
