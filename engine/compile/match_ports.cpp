@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "engine/support/sizes.h"
@@ -141,6 +142,8 @@ bool may_repeat(const Resolved::Factor& factor) {
     if (port.terms > 1 && !(map.is_affine() && map.divisor == 1 && map.modulus >= port.terms)) return true;
     for (std::size_t q = 0; q < p; ++q) {
       const IndexMap& other = factor.ports[q].elements;
+      constexpr std::size_t kMostCompared = 10'000;
+      if (port.variables.size() * factor.ports[q].variables.size() > kMostCompared) return true;
       const bool is_apart = port.terms == 1 && factor.ports[q].terms == 1 && map.is_identical() &&
                             other.is_identical() && map.base != other.base;  // two places of a chain
       for (const VariableId v : port.variables)
@@ -248,7 +251,7 @@ std::uint32_t terms_of(const Variables& variables, const Graph::Factor& factor, 
   const std::uint32_t size = has_table ? checked_size(c.entries(), what) : variables[c.variable.value].elements();
   if (c.reach == Reach::all_to_one || c.reach == Reach::column) return size;
   if (c.reach == Reach::row || c.reach == Reach::shift) return 1;
-  if (const Lags lags(factor); lags.any() && c.reach == Reach::identical && size == slots + lags.in_all()) return 1;
+  if (c.reach == Reach::identical && size > slots && size == slots + Lags(factor).in_all()) return 1;
   if (size % slots != 0)
     fail("{}: plate sizes do not fit: '{}' has {} elements, which do not divide among {} slots", where(factor),
          variables[c.variable.value].name, size, slots);
@@ -289,8 +292,12 @@ void connect(const Variables& variables, const Graph::Factor& factor, const Port
              std::uint32_t slots, Resolved::Port& port) {
   if (spec.variadic) port = variadic_port(variables, factor, ends, slots);
   else connect_one(variables, factor, *ends[0], slots, port);
+  constexpr std::size_t kFew = 16;  // that are searched sooner than a set is made
+  std::unordered_set<std::uint32_t> met;
   for (const Connection* c : ends)
-    if (std::ranges::find(port.variables, c->variable) == port.variables.end()) port.variables.push_back(c->variable);
+    if (ends.size() > kFew ? met.insert(c->variable.value).second
+                           : std::ranges::find(port.variables, c->variable) == port.variables.end())
+      port.variables.push_back(c->variable);
 }
 
 void check_terms(const Graph::Factor& factor, const Kind& kind, const Resolved::Factor& resolved) {

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <unordered_set>
 
 #include "engine/messages/family.h"
 #include "engine/support/sizes.h"
@@ -343,10 +344,10 @@ void Graph::name_categories(VariableId id, std::vector<std::string> names) {
   const std::uint32_t dimension = parse_family((*this)[id].family).dimension, expected = dimension == 0 ? 2 : dimension;
   if (names.size() != expected)
     fail("variable '{}': {} categories are named, but it has {}", name(id), names.size(), expected);
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (std::ranges::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
-        names.begin() + static_cast<std::ptrdiff_t>(i))
-      fail("variable '{}': two of its categories are called '{}'; rename one of them", name(id), names[i]);
+  std::unordered_set<std::string_view> met;
+  for (const std::string& one : names)
+    if (!met.insert(one).second)
+      fail("variable '{}': two of its categories are called '{}'; rename one of them", name(id), one);
   categories_[id.value] = std::move(names);
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <memory>
@@ -100,10 +101,12 @@ std::vector<std::string> uninformed(const Graph& graph, const State& state, std:
 
 // "= LOW", or "LOW 0.12, NORMAL 0.8, HIGH 0.08": the belief of a variable whose categories have names.
 std::string text_by_name(std::span<const std::string> categories, const Belief& belief, std::size_t i) {
-  const bool is_scalar = belief.family().components() == 1;  // yes or no
+  const Components message = belief.message(i);
+  std::vector<double> means = Belief("", belief.family(), {message.begin(), message.end()}).means();
+  if (means.size() == 1) means.insert(means.begin(), 1 - means[0]);  // yes or no
   std::vector<std::string> parts;
   for (std::size_t k = 0; k < categories.size(); ++k) {
-    const double p = is_scalar ? (k == 0 ? 1 - belief.mean(i) : belief.mean(i)) : belief.mean(i, k);
+    const double p = means[k];
     if (belief.message(i)[0].is_point() && p == 1) return "= " + printable(categories[k]);
     parts.push_back(fmt::format("{} {:.4g}", printable(categories[k]), p));
   }
@@ -155,11 +158,8 @@ Json beliefs_json(const Graph& graph, const State& state, std::size_t shown) {
     Json& entry = json[graph.variables()[v].name] = {{"family", belief.family().text()}};
     for (const std::string& category : graph.categories(VariableId{static_cast<std::uint32_t>(v)}))
       entry["categories"].push_back(category);
-    for (std::size_t i = 0; i < belief.size(); ++i)
-      for (std::size_t k = 0; k < belief.family().components(); ++k) {
-        entry["mean"].push_back(json_number(belief.mean(i, k)));
-        entry["sd"].push_back(json_number(belief.sd(i, k)));
-      }
+    for (const double mean : belief.means()) entry["mean"].push_back(json_number(mean));
+    for (const double variance : belief.variances()) entry["sd"].push_back(json_number(std::sqrt(variance)));
   }
   return json;
 }
