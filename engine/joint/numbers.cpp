@@ -152,6 +152,9 @@ double Numbers::objective(std::uint32_t rows) {
     sums[r] = values[system->cavity_elements[r - system->first_cavity_row]];
   for (std::uint32_t r = system->first_site_row; r < rows; ++r)
     sums[r] = values[system->site_elements[r - system->first_site_row]];
+  return cost(rows);
+}
+double Numbers::cost(std::uint32_t rows) const {
   double total = 0;
   for (std::uint32_t r = 0; r < rows; ++r) total += (0.5 * weights[r] * sums[r] - taus[r]) * sums[r];
   return total;

@@ -35,6 +35,8 @@ class Numbers {
   // Minus the log density of rows and cavities with the roots at x, without their normalisers; sites have no part in
   // it.
   double evaluate_rows(std::span<const double> x);
+  // The part that rows have in the objective evaluated last, without cavities and sites.
+  double cost_of_rows() const { return cost(system->first_cavity_row); }
   // The rows over the roots, from the gains evaluated last. False if they are what they were.
   bool trace();
   // Minus the derivative of the objective, by unknown, into `gradient`.
@@ -112,6 +114,7 @@ class Numbers {
   bool keep_parameters(std::size_t first_view, std::size_t count, std::size_t slots, std::vector<double>& kept);
   void sum_plate(const RowPlate& plate, const std::vector<double>& from, std::vector<double>& out) const;
   double objective(std::uint32_t rows);
+  double cost(std::uint32_t rows) const;
 
   const PlanData* plan_ = nullptr;
   std::vector<double> gains_, coefficients_, traced_gains_;

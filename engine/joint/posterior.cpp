@@ -52,14 +52,14 @@ double along(const Numbers::Sparse& row, std::span<const double> solved) {
   return sum;
 }
 
-// What makes a cavity a density: the objective counts exp(tau x - rho x^2 / 2).
-double log_scale_of_cavity(const State& state, const Numbers& n, std::uint32_t r) {
-  const double rho = n.weights[r], tau = n.taus[r];
-  if (rho > 0) return 0.5 * (std::log(rho / (2 * std::numbers::pi)) - tau * (tau / rho));
-  if (rho == 0 && tau == 0) return 0;
+// The log density of a cavity at the solution.
+double log_cavity(const State& state, const Numbers& n, std::uint32_t r) {
+  const Gaussian cavity(n.taus[r], n.weights[r]);
+  const std::uint32_t element = n.system->cavity_elements[r - n.system->first_cavity_row];
+  if (cavity.rho > 0 || cavity == Gaussian()) return log_density(cavity, n.values[element]);
   fail("no evidence: what shared '{}' has learned elsewhere has precision {} and cannot be normalised; give it one "
        "above 0",
-       state.plan()->element_name(n.system->cavity_elements[r - n.system->first_cavity_row]), rho);
+       state.plan()->element_name(element), cavity.rho);
 }
 
 struct Range {
@@ -260,7 +260,7 @@ double joint_system::log_evidence_of(const State& state, const Memory& memory) {
   for (std::uint32_t r = 0; r < n.system->first_cavity_row; ++r)
     if (n.weights[r] > 0) sum += 0.5 * std::log(n.weights[r] / kTwoPi);
   for (std::uint32_t r = n.system->first_cavity_row; r < n.system->first_site_row; ++r)
-    sum += log_scale_of_cavity(state, n, r);
+    sum += log_cavity(state, n, r);
   sum += n.log_gains_of_noise();
   for (const Numbers::Prediction& p : n.predictions()) sum -= std::log(std::abs(p.coefficient));
   return sum + memory.sites.log_scales(state, n);

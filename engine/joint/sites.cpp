@@ -12,10 +12,10 @@ namespace dma::joint_system {
 
 namespace {
 
-// log of the integral of N(z; cavity) exp(tau z - rho z^2 / 2).
-double log_site_integral(const Natural& cavity, const Natural& site) {
-  const double rho = cavity.rho + site.rho, tau = cavity.tau + site.tau;
-  return 0.5 * (std::log(cavity.rho / rho) + tau * tau / rho - cavity.tau * cavity.tau / cavity.rho);
+// log of the integral of N(z; cavity) times the site, which counts as 1 at `at`: the ratio there of the cavity and of
+// what both make. At their mean it has no large terms that cancel.
+double log_site_integral(const Gaussian& cavity, const Natural& site, double at) {
+  return log_density(cavity, at) - log_density(Gaussian(multiply(cavity, site)), at);
 }
 
 // log E[f] over the one unknown argument, by the trapezoidal rule: spectrally accurate for what is smooth.
@@ -184,15 +184,17 @@ double Sites::log_scales(const State& state, const Numbers& numbers) const {
         for (std::uint32_t t = 0; t < port.terms; ++t) {
           const std::size_t q = std::size_t{s} * port.terms + t, at = port.first + q;
           const bool is_known = port.rows[q] == kNone;  // no refresh looks at sites that reach nothing else
-          const Natural arrival =
+          const Gaussian arrival =
               is_known ? Gaussian::point(numbers.values[port.elements[q]]) : Gaussian(tau_[at], rho_[at]);
           if (!is_known) {
             unknown = arguments.size(), ++unknowns;
-            if (!refused_[at]) total -= log_site_integral(arrival, {numbers.site_tau[at], numbers.site_rho[at]});
+            const double tau = numbers.site_tau[at], rho = numbers.site_rho[at],
+                         mean = numbers.values[port.elements[q]];
+            total -= refused_[at] ? (0.5 * rho * mean - tau) * mean : log_site_integral(arrival, {tau, rho}, mean);
           }
           is_missing |= is_known && numbers.missing[port.elements[q]] != 0;
           arrivals.push_back(arrival);
-          arguments.push_back(Gaussian(arrival).mean());
+          arguments.push_back(arrival.mean());
         }
       for (const ParameterView& view : views)
         parameters.insert(parameters.end(), view.at(0, s), view.at(0, s) + view.terms);

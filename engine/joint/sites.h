@@ -23,7 +23,8 @@ class Sites {
   const Kind* without_density(const PlanData& plan) const;
   // Sum over factors of their log density at the values of all elements.
   double log_density(const State& state, const Numbers& numbers);
-  // Sum over factors of log (integral of cavity times factor / integral of cavity times site).
+  // Sum over factors of log (integral of cavity times factor / integral of cavity times site), sites counting as 1 at
+  // the values of their elements.
   double log_scales(const State& state, const Numbers& numbers) const;
 
  private:

@@ -319,7 +319,7 @@ void JointSolver::finish(const State& state, Memory& memory, Report& report, boo
   const bool whole = n.factorise(0);
   n.invert();
   n.predict();
-  memory.objective = joint.objective;
+  memory.objective = n.cost_of_rows();
   memory.is_undetermined.clear();
   if (!std::isfinite(joint.objective) || !std::isfinite(joint.gradient) || !n.is_finite())
     report.stop = Report::Stop::diverged;

@@ -48,7 +48,7 @@ class Memory : public SolverMemory {
   std::vector<std::uint8_t> is_undetermined;    // by unknown; empty: none is
   std::vector<std::vector<double>> directions;  // along which nothing changes, by unknown
   bool has_all_directions = true;
-  double objective = 0;
+  double objective = 0;  // of rows that are neither cavities nor sites
   const Watch* watch = nullptr;  // of the run
   std::unique_ptr<HyperPoints> hypers;
 };

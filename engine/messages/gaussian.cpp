@@ -42,6 +42,7 @@ Natural multiply_unusual(const Natural& a, const Natural& b) {
 double log_density(const Gaussian& g, double x) {
   if (g.is_uniform()) return 0;
   if (g.is_point()) return x == g.tau ? kInfinity : -kInfinity;
+  if (widens(g)) return 0.5 * (std::log(-g.rho) - kLogTwoPi - (x - g.mean()) * g.rho * (x - g.mean()));
   return log_density_at(distance(x, g.mean()) * std::sqrt(g.rho), g.rho);
 }
 
@@ -56,9 +57,7 @@ bool any_uniform(std::span<const Gaussian> messages) {
   return std::ranges::any_of(messages, &Gaussian::is_uniform);
 }
 
-double log_normaliser(const Gaussian& g) {
-  return widens(g) ? 0.5 * (g.tau / g.rho * g.tau + kLogTwoPi - std::log(-g.rho)) : -log_density(g, 0);
-}
+double log_normaliser(const Gaussian& g) { return -log_density(g, 0); }
 
 double log_overlap(const Gaussian& p, const Gaussian& q) {
   if (p.is_uniform() || q.is_uniform()) return 0;

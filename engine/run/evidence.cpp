@@ -55,6 +55,7 @@ class BetheEnergy {
  private:
   // Summing all others anew loses no digits; where there are more messages, dividing costs less.
   static constexpr std::size_t kFew = 32;
+  static constexpr double kRounding = 1e-15;
 
   PlanData::Variable variable_at(std::uint32_t e) const { return plan_.variables[variable_of_[e]]; }
 
@@ -90,13 +91,17 @@ class BetheEnergy {
     has_bound_ |= is_variational;
     bool is_missing = false;
     Arrivals arrivals, beliefs;
+    Centres centres;
     std::vector<Family> families;
     for (const Group::Port& port : group.ports) {
       auto& list = arrivals.emplace_back();
       auto& believed = beliefs.emplace_back();
+      auto& centre = centres.emplace_back();
       for (std::uint32_t t = 0; t < port.terms; ++t) {
         const std::uint32_t q = s * port.terms + t, e = state_.element(port, q);
         list.push_back(arrival(e, port.first_slot + q));
+        const bool has_centre = variable_at(e).family->is_like_gaussian && !variable_at(e).observed;
+        centre.push_back(has_centre ? Gaussian(belief_at(e)).mean() : std::nan(""));
         if (is_variational) believed.push_back(variable_at(e).observed ? list.back() : belief_at(e));
       }
       families.push_back(variable_at(state_.element(port, s * port.terms)).family);
@@ -118,8 +123,9 @@ class BetheEnergy {
     }
     try {
       of_factor_[group.members[member]] +=
-          is_variational && !is_missing ? log_variational_mass(*group.kind, beliefs, arrivals, parameters, families)
-                                        : log_mass(*group.kind, factor.method, arrivals, parameters, families);
+          is_variational && !is_missing
+              ? log_variational_mass(*group.kind, beliefs, arrivals, parameters, families, centres, &largest_)
+              : log_mass(*group.kind, factor.method, arrivals, parameters, families, centres, &largest_);
     } catch (const Error& error) {
       fail("no evidence: factor '{}': {}", plan_.slot_name(g, s), error.what());
     }
@@ -129,19 +135,18 @@ class BetheEnergy {
     const bool is_missing =
         plan_.variables[v].observed && is_flat(message);  // unknown in this run, as the latent ones are
     if ((plan_.variables[v].observed && !is_missing) || message[0].is_point()) return;
-    add_normaliser(v, message, 1, "what reaches a factor",
-                   log_normaliser_of_arrival(plan_.variables[v].family, message));
+    if (!plan_.variables[v].family->is_like_gaussian) add_normaliser(v, message, 1, "what reaches a factor");
   }
   void add_normaliser(std::uint32_t v, Components message, double times, std::string_view what) {
-    add_normaliser(v, message, times, what, log_normaliser_or_flat(plan_.variables[v].family, message));
-  }
-  void add_normaliser(std::uint32_t v, Components message, double times, std::string_view what, double a) {
     const auto& variable = plan_.variables[v];
-    if (std::isnan(a))
-      fail("no evidence: {} from '{}' is {} and cannot be normalised; give it a proper prior", what, variable.name,
-           variable.family->text(message));
+    const double a = log_normaliser_or_flat(variable.family, message);
+    if (std::isnan(a)) refuse(v, message, what);
     of_variable_[v] += times * a;
     largest_ = std::max(largest_, std::abs(a));
+  }
+  [[noreturn]] void refuse(std::uint32_t v, Components message, std::string_view what) const {
+    fail("no evidence: {} from '{}' is {} and cannot be normalised; give it a proper prior", what,
+         plan_.variables[v].name, plan_.variables[v].family->text(message));
   }
 
   void add_variable(std::uint32_t v) {
@@ -150,11 +155,22 @@ class BetheEnergy {
     std::vector<Natural> belief(components);
     for (std::uint32_t i = 0; i < variable.elements(); ++i) {
       const std::uint32_t e = variable.first_element + i * components;
+      const auto messages = static_cast<double>(at_[e].size());
       for (std::uint32_t k = 0; k < components; ++k) belief[k] = product_at(e + k);
       if (variable.shared) add_cavity(v, i);
       if (belief[0].is_point()) add_point(v, e, belief[0]);
-      else add_normaliser(v, belief, 1 - static_cast<double>(at_[e].size()), "the belief");
+      else if (variable.family->is_like_gaussian) add_gaussian(v, belief_at(e), 1 - messages);
+      else add_normaliser(v, belief, 1 - messages, "the belief");
     }
+  }
+  // A(belief) of messages that are 1 at its mean. The mean is rounded, which a belief that is narrower than its last
+  // digit multiplies.
+  void add_gaussian(std::uint32_t v, const Natural& belief, double times) {
+    if (belief.is_uniform()) return;
+    if (!belief.is_proper()) refuse(v, Components(&belief, 1), "the belief");
+    const double mean = belief.tau / belief.rho;
+    of_variable_[v] -= times * log_density(Gaussian(belief), mean);
+    largest_ = std::max(largest_, kRounding * mean * belief.tau);
   }
   // The factor it stands for is its own density: A(belief) - A(cavity) - A(arrival), the last of which cancels.
   void add_cavity(std::uint32_t v, std::uint32_t element) {
@@ -170,10 +186,16 @@ class BetheEnergy {
         of_variable_[v] += variable.family->log_density(cavity, observed_value(variable.family, belief));
       return;
     }
+    if (variable.family->is_like_gaussian) {
+      add_gaussian(v, belief[0], 1);
+      of_variable_[v] += log_density(Gaussian(cavity[0]), Gaussian(belief[0]).mean());
+      return;
+    }
     add_normaliser(v, belief, 1, "the belief");
     add_normaliser(v, cavity, -1, "the cavity");
   }
-  // Of an element that one factor fixes, each other message m counts with -log m(location). Where several factors fix
+  // Of an element that one factor fixes, each other message m counts with -log m(location), which is 0 of a Gaussian's
+  // that are 1 there. Where several factors fix
   // it, each hears the point mass of another, and a value that has a probability needs nothing more.
   void add_point(std::uint32_t v, std::uint32_t e, const Natural& point) {
     const auto& variable = plan_.variables[v];
@@ -185,7 +207,7 @@ class BetheEnergy {
     if (points > 1 || !(variable.family->is_like_gaussian || has_probability))
       fail("no evidence: '{}' is known exactly though it is not observed; put gaussian_noise between", variable.name);
     for (const std::uint32_t slot : at_[e])
-      if (const Natural m = state_.message(slot); !m.is_point())
+      if (const Natural m = state_.message(slot); !m.is_point() && !variable.family->is_like_gaussian)
         of_variable_[v] -= point.tau * (m.tau - 0.5 * m.rho * point.tau);  // rho is 0 in a family of yes and no
   }
 
@@ -214,13 +236,12 @@ class BetheEnergy {
     if (has_loops_) out.why = "the graph has loops: the Bethe approximation";
     else if (has_bound_ && are_others_exact()) out.why = "a lower bound: some messages are variational";
     else if (!state_.has_exact_messages()) out.why = "some messages are projections: EP's estimate";
+    constexpr double kAllowed = 1e-8;
+    if (kRounding * largest_ > kAllowed * (1 + std::abs(out.log_value)))
+      out.why = fmt::format("parts of {:.0e} cancel, and with them its digits", largest_);
     // A factor that allows nothing is proof enough, however far the run came: messages forbid only what cannot be.
     if (ended != Stop::exact && ended != Stop::converged && out.log_value != -kInfinity)
       out.why = "the messages of the run have not settled";
-    // A variable that is known to 1e-40 has normalisers of 1e80, whose sum is asked to be about 1.
-    constexpr double kRounding = 1e-15, kAllowed = 1e-8;
-    if (out.why.empty() && kRounding * largest_ > kAllowed * (1 + std::abs(out.log_value)))
-      out.why = fmt::format("parts of {:.0e} cancel, and with them its digits", largest_);
     return out;
   }
 

@@ -15,7 +15,6 @@ double log_density_at(const Family& family, Components density, Components point
 
 // A density of one variable, known by the message it always sends.
 double log_mass_of_prior(const Family& family, Components density, Components arrival) {
-  if (family->is_like_gaussian && widens(arrival[0])) return log_overlap(Gaussian(density[0]), Gaussian(arrival[0]));
   if (arrival[0].is_point()) return log_density_at(family, density, arrival);
   if (density[0].is_point())
     return is_flat(arrival) ? -log_normaliser_or_flat(family, arrival) : log_density_at(family, arrival, density);
@@ -40,6 +39,56 @@ std::vector<Natural> laid_out(const Arrivals& ports) {
   return flat;
 }
 
+double centre_of(const Centres& centres, std::size_t port, std::size_t term) {
+  return centres.empty() ? std::nan("") : centres[port][term];
+}
+
+constexpr std::size_t kNoPort = static_cast<std::size_t>(-1);
+
+// Sum of the log densities of what arrives, where it is to count as 1, at all ports but one.
+double sum_at_centres(const Arrivals& arrivals, const Centres& centres, std::size_t without, double* largest) {
+  double sum = 0;
+  for (std::size_t p = 0; p < centres.size(); ++p)
+    for (std::size_t t = 0; p != without && t < centres[p].size(); ++t) {
+      if (std::isnan(centres[p][t]) || arrivals[p][t].is_point()) continue;
+      const double at = log_density(Gaussian(arrivals[p][t]), centres[p][t]);
+      sum += at, *largest = std::max(*largest, std::abs(at));
+    }
+  return sum;
+}
+
+// log of the integral of a density times what arrives, which is 1 at the centre: p(c) / q(c) for the q that both make.
+double log_overlap_at(const Gaussian& p, const Gaussian& arrives, double centre) {
+  if (std::isnan(centre)) return log_overlap(p, arrives);
+  if (arrives.is_uniform() || p.is_uniform()) return -log_density(arrives, centre);
+  if (p.is_point()) return p.tau == centre ? 0 : log_density(arrives, p.tau) - log_density(arrives, centre);
+  const Gaussian both = p * arrives;
+  return both.is_proper() ? log_density(p, centre) - log_density(both, centre) : std::nan("");
+}
+
+// By an end x whose message is exact and is not made from what arrives there: f integrated over all others is in
+// proportion to it, so that with q, the message times what arrives at x, the integral is that of f at x = c over q(c).
+double log_mass_by_integral(const Kind& kind, Arrivals arrivals, std::span<const double> parameters,
+                            const Centres& centres, double* largest) {
+  double at_end = 0;
+  for (const MessageFunction& m : kind.messages()) {
+    const std::size_t port = m.target;
+    if (m.method != kExact || kind.ports()[port].variadic || std::isnan(centre_of(centres, port, 0)) ||
+        arrivals[port][0].is_point() || std::ranges::find(m.reads, port) != m.reads.end())
+      continue;
+    const auto message = evaluate(kind, m.method, port, arrivals, parameters);
+    const Gaussian both(message ? multiply((*message)[0], arrivals[port][0]) : Natural());
+    if (!both.is_proper()) continue;
+    at_end = log_density(both, centres[port][0]);
+    arrivals[port][0] = Gaussian::point(centres[port][0]);
+    break;
+  }
+  const double found = kind.log_integral()(laid_out(arrivals), parameters);
+  if (std::isnan(found))
+    fail("too little is known of what it reads for its integral to be a number; give its variables priors");
+  return found - at_end - sum_at_centres(arrivals, centres, kNoPort, largest);
+}
+
 }  // namespace
 
 std::vector<double> observed_value(const Family& family, Components point) {
@@ -55,19 +104,9 @@ double log_normaliser_or_flat(const Family& family, Components message) {
   return is_flat(message) ? 0.0 : std::nan("");
 }
 
-double log_normaliser_of_arrival(const Family& family, Components message) {
-  return family->is_like_gaussian && widens(message[0]) ? log_normaliser(Gaussian(message[0]))
-                                                        : log_normaliser_or_flat(family, message);
-}
-
 double log_mass(const Kind& kind, std::string_view method, const Arrivals& arrivals, std::span<const double> parameters,
-                const std::vector<Family>& families) {
-  if (kind.log_integral()) {
-    const double found = kind.log_integral()(laid_out(arrivals), parameters);
-    if (std::isnan(found))
-      fail("too little is known of what it reads for its integral to be a number; give its variables priors");
-    return found;
-  }
+                const std::vector<Family>& families, const Centres& centres, double* largest) {
+  if (kind.log_integral()) return log_mass_by_integral(kind, arrivals, parameters, centres, largest);
   std::vector<std::size_t> outputs;
   for (std::size_t p = 0; p < kind.ports().size(); ++p)
     if (kind.ports()[p].output) outputs.push_back(p);
@@ -87,15 +126,18 @@ double log_mass(const Kind& kind, std::string_view method, const Arrivals& arriv
            kind.ports()[p].name);
   const auto density = evaluate(kind, forward->method, out, arrivals, parameters);
   if (!density) fail("its message to '{}' was refused", kind.ports()[out].name);
-  if (is_prior) return log_mass_of_prior(family, *density, arrivals[out]);
   const Gaussian made((*density)[0]), arrives(arrivals[out][0]);
-  if (made.is_point() && arrives.is_point())
+  if (is_conditional && made.is_point() && arrives.is_point())
     fail("all its variables are known exactly, and its density there is not finite; put gaussian_noise between");
-  return arrives.is_point() ? log_density_at(family, *density, arrivals[out]) : log_overlap(made, arrives);
+  const double of_others = sum_at_centres(arrivals, centres, out, largest);
+  if (is_prior && !family->is_like_gaussian) return log_mass_of_prior(family, *density, arrivals[out]) - of_others;
+  if (arrives.is_point()) return log_density_at(family, *density, arrivals[out]) - of_others;
+  return log_overlap_at(made, arrives, centre_of(centres, out, 0)) - of_others;
 }
 
 double log_variational_mass(const Kind& kind, const Arrivals& beliefs, const Arrivals& arrivals,
-                            std::span<const double> parameters, const std::vector<Family>& families) {
+                            std::span<const double> parameters, const std::vector<Family>& families,
+                            const Centres& centres, double* largest) {
   if (!kind.expected_log())
     fail("kind '{}' gives no part of the variational bound; choose another method for its evidence, or register "
          "kind.expected_log(...)", kind.name());
@@ -108,7 +150,7 @@ double log_variational_mass(const Kind& kind, const Arrivals& beliefs, const Arr
     }
   if (!std::isfinite(sum))
     fail("too little is known of what it reads for a variational bound; give its variables proper priors");
-  return sum;
+  return sum - sum_at_centres(arrivals, centres, kNoPort, largest);
 }
 
 }  // namespace dma
