@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "engine/kinds/kind.h"
@@ -128,6 +129,25 @@ void Sites::refresh(const State& state, Numbers& numbers, double damping, Outcom
       numbers.site_tau[at] = kept_tau_[at];
       numbers.site_rho[at] = kept_rho_[at];
     }
+}
+
+double Sites::change(const State& state, const Numbers& numbers, double damping) const {
+  constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
+  double largest = 0;
+  for (const SitePlate& plate : system_->sites) {
+    const double kept = std::max(damping, state.plan()->groups[plate.group].damping);
+    for (const SitePlate::Port& port : plate.ports)
+      for (std::size_t q = 0; q < port.elements.size(); ++q) {
+        const std::size_t at = port.first + q;
+        if (port.rows[q] == kNone || refused_[at]) continue;
+        const double before = rho_[at] + kept_rho_[at], mean = (tau_[at] + kept_tau_[at]) / before,
+                     after = numbers.values[port.elements[q]];
+        const double moved = std::max(0.0, std::abs(after - mean) - kRounding * (std::abs(after) + std::abs(mean)));
+        const double wider = 0.5 * std::abs(numbers.site_rho[at] - kept_rho_[at]) / before;
+        largest = std::max(largest, std::max(moved * std::sqrt(before), wider) / (1 - kept));
+      }
+  }
+  return largest;
 }
 
 std::vector<std::uint32_t> Sites::refused_elements() const {

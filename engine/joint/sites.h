@@ -14,9 +14,13 @@ class Sites {
   void forget() { memory_.assign(memory_.size(), 0.0); }
   // Sites as rows of `numbers`.
   void apply(Numbers& numbers) const;
-  // One refresh of all sites at once, against the marginals of a factor that is inverted. `outcome.change` is the
-  // largest change of a message, `outcome.faults` counts those that were refused. The cavities are kept.
+  // One refresh of all sites at once, against the marginals of a factor that is inverted. `outcome.faults` counts those
+  // that were refused. The cavities are kept.
   void refresh(const State& state, Numbers& numbers, double damping, Outcome& outcome);
+  // By how much the last refresh, undamped, changes what is believed, now that it is solved for: the largest change of
+  // a mean in standard deviations, or of a standard deviation in relation to itself, of what a site reaches. A site may
+  // itself be next to nothing, and all of it rounding.
+  double change(const State& state, const Numbers& numbers, double damping) const;
   // Elements whose site was left as it was by the last refresh, because nothing else is known of them.
   std::vector<std::uint32_t> refused_elements() const;
   // The first kind that has no density; null: all have one.

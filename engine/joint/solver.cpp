@@ -296,13 +296,13 @@ Report JointSolver::solve(State& state, bool is_warm, bool is_checked) const {
     report.faults = outcome.faults;  // of the last refresh: those that stay
     report.replaced = outcome.replaced;
     ++joint.refreshes;
-    joint.site_change = outcome.change;
     end = step_to_the_end(memory, joint);
-    if (outcome.change <= options_.site_tolerance) break;
+    joint.site_change = memory.sites.change(state, n, damping);
+    if (joint.site_change <= options_.site_tolerance) break;
     if (joint.refreshes >= options_.refreshes) end = End::limit;
-    grown = outcome.change >= last ? grown + 1 : 0;
+    grown = joint.site_change >= last ? grown + 1 : 0;
     if (grown == 3) damping = 0.5 + 0.5 * damping, grown = 0;
-    last = outcome.change;
+    last = joint.site_change;
   }
   report.stop = end == End::converged     ? (memory.system->is_linear() ? Report::Stop::exact : Report::Stop::converged)
                 : end == End::interrupted ? Report::Stop::interrupted

@@ -127,7 +127,7 @@ double log_mass(const Kind& kind, std::string_view method, const Arrivals& arriv
   const auto density = evaluate(kind, forward->method, out, arrivals, parameters);
   if (!density) fail("its message to '{}' was refused", kind.ports()[out].name);
   const Gaussian made((*density)[0]), arrives(arrivals[out][0]);
-  if (is_conditional && made.is_point() && arrives.is_point())
+  if (!is_prior && made.is_point() && arrives.is_point())
     fail("all its variables are known exactly, and its density there is not finite; put gaussian_noise between");
   const double of_others = sum_at_centres(arrivals, centres, out, largest);
   if (is_prior && !family->is_like_gaussian) return log_mass_of_prior(family, *density, arrivals[out]) - of_others;
