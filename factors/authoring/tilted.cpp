@@ -153,11 +153,18 @@ Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolera
     if (finest == 0) return {};
     mean = highest.at, variance = finest * finest, log_mass = top + std::log(finest);
   }
-  return {.found = true, .log_mass = log_mass, .mean = mean, .tau = mean / variance, .rho = (1 - variance) / variance};
+  // Of the rule, and of a logarithm of this size at every node.
+  const double rounding = 4e-12 + 32 * std::numeric_limits<double>::epsilon() * (std::abs(top) + 0.5 * mean * mean);
+  return {.found = true,
+          .log_mass = log_mass,
+          .mean = mean,
+          .tau = mean / variance,
+          .rho = (1 - variance) / variance,
+          .rounding = rounding};
 }
 
 GaussianOrFallback tilted_message(const Tilted& tilted, const Gaussian& arrived) {
-  constexpr double kRounding = 1e-13;
+  constexpr double kRounding = 1e-13;  // and the precision of a message that only pulls
   if (!tilted.found) return GaussianOrFallback(Gaussian(std::nan(""), std::nan("")));
   if (std::abs(tilted.rho) <= kRounding && std::abs(tilted.tau) <= kRounding)
     return GaussianOrFallback(Gaussian::uniform());
@@ -166,8 +173,9 @@ GaussianOrFallback tilted_message(const Tilted& tilted, const Gaussian& arrived)
     return closed(tau, rho, [&] { return tau / rho; });
   };
   if (tilted.rho > 0) return GaussianOrFallback(message(tilted.tau, tilted.rho));
-  const bool is_site = tilted.rho < -kRounding;
-  return {message(tilted.mean * (1 + kLeastFraction), kLeastFraction), is_site,
+  const bool is_site = tilted.rho < -tilted.rounding;
+  const double fraction = is_site ? kLeastFraction : kRounding;
+  return {message(tilted.mean * (1 + fraction), fraction), is_site,
           is_site ? message(tilted.tau, tilted.rho) : Gaussian()};
 }
 
