@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "engine/kinds/kind.h"
@@ -132,7 +131,6 @@ void Sites::refresh(const State& state, Numbers& numbers, double damping, Outcom
 }
 
 double Sites::change(const State& state, const Numbers& numbers, double damping) const {
-  constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
   double largest = 0;
   for (const SitePlate& plate : system_->sites) {
     const double kept = std::max(damping, state.plan()->groups[plate.group].damping);
@@ -140,11 +138,10 @@ double Sites::change(const State& state, const Numbers& numbers, double damping)
       for (std::size_t q = 0; q < port.elements.size(); ++q) {
         const std::size_t at = port.first + q;
         if (port.rows[q] == kNone || refused_[at]) continue;
-        const double before = rho_[at] + kept_rho_[at], mean = (tau_[at] + kept_tau_[at]) / before,
-                     after = numbers.values[port.elements[q]];
-        const double moved = std::max(0.0, std::abs(after - mean) - kRounding * (std::abs(after) + std::abs(mean)));
+        const double before = rho_[at] + kept_rho_[at], mean = (tau_[at] + kept_tau_[at]) / before;
+        const double moved = std::abs(numbers.values[port.elements[q]] - mean) * std::sqrt(before);
         const double wider = 0.5 * std::abs(numbers.site_rho[at] - kept_rho_[at]) / before;
-        largest = std::max(largest, std::max(moved * std::sqrt(before), wider) / (1 - kept));
+        largest = std::max({largest, moved / (1 - kept), wider / (1 - kept)});
       }
   }
   return largest;

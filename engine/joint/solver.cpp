@@ -23,6 +23,9 @@ constexpr int kTries = 40;
 constexpr double kRounding = 1e-13;
 // What rounding may move a mean by, in standard deviations, in an answer that is called exact.
 constexpr double kRoundingLeft = 1e-8;
+// Refreshes of sites without a smaller change than before: they are damped, or move by rounding.
+constexpr int kStalled = 5;
+constexpr double kMostDamping = 0.99;
 // Solves of a linear system: one, and corrections of its rounding.
 constexpr int kCorrections = 10;
 
@@ -283,8 +286,8 @@ Report JointSolver::solve(State& state, bool is_warm, bool is_checked) const {
   JointReport& joint = report.joint.emplace();
   End end = step_to_the_end(memory, joint);
   if (is_fresh && end == End::converged) end = leave_saddle(memory, joint);
-  double damping = 0, last = kInfinity;
-  int grown = 0;
+  double damping = 0, least = kInfinity;
+  int stalled = 0;  // refreshes since the change was at its least
   const bool has_sites = !memory.system->site_elements.empty();
   while (has_sites && end == End::converged) {
     (void)n.trace();
@@ -297,12 +300,13 @@ Report JointSolver::solve(State& state, bool is_warm, bool is_checked) const {
     report.replaced = outcome.replaced;
     ++joint.refreshes;
     end = step_to_the_end(memory, joint);
-    joint.site_change = memory.sites.change(state, n, damping);
-    if (joint.site_change <= options_.site_tolerance) break;
+    const double change = joint.site_change = memory.sites.change(state, n, damping);
+    stalled = change < least ? 0 : stalled + 1;
+    least = std::min(least, change);
+    if (change <= (stalled < kStalled ? options_.site_tolerance : std::max(options_.site_tolerance, kRoundingLeft)))
+      break;
     if (joint.refreshes >= options_.refreshes) end = End::limit;
-    grown = joint.site_change >= last ? grown + 1 : 0;
-    if (grown == 3) damping = 0.5 + 0.5 * damping, grown = 0;
-    last = joint.site_change;
+    if (stalled >= kStalled) damping = std::min(0.5 + 0.5 * damping, kMostDamping), stalled = 0, least = kInfinity;
   }
   report.stop = end == End::converged     ? (memory.system->is_linear() ? Report::Stop::exact : Report::Stop::converged)
                 : end == End::interrupted ? Report::Stop::interrupted

@@ -13,6 +13,7 @@ std::span<const Target> targets() {
                                         {"graph", "graphs", &fuzz_graph},
                                         {"network", "graphs", &fuzz_network},
                                         {"graph_file", "files", &fuzz_graph_file},
+                                        {"rows", "graphs", &fuzz_rows},
                                         {"messages", "messages", &fuzz_messages},
                                         {"integrals", "messages", &fuzz_integrals}};
   return kTargets;

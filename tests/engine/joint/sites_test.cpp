@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "engine/kinds/kind.h"
+#include "factors/authoring/from_log_density.h"
 #include "factors/authoring/normal.h"
 #include "tests/engine/joint/joint_models.h"
 #include "tests/oracles/distributions.h"
@@ -80,7 +81,105 @@ SiteEp full_covariance_ep(const ProbitData& data, double prior) {
   return ep;
 }
 
+// a + b x with both almost known, and of 12 rows 2 that lie `far` on the wrong side.
+struct AlmostKnownLine {
+  static constexpr int kRows = 12;
+  std::vector<double> x, y;
+  double sd;
+
+  AlmostKnownLine(const std::string& kind, double prior_sd, double far) : sd(prior_sd) {
+    for (int r = 0; r < kRows; ++r) {
+      const bool is_far = r % 6 == 5;
+      x.push_back(is_far ? (kind == "poisson" || r < 6 ? -far : far) : std::sin(1.0 + 2.7 * r));
+      const double line = 1 + 2 * x.back(), most = kind == "binomial" ? 10 : 1;
+      if (kind == "poisson") y.push_back(is_far ? 3 : std::floor(std::exp(line)));
+      else if (kind == "laplace") y.push_back(is_far ? 0 : line + 0.1);
+      else y.push_back((line > 0) != is_far ? most : 0);
+    }
+  }
+  static double log_density(const std::string& kind, double z, double y) {
+    const auto log_1_plus_exp = [](double t) { return std::max(t, 0.0) + std::log1p(std::exp(-std::abs(t))); };
+    if (kind == "poisson") return y * z - std::exp(z);
+    if (kind == "laplace") return -std::abs(z - y) / 0.15;
+    if (kind == "binomial") return y * z - 10 * log_1_plus_exp(z);
+    return y * z - log_1_plus_exp(z);
+  }
+  // Mean and standard deviation of b, by a lattice over a and b around the values that weigh most.
+  std::pair<double, double> b_by_lattice(const std::string& kind, double a_centre, double b_centre) const {
+    constexpr int kSide = 80;
+    double mass = 0, first = 0, second = 0, top = -kInfinity;
+    for (const bool adds : {false, true})
+      for (int i = -kSide; i <= kSide; ++i)
+        for (int j = -kSide; j <= kSide; ++j) {
+          const double a = a_centre + 0.1 * i * sd, b = b_centre + 0.1 * j * sd;
+          double log = -0.5 * (std::pow((a - 1) / sd, 2) + std::pow((b - 2) / sd, 2));
+          for (int r = 0; r < kRows; ++r) log += log_density(kind, a + b * x[r], y[r]);
+          if (!adds) {
+            top = std::max(top, log);
+            continue;
+          }
+          const double weight = std::exp(log - top);
+          mass += weight, first += weight * (b - b_centre), second += weight * std::pow(b - b_centre, 2);
+        }
+    return {b_centre + first / mass, std::sqrt(second / mass - std::pow(first / mass, 2))};
+  }
+};
+
 }  // namespace
+
+TEST_CASE("joint: rows far on the wrong side of an almost known line do not keep sites from settling") {
+  Registry registry = standard_registry();
+  registry.add(likelihood_from_log_density("laplace", [](double x, double y) { return -std::abs(x - y) / 0.15; }));
+  for (const std::string kind : {"logistic", "poisson", "binomial", "laplace"})
+    for (const auto& [sd, far] : {std::pair{1e-3, 20.0}, {1e-3, 80.0}, {0.03, 20.0}}) {
+      const AlmostKnownLine line(kind, sd, far);
+      constexpr std::size_t kRows = AlmostKnownLine::kRows;
+      Graph g;
+      const VariableId a = g.variable("a"), b = g.variable("b"), x = g.observed("x", kRows),
+                       slope = g.variable("slope", kRows), z = g.variable("z", kRows), y = g.observed("y", kRows);
+      g.factor("gaussian_prior", {a}, {{"mean", 1.0}, {"variance", sd * sd}});
+      g.factor("gaussian_prior", {b}, {{"mean", 2.0}, {"variance", sd * sd}});
+      g.factor("product", {all_to_one(b), x, slope});
+      g.factor("add", {all_to_one(a), slope, z});
+      if (kind == "binomial") g.factor(kind, {z, y}, {{"trials", 10.0}});
+      else g.factor(kind, {z, y});
+      const Plan plan = compile(g, joint(), registry);
+      State state(plan);
+      state.observe(x, line.x), state.observe(y, line.y);
+      const Report report = run(plan, state);
+      CAPTURE(kind);
+      CAPTURE(sd);
+      CAPTURE(far);
+      CAPTURE(report.line());
+      CHECK(report.converged());
+      CHECK(report.joint->refreshes < 50);
+      const Gaussian found = state.belief(b)[0];
+      const auto [mean, deviation] = line.b_by_lattice(kind, state.belief(a).mean(), found.mean());
+      CHECK(std::abs(found.mean() - mean) < 0.02 * deviation);
+      CHECK(found.sd() == doctest::Approx(deviation).epsilon(0.02));
+    }
+}
+
+TEST_CASE("joint: sites that truly move have not settled, however much they are damped") {
+  Registry registry = standard_registry();
+  registry.add(kind("restless").input("x").memory(1).message(
+      "ep", "x",
+      [](const Gaussian&, SlotMemory memory) {
+        memory[0] = 1 - memory[0];
+        return Gaussian(memory[0] > 0 ? 0.3 : -0.3, 1);
+      },
+      from("x")));
+  Graph g;
+  const VariableId x = g.variable("x", 3);
+  g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("restless", {x});
+  const Plan plan = compile(g, joint(), registry);
+  State state(plan);
+  const Report report = run(plan, state);
+  CAPTURE(report.line());
+  CHECK(report.stop == Report::Stop::limit);
+  CHECK(report.joint->site_change > 0.1);
+}
 
 TEST_CASE("joint: probit regression, 500 rows of 20 inputs, is full-covariance EP") {
   constexpr int kRows = 500, kInputs = 20;
