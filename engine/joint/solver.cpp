@@ -23,8 +23,9 @@ constexpr int kTries = 40;
 constexpr double kRounding = 1e-13;
 // What rounding may move a mean by, in standard deviations, in an answer that is called exact.
 constexpr double kRoundingLeft = 1e-8;
-// Refreshes of sites without a smaller change than before: they are damped, or move by rounding.
-constexpr int kStalled = 5;
+// After so many refreshes without a smaller change than before, sites move by rounding if by next to nothing; after so
+// many in which it was not halved they are damped.
+constexpr int kStalled = 5, kSlow = 10;
 constexpr double kMostDamping = 0.99;
 // Solves of a linear system: one, and corrections of its rounding.
 constexpr int kCorrections = 10;
@@ -286,8 +287,8 @@ Report JointSolver::solve(State& state, bool is_warm, bool is_checked) const {
   JointReport& joint = report.joint.emplace();
   End end = step_to_the_end(memory, joint);
   if (is_fresh && end == End::converged) end = leave_saddle(memory, joint);
-  double damping = 0, least = kInfinity;
-  int stalled = 0;  // refreshes since the change was at its least
+  double damping = 0, least = kInfinity, halved = kInfinity;
+  int stalled = 0, slow = 0;  // refreshes since the change was at its least, and since it was halved
   const bool has_sites = !memory.system->site_elements.empty();
   while (has_sites && end == End::converged) {
     (void)n.trace();
@@ -306,7 +307,8 @@ Report JointSolver::solve(State& state, bool is_warm, bool is_checked) const {
     if (change <= (stalled < kStalled ? options_.site_tolerance : std::max(options_.site_tolerance, kRoundingLeft)))
       break;
     if (joint.refreshes >= options_.refreshes) end = End::limit;
-    if (stalled >= kStalled) damping = std::min(0.5 + 0.5 * damping, kMostDamping), stalled = 0, least = kInfinity;
+    if (2 * change < halved) halved = change, slow = 0;
+    else if (++slow == kSlow) damping = std::min(0.5 + 0.5 * damping, kMostDamping), halved = kInfinity, slow = 0;
   }
   report.stop = end == End::converged     ? (memory.system->is_linear() ? Report::Stop::exact : Report::Stop::converged)
                 : end == End::interrupted ? Report::Stop::interrupted
