@@ -172,8 +172,8 @@ GaussianOrFallback tilted_message(const Tilted& tilted, const Gaussian& arrived)
     const double rho = rho_t * arrived.rho, tau = tau_t * std::sqrt(arrived.rho) + arrived.mean() * rho;
     return closed(tau, rho, [&] { return tau / rho; });
   };
-  if (tilted.rho > 0) return GaussianOrFallback(message(tilted.tau, tilted.rho));
-  const bool is_site = tilted.rho < -tilted.rounding;
+  if (tilted.rho > tilted.rounding) return GaussianOrFallback(message(tilted.tau, tilted.rho));
+  const bool is_site = tilted.rho < -std::max(tilted.rounding, kRounding);
   const double fraction = is_site ? kLeastFraction : kRounding;
   return {message(tilted.mean * (1 + fraction), fraction), is_site,
           is_site ? message(tilted.tau, tilted.rho) : Gaussian()};

@@ -22,7 +22,7 @@ struct Tilted {
   bool found = false;                 // false: no finite mass
   double log_mass = 0;                // log of the integral of phi f
   double mean = 0, tau = 0, rho = 0;  // M, tau_t, rho_t; rho < 0 where f widens
-  double rounding = 1e-13;            // of rho: a log f that is straight has none, or next to none of either sign
+  double rounding = 0;                // of rho: a log f that is straight has none, or next to none of either sign
 };
 
 // `hints`: where else f may have a peak. `tolerance`: of the mass and of the second moment, relative. `visit(t, part)`
