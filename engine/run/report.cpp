@@ -85,10 +85,13 @@ std::string hypers_line(const JointReport::Hypers& hypers) {
                      hypers.effective, hypers.largest);
 }
 
+bool overflows(const JointReport& j) { return !std::isfinite(j.objective) || !std::isfinite(j.gradient); }
+
 std::string joint_line(const Report& report) {
   const JointReport& j = *report.joint;
-  std::string text =
-      fmt::format("{}: objective {:.6g}, gradient {:.2g}", joint_reason(report), j.objective, j.gradient);
+  std::string text = joint_reason(report) + (overflows(j) ? ": the objective or its gradient overflows"
+                                                          : fmt::format(": objective {:.6g}, gradient {:.2g}",
+                                                                        j.objective, j.gradient));
   if (j.rejected > 0) text += fmt::format(", {} rejected", plural(static_cast<std::uint64_t>(j.rejected), "step"));
   if (j.refreshes > 0)
     text += fmt::format(", sites refreshed {} times, last change {:.2g}", j.refreshes, j.site_change);
@@ -102,8 +105,10 @@ std::string joint_line(const Report& report) {
 
 std::string joint_text(const Report& report) {
   const JointReport& j = *report.joint;
-  std::string text = fmt::format("stop: {}\nobjective: {:.10g}\ngradient: {:.3g}\nrejected: {}\n", joint_reason(report),
-                                 j.objective, j.gradient, plural(static_cast<std::uint64_t>(j.rejected), "step"));
+  const std::string found = overflows(j) ? "objective: it or its gradient overflows"
+                                         : fmt::format("objective: {:.10g}\ngradient: {:.3g}", j.objective, j.gradient);
+  std::string text = fmt::format("stop: {}\n{}\nrejected: {}\n", joint_reason(report), found,
+                                 plural(static_cast<std::uint64_t>(j.rejected), "step"));
   if (j.refreshes > 0)
     text += fmt::format("sites: refreshed {} times, last change {:.3g}, {} refused, {} replaced\n", j.refreshes,
                         j.site_change, plural(report.faults, "message"), report.replaced);

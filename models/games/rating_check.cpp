@@ -11,32 +11,37 @@ namespace dma {
 
 namespace {
 
+constexpr double kLargest = 1e100, kLeastSd = 1e-100;  // squares of them, and their quotients, stay in range
+
 void check_number(const char* name, double value, bool is_right, const char* expected) {
-  if (!is_right || !std::isfinite(value)) fail("rating: {} is {}; {} is expected", name, value, expected);
+  if (!is_right) fail("rating: {} is {}; {} is expected", name, value, expected);
+}
+void check_mean(const char* name, double value) {
+  check_number(name, value, std::abs(value) <= kLargest, "a number from -1e100 to 1e100");
+}
+void check_sd(const char* name, double value) {
+  check_number(name, value, value >= kLeastSd && value <= kLargest, "a number above 0, from 1e-100 to 1e100,");
 }
 
 }  // namespace
 
 void check_rating_options(const RatingOptions& options) {
-  check_number("the mean of a skill", options.mean, true, "a finite number");
-  check_number("the standard deviation of a skill", options.sd, options.sd > 0, "a finite number above 0");
-  check_number("the standard deviation of a performance", options.performance_sd, options.performance_sd > 0,
-               "a finite number above 0");
-  check_number("the standard deviation of the drift", options.drift_sd, options.drift_sd >= 0,
-               "a finite number, 0 or above");
+  check_mean("the mean of a skill", options.mean);
+  check_sd("the standard deviation of a skill", options.sd);
+  check_sd("the standard deviation of a performance", options.performance_sd);
+  check_number("the standard deviation of the drift", options.drift_sd,
+               options.drift_sd >= 0 && options.drift_sd <= kLargest, "a number from 0 to 1e100");
   check_number("the probability of a draw", options.draw_probability,
                options.draw_probability >= 0 && options.draw_probability < 1, "a number from 0 to below 1");
   check_skills(options.priors);
 }
 
 void check_skills(std::span<const Skill> skills) {
-  for (const Skill& skill : skills)
-    if (!std::isfinite(skill.mean) || !(skill.sd > 0 && std::isfinite(skill.sd)))
-      fail("rating: a skill of {} +- {} is given; a finite mean and a standard deviation above 0 are expected",
-           skill.mean, skill.sd);
-    else if (skill.performance_sd)
-      check_number("the standard deviation of a player's performance", *skill.performance_sd, *skill.performance_sd > 0,
-                   "a finite number above 0");
+  for (const Skill& skill : skills) {
+    check_mean("the mean of a player's skill", skill.mean);
+    check_sd("the standard deviation of a player's skill", skill.sd);
+    if (skill.performance_sd) check_sd("the standard deviation of a player's performance", *skill.performance_sd);
+  }
 }
 
 void check_times(std::span<const Game> games, std::size_t number) {

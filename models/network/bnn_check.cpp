@@ -25,9 +25,10 @@ std::string_view repair_of_numbers(bool standardised) {
 void check_weights(const Eigen::VectorXd& weights, Eigen::Index rows) {
   if (weights.size() != rows)
     fail("{} weights are given for {} rows; one for every row is expected", weights.size(), rows);
+  constexpr double kLeast = 1e-100, kMost = 1e100;  // the noise of a row is divided by it
   for (Eigen::Index n = 0; n < rows; ++n)
-    if (!(weights(n) >= 0 && std::isfinite(weights(n))))
-      fail("row {} has a weight of {}; a finite number of 0 or more is expected", n + 1, weights(n));
+    if (weights(n) != 0 && !(weights(n) >= kLeast && weights(n) <= kMost))
+      fail("row {} has a weight of {}; 0 or a number from {} to {} is expected", n + 1, weights(n), kLeast, kMost);
   if (!(weights.array() > 0).any()) fail("all weights are 0; at least one row to learn from is expected");
 }
 

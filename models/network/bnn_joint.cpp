@@ -333,7 +333,7 @@ bool Bnn::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, 
   }
   const Eigen::MatrixXd x = input_standardiser_.apply(inputs), y = target_standardiser_.apply(targets);
   if (!x.allFinite() || !y.allFinite())
-    fail("update: a value is not a finite number, or too far from those that were learned");
+    fail("update: the values overflow after standardisation: they are too far from the training data");
   const Eigen::MatrixXd mapped = features_.apply(x);
   const bool settled = joint_->update({mapped, y, weights}, static_cast<Index>(known));
   for (const auto& member : members_) member->joint_weights.clear(), member->whole.reset();

@@ -56,8 +56,11 @@ inline std::uint64_t checksum_of(const Eigen::MatrixXd& inputs, const Eigen::Mat
 
 // Of rows in the units and features of a network.
 inline void check_prepared(const auto& x, const auto& y, std::size_t features) {
-  if (!x.allFinite() || !y.allFinite())
-    fail("fit: the data lie too far from those that were learned to be told in numbers");
+  constexpr double kLargest = 1e150;  // the square of a larger one overflows
+  if (!(x.array().abs() <= kLargest).all() || !(y.array().abs() <= kLargest).all())
+    fail(
+        "fit: the values overflow when they are squared; let columns be standardised (--standardise), or use other "
+        "units");
   if (static_cast<std::size_t>(x.cols()) != features)
     fail("fit: the inputs make {} features but the first layer has {}", x.cols(), features);
 }

@@ -36,7 +36,7 @@ Prediction Bnn::predict(const Eigen::MatrixXd& inputs) const {
   if (!inputs.allFinite()) fail("predict: the inputs hold a value that is not a finite number");
   Eigen::MatrixXd standardised = input_standardiser_.apply(inputs);
   if (!standardised.allFinite())
-    fail("predict: an input lies too far from those that were learned to be told in numbers");
+    fail("predict: the inputs overflow after standardisation: they are too far from the training data");
   if (joint_is_fitted()) {
     const Eigen::MatrixXd mapped = features_.apply(std::move(standardised));
     std::vector<PredictionComponent> all = joint_->predict(mapped);

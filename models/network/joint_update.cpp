@@ -32,7 +32,10 @@ bool JointRegression::update(const RowData& more, Index known) {
     settled = settled && found.settled;
     const Eigen::ArrayXXd variance = (found.left_out.variance + found.left_out.noise).array();
     const Eigen::ArrayXXd squares = (targets - found.left_out.mean).array().square() / variance;
-    return -0.5 * weighted_sum((squares + variance.log()).rowwise().sum(), more.weights);
+    const double nats = -0.5 * weighted_sum((squares + variance.log()).rowwise().sum(), more.weights);
+    if (!std::isfinite(nats))
+      fail("the new rows overflow: they are too far from the training data; look for wrong units in them");
+    return nats;
   };
   Memory next = memory_;  // all or nothing
   double of_networks = 0;

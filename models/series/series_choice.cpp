@@ -173,6 +173,7 @@ std::vector<SeriesCandidate> usual_series(SeriesValues values, const UsualSeries
     for (const SeriesCandidate& scaled : on_scales({}, values, options.scale)) {
       if (!options.with_autoregression) break;
       const OptionalValues logs = on_scale(values, scaled.is_log);
+      check_range(logs);
       const std::vector<double> x = deviations(logs, seasons);
       if (!std::ranges::any_of(x, [](double at) { return at != 0; })) continue;
       candidates.push_back(fitted_autoregression(logs, seasons));

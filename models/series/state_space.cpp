@@ -78,12 +78,21 @@ std::vector<Eigen::VectorXd> starts_around(const Eigen::VectorXd& usual, bool is
   return starts;
 }
 
+void check_range(const Spread& spread) {
+  constexpr double kLargest = 1e100, kSmallest = 1e-200;  // beyond: variances that a double cannot hold
+  if (!(std::abs(spread.mean) <= kLargest && spread.variance <= kLargest) ||
+      (spread.highest > spread.lowest && spread.variance < kSmallest))
+    fail("series: its values go from {:.3g} to {:.3g}; numbers of a more usual size are expected, in other units",
+         spread.lowest, spread.highest);
+}
+
 }  // namespace
 
 void check_forecast(std::size_t steps) {
   if (steps > kMostForecasts)
     fail("series: {} steps are to be forecast; at most {} are expected", steps, kMostForecasts);
 }
+void check_range(SeriesValues values) { check_range(spread_of(values)); }
 
 StateSpace::StateSpace(std::vector<Process> processes, StateSpaceOptions options)
     : processes_(std::move(processes)), options_(std::move(options)) {
@@ -113,13 +122,7 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
   if (spread.values < kLeastValues)
     fail("series: {} of its values are there; at least {} are expected to learn variances from", spread.values,
          kLeastValues);
-  constexpr double kLargest = 1e100, kSmallest = 1e-200;  // beyond: variances that a double cannot hold
-  if (!(std::abs(spread.mean) <= kLargest && spread.variance <= kLargest) ||
-      (spread.highest > spread.lowest && spread.variance < kSmallest))
-    fail(
-        "series: its values are around {:.3g} with a variance of {:.3g}; numbers of a more usual size are expected, in "
-        "other units",
-        spread.mean, spread.variance);
+  check_range(spread);
   for (const Process& process : processes_)
     if (process.longest_lag() >= values.size())
       fail("series: '{}' looks back {} steps, but the series has {}; give more values, or another model", process.name,

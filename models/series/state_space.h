@@ -24,6 +24,7 @@ namespace dma {
 class SeriesGraph;
 
 using SeriesValues = std::span<const std::optional<double>>;
+void check_range(SeriesValues values);  // an Error for numbers whose variance a double cannot hold
 
 // Something else that is known at every step, those to be forecast included: a price, a holiday. It adds its value
 // times a weight that does not change.

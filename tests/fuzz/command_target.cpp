@@ -1,65 +1,15 @@
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <vector>
 
 #include "engine/support/text.h"
+#include "tests/fuzz/commands.h"
 #include "tests/fuzz/targets.h"
-#include "tools/dma/commands/commands.h"
-#include "tools/dma/pictures/run_program.h"
 
 namespace dma::fuzz {
 
 namespace {
-
-namespace fs = std::filesystem;
-
-// Takes what one of this process's standard streams is told.
-class Captured {
- public:
-  explicit Captured(std::FILE* stream)
-      : stream_(stream), own_(dup(fileno(stream))), memory_(memfd_create("captured", MFD_CLOEXEC)) {
-    std::fflush(stream_);
-    dup2(memory_, fileno(stream_));
-  }
-  ~Captured() {
-    std::fflush(stream_);
-    dup2(own_, fileno(stream_));
-    close(own_);
-    close(memory_);
-  }
-  Captured(const Captured&) = delete;
-  Captured& operator=(const Captured&) = delete;
-
-  std::string text() const {
-    std::fflush(stream_);
-    std::string all(static_cast<std::size_t>(lseek(memory_, 0, SEEK_END)), '\0');
-    all.resize(static_cast<std::size_t>(std::max<ssize_t>(0, pread(memory_, all.data(), all.size(), 0))));
-    return all;
-  }
-
- private:
-  std::FILE* stream_;
-  int own_, memory_;
-};
-
-void write(const fs::path& path, std::string_view text) { std::ofstream(path, std::ios::binary) << text; }
-
-std::string read(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return std::move(text).str();
-}
 
 std::string table(Choices& choices) {
   static constexpr std::string_view kNames[] = {"x", "z", "größe", "\"a, b\"", "`id`", "w"};
@@ -75,26 +25,6 @@ std::string table(Choices& choices) {
   }
   return choices.one_in(4) ? mutated(text, choices) : text + "\n";
 }
-
-// Where every case lives: a folder with a table, sometimes a model, and this process in it.
-class Scene {
- public:
-  explicit Scene(Choices& choices) : before_(fs::current_path()) {
-    fs::current_path(folder_.path());
-    write("data.csv", table(choices));
-  }
-  ~Scene() { fs::current_path(before_); }
-
-  std::set<std::string> files() const {
-    std::set<std::string> names;
-    for (const auto& entry : fs::directory_iterator(folder_.path())) names.insert(entry.path().filename().string());
-    return names;
-  }
-
- private:
-  fs::path before_;
-  plot::ScratchFolder folder_;
-};
 
 std::string value(Choices& choices) {
   static constexpr std::string_view kValues[] = {"0",
@@ -162,42 +92,11 @@ std::vector<std::string> other_arguments(Choices& choices) {
   return all;
 }
 
-struct Ended {
-  int code = 0;
-  std::string output, errors;
-};
-
-Ended run(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "dma");
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
-  const Captured output(stdout), errors(stderr);
-  const int code = run_program(dma_program(), static_cast<int>(arguments.size()), pointers.data());
-  return {code, output.text(), errors.text()};
-}
-
-void check(const Ended& outcome, const std::vector<std::string>& arguments) {
-  std::string command;
-  for (const std::string& argument : arguments) command += " '" + printable(argument) + "'";
-  const auto lines = std::ranges::count(outcome.errors, '\n');
-  promise(outcome.code == 0 || outcome.code == 2, "exit code {} of dma{}: {}", outcome.code, command, outcome.errors);
-  promise(outcome.code == 0 || (lines >= 1 && outcome.errors.ends_with('\n')), "no line for the error of dma{}",
-          command);
-  promise(outcome.code == 0 || lines == 1 || outcome.errors.find("checkpoint") != std::string::npos,
-          "{} lines for the error of dma{}: {}", lines, command, outcome.errors);
-  std::stringstream said(outcome.errors);
-  for (std::string line; std::getline(said, line);)
-    promise(line.starts_with("dma: ") && is_plain_text(line), "dma{} said: {}", command, printable(line));
-  std::string printed = outcome.output;
-  std::erase(printed, '\n');
-  promise(is_plain_text(printed), "dma{} printed control characters", command);
-}
-
 }  // namespace
 
 std::size_t fuzz_command(Choices& choices) {
-  Scene scene(choices);
+  const Scene scene;
+  write("data.csv", table(choices));
   const std::string data = read("data.csv");
   const std::vector<std::string> arguments = choices.one_in(8) ? other_arguments(choices) : fit_arguments(choices);
   const Ended fitted = run(arguments);

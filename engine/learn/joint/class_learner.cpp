@@ -1,6 +1,7 @@
 #include "engine/learn/joint/class_learner.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -48,6 +49,10 @@ JointLearnReport ClassLearner::fit(const Data& inputs, std::span<const Index> cl
     ClassFitOptions fit{.epochs = options_.epochs, .learn_scale = options_.learn_scale, .jobs = options_.jobs};
     if (options_.on_epoch) fit.on_epoch = [&](const ClassEpoch& epoch) { return options_.on_epoch(k, epoch); };
     const ClassSolution& found = starts_.emplace_back(solve_classes(program_, data, prior, start, fit));
+    if (!(std::isfinite(found.log_evidence) && found.mean.allFinite() && found.left_out.allFinite())) {
+      starts_.clear();
+      fail("the examples overflow: use other units, or leave out values that are far from all others");
+    }
     report.starts.push_back({found.epochs, found.settled, found.log_evidence, 1});
     report.interrupted = found.interrupted;
   }

@@ -43,11 +43,18 @@ void JointLearner::Impl::check_fitted(std::string_view what) const {
   if (starts.empty() || !starts[0].is_fitted()) fail("{}: nothing has been learned yet; call fit first", what);
 }
 
-// By evidence: that of a start which stands where another does counts for both, and so does their mixture.
-void JointLearner::Impl::weigh() {
-  double highest = -1e300, sum = 0;
-  for (const Start& start : starts) highest = std::max(highest, start.posterior.log_evidence);
-  for (Start& start : starts) sum += start.weight = std::exp(start.posterior.log_evidence - highest);
+// The evidence of a start which stands where another does counts for both, and so does their mixture.
+void JointLearner::Impl::weigh(std::vector<Start>& starts) {
+  const auto evidence = [](const Start& start) {
+    const double log_evidence = start.posterior.log_evidence;
+    return std::isfinite(log_evidence) && start.posterior.factor.allFinite() && start.mean.allFinite() ? log_evidence
+                                                                                                       : -kInfinity;
+  };
+  double highest = -kInfinity, sum = 0;
+  for (const Start& start : starts) highest = std::max(highest, evidence(start));
+  if (highest == -kInfinity)
+    fail("the examples overflow: use other units, or leave out values that are far from all others");
+  for (Start& start : starts) sum += start.weight = std::exp(evidence(start) - highest);
   for (Start& start : starts) start.weight /= sum;
 }
 
@@ -130,7 +137,16 @@ JointLearnReport JointLearner::fit(const Data& data, std::span<const double> wei
       l.data.weights(before + i) = weights.empty() ? 1 : weights[static_cast<std::size_t>(i)];
   }
   l.known += static_cast<std::size_t>(count);
-  return l.learn();
+  try {
+    return l.learn();
+  } catch (const Error&) {  // as if these examples had not come
+    l.starts.clear();
+    l.known -= static_cast<std::size_t>(count);
+    l.data.rows.conservativeResize(before, Eigen::NoChange);
+    l.data.targets.conservativeResize(before, Eigen::NoChange);
+    if (weighted) l.data.weights.conservativeResize(before);
+    throw;
+  }
 }
 
 JointLearnReport JointLearner::forget(std::span<const std::size_t> examples) {
@@ -226,7 +242,7 @@ JointLearnReport JointLearner::Impl::learn() {
   for (const Start& start : starts) before.push_back(start.state.epoch);
   parallel_for(starts.size(), at_once,
                [&](std::size_t k) { learn(starts[k], k, std::max<std::size_t>(1, options.jobs / at_once), told); });
-  weigh();
+  weigh(starts);
   for (std::size_t k = 0; k < starts.size(); ++k)
     report.starts.push_back({starts[k].state.epoch - before[k], starts[k].state.is_settled(),
                              starts[k].posterior.log_evidence, starts[k].weight});
@@ -263,8 +279,8 @@ bool JointLearner::update(const Data& data) {
     start.left_out = {};
     settled = settled && found.settled;
   }
+  Impl::weigh(next);
   l.starts = std::move(next);
-  l.weigh();
   l.known += static_cast<std::size_t>(more.targets.rows());
   l.rows_are_there = false;
   l.data = {{}, {}, {}, l.data.likelihoods};

@@ -133,12 +133,12 @@ void JointLearner::load(std::string_view text) try {
     start.posterior.factor = matrix_of(saved.at("factor"), static_cast<Index>(free.size()));
     start.effective_scalars = saved.at("effective_scalars").get<double>();
   }
+  Impl::weigh(starts);
   l.known = whole<std::size_t>(json, "examples");
   l.is_frozen = std::move(frozen);
   l.starts = std::move(starts);
   l.data = {{}, {}, {}, l.data.likelihoods};
   l.rows_are_there = false;
-  l.weigh();
 } catch (const Json::exception& error) {
   refuse(error.what());
 }

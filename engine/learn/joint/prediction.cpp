@@ -190,6 +190,7 @@ PredictionComponent of_outputs(PredictionComponent c) {
 }  // namespace
 
 Prediction Prediction::mix(std::vector<PredictionComponent> components) {
+  if (components.empty()) fail("no model of the mixture has a weight above 0; fit it again");
   if (!components[0].likelihoods.empty()) {
     std::vector<PredictionComponent> of_targets;
     for (const PredictionComponent& c : components)

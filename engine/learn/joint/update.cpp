@@ -163,13 +163,16 @@ Root root_by_rows(const RowModel& model, const SharedPrior& prior, const SharedP
   return {known.state.scale * prior.precision, std::move(gains), learned.weighted(row_noise(known.state, known.rows))};
 }
 
+void expect_in_range(bool holds) {
+  if (!holds) fail("the new rows overflow: they are too far from the training data; look for wrong units in them");
+}
+
 // From `at` to the lowest point, and the linearisation there. False: steps were still long when the limit came.
 bool descend(const UpdateProblem& problem, Vector& at, std::optional<Linearised>& there) {
   double objective = problem.objective(at);
   for (int step = 0;; ++step) {
     there.emplace(problem, at);
-    if (!there->is_usable())
-      fail("the new rows lie too far from what was learned to be told in numbers; look for wrong units in them");
+    expect_in_range(there->is_usable());
     double deviations = 0, length = 1;
     const Vector direction = there->step(deviations);
     if (deviations < kSettled) return true;
@@ -249,6 +252,8 @@ SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& 
   update.left_out = {more.targets - by_output(rest / others),
                      by_output(more.weighted(noise).array() * (1 - others) / others),
                      by_output(noise)};
+  expect_in_range(after.state.mean.allFinite() && after.factor.allFinite() && update.left_out.mean.allFinite() &&
+                  update.left_out.variance.allFinite() && noise.allFinite() && (noise > 0).all());
   return update;
 }
 

@@ -194,8 +194,8 @@ TEST_CASE("bnn: weights of rows: 1 changes nothing, 0 leaves rows out, more make
   CHECK(again.predict(torn.x).sd == net.predict(torn.x).sd);
 
   weights(3) = -1;
-  CHECK_THROWS_WITH_AS(learned(data, weights), "row 4 has a weight of -1; a finite number of 0 or more is expected",
-                       Error);
+  CHECK_THROWS_WITH_AS(learned(data, weights),
+                       "row 4 has a weight of -1; 0 or a number from 1e-100 to 1e+100 is expected", Error);
   CHECK_THROWS_WITH_AS(learned(data, Eigen::VectorXd::Ones(7)),
                        "7 weights are given for 80 rows; one for every row is expected", Error);
   settings.network.method = "hybrid";

@@ -79,7 +79,7 @@ def test_what_cannot_be_added_is_refused_and_leaves_the_model_as_it_was(table: p
         (X, y * np.nan, "NaN"),
         (X, table[["y", "b"]], "y has 2 columns, but the model predicts 1: y"),
         (X, y[:-1], "inconsistent"),
-        (X + 1e300, y, "too far from what was learned"),
+        (X + 1e300, y, "too far from the training data"),
     ]:
         with pytest.raises(ValueError, match=words):
             model.partial_fit(rows, targets)

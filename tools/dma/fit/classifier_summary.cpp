@@ -173,10 +173,9 @@ void check_probabilities(const Eigen::MatrixXd& p) {
   for (Eigen::Index n = 0; n < p.rows(); ++n)
     if (!(p.row(n).minCoeff() >= 0) || !(std::abs(p.row(n).sum() - 1) < kRounding))
       fail(
-          "the probabilities of row {} sum to {}: numbers of this size leave the range of double precision; use other "
-          "units, or leave the "
-          "row out",
-          n + 1, p.row(n).sum());
+          "the probabilities of row {} overflow: its inputs are too far from the training data; use other units, or "
+          "leave the row out",
+          n + 1);
 }
 
 std::string probabilities_csv(const Eigen::MatrixXd& p, const std::string& target,

@@ -38,10 +38,9 @@ void check_prediction(const Prediction& p, const std::vector<std::string>& targe
     for (Eigen::Index i = 0; i < reach.rows(); ++i)
       if (!std::isfinite(reach(i, j)) || !(p.sd(i, j) > 0))
         fail(
-            "the prediction of '{}' in row {} is {} with standard deviation {}: numbers of this size leave the range "
-            "of double "
-            "precision; use other units, or leave the row out",
-            targets[static_cast<std::size_t>(j)], before + i + 1, p.mean(i, j), p.sd(i, j));
+            "the prediction of '{}' in row {} overflows: its inputs are too far from the training data; use other "
+            "units, or leave the row out",
+            targets[static_cast<std::size_t>(j)], before + i + 1);
 }
 
 std::string prediction_csv(const Prediction& prediction, const std::vector<std::string>& targets) {
