@@ -293,6 +293,7 @@ double Solver::log_evidence(const State&) const {
 double log_evidence(const Plan& plan, const State& state) { return evidence(plan, state).log_value; }
 
 std::string Evidence::line() const {
+  if (log_value == -kInfinity && !is_exact) return fmt::format("log evidence: none; {}", why);
   return fmt::format("log evidence {:.6g}, {}", log_value, is_exact ? "exact" : "approximate: " + why);
 }
 

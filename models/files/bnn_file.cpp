@@ -8,6 +8,7 @@
 
 #include "engine/support/json.h"
 #include "engine/support/text.h"
+#include "engine/support/usable.h"
 #include "models/files/checksummed_json.h"
 #include "models/files/classifier_file.h"
 #include "models/files/coding_file.h"
@@ -283,16 +284,23 @@ SavedBnn bnn_from_text(std::string_view text, std::string_view source) {
     saved = saved_from(json);
     check_saved(saved);
   });
+  saved.source = source;
   return saved;
 }
 
 Bnn make_bnn(SavedBnn saved) {
-  Bnn net(saved.options);
-  if (saved.is_checkpoint())
-    net.restore(std::move(saved.memory), saved.training.options);
-  else
-    net.restore(std::move(saved.memory));
-  return net;
+  std::optional<Bnn> net;
+  blaming(saved.source, [&] {
+    net.emplace(saved.options);
+    const Eigen::MatrixXd usual = saved.memory.inputs.usual();
+    if (saved.is_checkpoint()) return net->restore(std::move(saved.memory), saved.training.options);
+    net->restore(std::move(saved.memory));
+    if (saved.source.empty()) return;
+    const Prediction p = net->predict(usual);
+    expect(p.mean.allFinite() && p.sd.allFinite() && (p.sd.array() > 0).all(),
+           "it predicts no number where its inputs have their means");
+  });
+  return std::move(*net);
 }
 
 }  // namespace dma

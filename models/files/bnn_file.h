@@ -38,6 +38,7 @@ struct SavedBnn {
   ColumnCoding coding = {};  // how columns of a table become the features
   // Set in a checkpoint, a file to go on fitting from: what identifies the data it belongs to.
   std::string data_fingerprint = {};
+  std::string source = {};  // the file it was read from
   bool is_checkpoint() const { return !data_fingerprint.empty(); }
 };
 
@@ -60,5 +61,6 @@ Json to_json(const BnnOptions& options);
 Json to_json(const LearnOptions& options);
 Json to_json(const Scores& scores);
 Scores scores_from(const Json& json);
+void check_scores(const Scores& scores);  // an Error for what cannot be scores
 
 }  // namespace dma

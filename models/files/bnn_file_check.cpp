@@ -2,16 +2,13 @@
 #include <cmath>
 
 #include "engine/support/text.h"
+#include "engine/support/usable.h"
 #include "models/files/bnn_file.h"
 #include "models/files/joint_file.h"
 
 namespace dma {
 
 namespace {
-
-void expect(bool holds, std::string_view what) {
-  if (!holds) fail("{}", what);
-}
 
 template <class Values>
 bool all_finite_above(const Values& values, double bound) {
@@ -73,6 +70,11 @@ void check_training(const SavedBnn& saved) {
   expect(t.weight >= 0 && std::isfinite(t.weight), "the weight of the rows is not usable");
   expect(o.epochs >= 0, "the number of epochs is not usable");
   expect(t.held_out.empty() || t.held_out.size() == saved.targets.size(), "the scores do not fit the targets");
+  for (const Scores& scores : t.held_out) check_scores(scores);
+  for (const LeftOut& one : t.left_out) {
+    check_scores(one.scores);
+    expect(one.explained <= 1 && std::isfinite(one.explained), "a score is not usable");
+  }
 }
 
 // Every belief must be proper: prior precision plus stored precisions, as often as they count. A single stored message
@@ -101,6 +103,12 @@ void check_messages(const SavedBnn& saved, const Learner::Memory& learned, const
 }
 
 }  // namespace
+
+void check_scores(const Scores& s) {
+  expect(s.rmse >= 0 && std::isfinite(s.rmse) && std::isfinite(s.log_likelihood), "a score is not usable");
+  for (const double coverage : {s.coverage_50, s.coverage_90, s.coverage_95})
+    expect(coverage >= 0 && coverage <= 1 + 1e-9, "a score is not usable");
+}
 
 void check_saved(const SavedBnn& saved) {
   check_names(saved.features);

@@ -68,10 +68,12 @@ void check_nesting(std::string_view text) {
 void read_checksummed(std::string_view text, std::string_view source, const std::function<void(const Json&)>& read) {
   std::string reason;
   try {
-    check_nesting(text);
-    const Json json = parse_long_strings(text);
-    read(json);
-    check_checksum(json, text);
+    blaming(source, [&] {
+      check_nesting(text);
+      const Json json = parse_long_strings(text);
+      read(json);
+      check_checksum(json, text);
+    });
     return;
   } catch (const Json::parse_error& e) {
     const std::string_view line = text.substr(0, std::min<std::size_t>(text.find('\n'), 30));
@@ -84,11 +86,17 @@ void read_checksummed(std::string_view text, std::string_view source, const std:
   } catch (const Json::exception& e) {  // a key that is missing, a value of another type, a number beyond double
     reason = e.what();
     reason.erase(0, reason.find("] ") + 2);  // the library's own error number
-  } catch (const Error& e) {
-    if (std::string_view(e.what()).starts_with(fmt::format("'{}'", source))) throw;
-    reason = e.what();
   }
   fail("'{}' is damaged: {}; fit the model again", source, printable(reason));
+}
+
+void blaming(std::string_view source, const std::function<void()>& use) {
+  try {
+    use();
+  } catch (const Error& e) {
+    if (source.empty() || std::string_view(e.what()).starts_with(fmt::format("'{}'", source))) throw;
+    fail("'{}' is damaged: {}; fit the model again", source, e.what());
+  }
 }
 
 }  // namespace dma

@@ -27,4 +27,7 @@ void check_nesting(std::string_view text);
 // source pass as they are.
 void read_checksummed(std::string_view text, std::string_view source, const std::function<void(const Json&)>& read);
 
+// Errors of `use` become "'source' is damaged: ...; fit the model again"; without a source they pass as they are.
+void blaming(std::string_view source, const std::function<void()>& use);
+
 }  // namespace dma

@@ -7,6 +7,7 @@
 #include "engine/support/error.h"
 #include "engine/support/json.h"
 #include "engine/support/text.h"
+#include "engine/support/usable.h"
 #include "models/files/checksummed_json.h"
 #include "models/files/coding_file.h"
 #include "models/files/packed_matrices.h"
@@ -211,13 +212,20 @@ SavedClassifier classifier_from_text(std::string_view text, std::string_view sou
     saved = saved_classifier_from(json, source);
     check_saved(saved);
   });
+  saved.source = source;
   return saved;
 }
 
 Classifier make_classifier(const SavedClassifier& saved) {
-  Classifier classifier(saved.options);
-  classifier.restore(saved.memory);
-  return classifier;
+  std::optional<Classifier> classifier;
+  blaming(saved.source, [&] {
+    classifier.emplace(saved.options);
+    classifier->restore(saved.memory);
+    if (!saved.source.empty())
+      expect(classifier->predict(saved.memory.inputs.usual()).allFinite(),
+             "it predicts no probability where its inputs have their means");
+  });
+  return std::move(*classifier);
 }
 
 }  // namespace dma

@@ -29,6 +29,7 @@ struct SavedClassifier {
   Classifier::Memory memory;
   ClassifierTraining training = {};
   ColumnCoding coding = {};  // how columns of a table become the features
+  std::string source = {};   // the file it was read from
 };
 
 // Whether the text says that it is one; nothing else of it is looked at.
@@ -46,6 +47,7 @@ Classifier make_classifier(const SavedClassifier& saved);
 
 Json to_json(const ClassScores& scores);
 ClassScores class_scores_from(const Json& json);
+void check_scores(const ClassScores& scores);  // an Error for what cannot be scores
 Json to_json(const ClassifierOptions& options);
 
 }  // namespace dma

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/learn/joint/posterior.h"
 #include "engine/support/error.h"
 #include "engine/support/json.h"
 #include "engine/support/text.h"
+#include "engine/support/usable.h"
 #include "models/files/packed_matrices.h"
 #include "models/table/relevance.h"
 
@@ -82,46 +84,6 @@ SharedPosterior posterior_from(const Json& json) {
   p.rows = packed_matrix_from(json.at("learned_rows"));
   p.weights = row_weights_from(json);
   return p;
-}
-
-void expect(bool holds, const char* what) {
-  if (!holds) fail("{}", what);
-}
-
-void check_state(const SharedState& s, Index scalars, std::size_t outputs, Index inputs) {
-  expect(s.mean.size() == 0 || s.mean.size() == scalars, "the means of the weights do not fit the layers");
-  expect(s.mean.allFinite() && s.scale > 0 && std::isfinite(s.scale) && s.damping > 0 && std::isfinite(s.damping) &&
-             s.epoch >= 0 && s.subset >= 0,
-         "a number of the learned state is not usable");
-  expect(s.noise.size() == outputs || (s.noise.empty() && s.mean.size() == 0), "the noise does not fit the targets");
-  for (const LogLinearNoise& n : s.noise)
-    expect((n.beta.size() == 1 || n.beta.size() == inputs + 1) && n.beta.allFinite() && n.precision > 0 &&
-               std::isfinite(n.precision) && n.lowest <= n.highest && std::isfinite(n.lowest) &&
-               std::isfinite(n.highest),
-           "the noise function is not usable");
-  if (!s.watch.best.empty()) check_state(s.watch.best[0], scalars, outputs, inputs);
-}
-
-void check_tails(const StudentTails& t) {
-  expect(t.degrees > 2 && t.scale > 0 && std::isfinite(t.scale), "the tails are not usable");
-}
-
-void check_row_weights(const Vector& weights, Index rows) {
-  expect(weights.size() == 0 || (weights.size() == rows && (weights.array() > 0).all() && weights.allFinite()),
-         "the weights of the rows are not usable");
-}
-
-void check_posterior(const SharedPosterior& p, Index scalars, std::size_t outputs, Index inputs) {
-  expect(p.state.mean.size() == scalars && p.state.noise.size() == outputs, "a posterior is not whole");
-  check_state(p.state, scalars, outputs, inputs);
-  expect(p.tails.size() == outputs, "the tails do not fit the targets");
-  for (const StudentTails& t : p.tails) check_tails(t);
-  expect((p.factor.size() > 0) != (p.rows.size() > 0), "a posterior has neither a factor nor rows, or both");
-  expect(p.factor.size() == 0 ||
-             (p.factor.rows() == scalars && p.factor.allFinite() && (p.factor.diagonal().array() > 0).all()),
-         "the factor of the precision is not usable");
-  expect(p.rows.size() == 0 || (p.rows.cols() == inputs && p.rows.allFinite()), "the learned rows are not usable");
-  check_row_weights(p.weights, p.rows.rows());
 }
 
 }  // namespace
@@ -201,17 +163,17 @@ Neighbours::Memory neighbours_from(const Json& json) {
 void check_neighbours(const BnnOptions& options, const Neighbours::Memory& memory) {
   const auto inputs = static_cast<Index>(options.layers.front()), outputs = static_cast<Index>(options.layers.back());
   expect(memory.rows.cols() == inputs && memory.targets.cols() == outputs && memory.rows.rows() > 0 &&
-             memory.rows.rows() == memory.targets.rows() && memory.rows.allFinite() && memory.targets.allFinite(),
+             memory.rows.rows() == memory.targets.rows() && is_moderate(memory.rows) && is_moderate(memory.targets),
          "the rows of the neighbours do not fit the layers");
   check_row_weights(memory.weights, memory.rows.rows());
   expect(memory.outputs.size() == options.layers.back(), "the neighbours do not fit the targets");
   for (const Neighbours::Output& o : memory.outputs) {
     const NeighbourKernel& k = o.kernel;
-    expect(o.trend.size() == inputs + 1 && o.trend.allFinite() && k.lengthscales.size() == inputs &&
+    expect(o.trend.size() == inputs + 1 && is_moderate(o.trend) && k.lengthscales.size() == inputs &&
                (o.trend_covariance.size() == 0 ||
                 (o.trend_covariance.rows() == inputs + 1 && o.trend_covariance.cols() == inputs + 1)) &&
-               o.trend_covariance.allFinite() && (k.lengthscales.array() > 0).all() && k.lengthscales.allFinite() &&
-               k.signal >= 0 && k.noise > 0 && std::isfinite(k.signal + k.noise) && o.fraction >= 0 && o.fraction <= 1,
+               is_moderate(o.trend_covariance) && std::ranges::all_of(k.lengthscales, is_divisor) && k.signal >= 0 &&
+               is_moderate(k.signal) && is_divisor(k.noise) && o.fraction >= 0 && o.fraction <= 1,
            "a number of the neighbours is not usable");
     check_tails(o.tails);
   }
@@ -223,7 +185,7 @@ void check_joint_memory(const BnnOptions& options, const JointRegression::Memory
       whole ? options.layers : std::vector{options.layers.front(), options.layers.back()};
   const std::size_t outputs = options.layers.back();
   const auto inputs = static_cast<Index>(options.layers.front());
-  expect(memory.smoothing == -1 || (memory.smoothing >= 0 && std::isfinite(memory.smoothing)),
+  expect(memory.smoothing == -1 || (memory.smoothing >= 0 && is_moderate(memory.smoothing)),
          "the smoothing is not usable");
   const Vector& relevance = memory.relevance;
   const std::size_t seen = relevance.size() > 0 ? inputs_that_matter(relevance).size() : layers.front();
@@ -237,8 +199,8 @@ void check_joint_memory(const BnnOptions& options, const JointRegression::Memory
   expect(memory.network_fraction >= 0 && memory.network_fraction <= 1, "the network's fraction is not in [0, 1]");
   expect(memory.members.size() == (whole ? std::max<std::size_t>(1, options.members) : 1),
          "the number of jointly learned members is contradictory");
-  expect(memory.lowest.size() == inputs && memory.highest.size() == inputs && memory.lowest.allFinite() &&
-             memory.highest.allFinite(),
+  expect(memory.lowest.size() == inputs && memory.highest.size() == inputs && is_moderate(memory.lowest) &&
+             is_moderate(memory.highest),
          "the range of the inputs does not fit the first layer");
   for (const auto& member : memory.members) {
     check_state(member.plain, scalars, outputs, inputs);

@@ -40,7 +40,7 @@ Json packed_matrix(const Eigen::MatrixXd& m) {
 Eigen::MatrixXd packed_matrix_from(const Json& json) {
   const Eigen::VectorXd values = packed_vector_from(json.at("numbers"));
   const auto rows = whole<Eigen::Index>(json, "rows");
-  if (rows == 0 ? values.size() != 0 : values.size() % rows != 0)
+  if (rows == 0 ? values.size() != 0 : values.size() < rows || values.size() % rows != 0)
     fail("a matrix has an impossible number of rows");
   return rows == 0 ? Eigen::MatrixXd() : Eigen::MatrixXd(values.reshaped(rows, values.size() / rows));
 }

@@ -3,6 +3,8 @@
 
 #include "engine/support/error.h"
 #include "engine/support/json.h"
+#include "engine/support/text.h"
+#include "engine/support/usable.h"
 #include "models/files/bnn_file.h"
 #include "models/files/checksummed_json.h"
 #include "models/files/classifier_file.h"
@@ -83,14 +85,20 @@ GraphModel graph_model_from(std::string_view text, std::string_view source, cons
     model->training = {whole<std::size_t>(t, "rows"), whole<std::size_t>(t, "held_out_rows"),
                        t.at("report").get<std::string>(), {}};
     const std::string learned = json_text(json.at("learned"));
+    expect(is_plain_text(model->training.line), "its report holds control characters");
+    // One for each target, or none.
     const auto read_scores = [&](auto& left_out, auto& held_out, const auto& from) {
-      for (const Json& one : t.at("left_out")) left_out.push_back(from(one));
-      for (const Json& one : t.at("held_out")) held_out.push_back(from(one));
+      for (const auto& [name, scores] : {std::pair("left_out", &left_out), {"held_out", &held_out}}) {
+        for (const Json& one : t.at(name)) check_scores(scores->emplace_back(from(one)));
+        expect(scores->empty() || scores->size() == (model->has_classes() ? 1 : model->targets().size()),
+               "its scores are not those of its targets");
+      }
     };
     if (model->has_classes()) {
       model->classes_ = json.at("classes").get<std::vector<std::string>>();
       if (static_cast<Index>(model->classes_.size()) != classes_of(model->program().outputs()))
         fail("its classes are not those of its graph");
+      for (const std::string& name : model->classes_) expect(is_plain_text(name), "a class holds control characters");
       model->class_learner_->load(learned);
       read_scores(model->training.left_out_classes, model->training.held_out_classes, class_scores_from);
     } else {

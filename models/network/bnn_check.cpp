@@ -47,17 +47,15 @@ void check_usable(const Bnn& net, const Eigen::MatrixXd& inputs) {
       const auto weights = net.weights(layer, member);
       for (std::size_t i = 0; i < weights.size(); ++i)
         if (!is_valid(weights[i]) || weights[i].is_uniform() || !std::isfinite(weights[i].mean()))
-          fail("the fit failed: weight {} of layer {} has mean {} and sd {}; {}: {}", i, layer + 1, weights[i].mean(),
-               weights[i].sd(), kBeyond, repair);
+          fail("the fit failed: weight {} of layer {} overflows; {}: {}", i, layer + 1, kBeyond, repair);
     }
   for (const double sd : net.noise())
-    if (!(sd > 0) || !std::isfinite(sd)) fail("the fit failed: the noise has sd {}; {}: {}", sd, kBeyond, repair);
+    if (!(sd > 0) || !std::isfinite(sd)) fail("the fit failed: the noise overflows or vanishes; {}: {}", kBeyond, repair);
   const Prediction p = net.predict(inputs);
   for (Eigen::Index n = 0; n < p.mean.rows(); ++n)
     for (Eigen::Index j = 0; j < p.mean.cols(); ++j)
       if (!std::isfinite(p.mean(n, j)) || !std::isfinite(p.sd(n, j)) || !(p.sd(n, j) > 0))
-        fail("the fit failed: row {} is predicted as {} with sd {}; {}: {}", n + 1, p.mean(n, j), p.sd(n, j), kBeyond,
-             repair);
+        fail("the fit failed: the prediction of row {} overflows or is certain; {}: {}", n + 1, kBeyond, repair);
 }
 
 std::string doubts_about(const Bnn& net, const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets) {

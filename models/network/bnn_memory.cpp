@@ -3,15 +3,12 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/support/error.h"
+#include "engine/support/usable.h"
 #include "models/network/bnn_member.h"
 
 namespace dma {
 
 void check_memory(const BnnOptions& options, const Bnn::Memory& memory) {
-  const auto expect = [](bool holds, std::string_view what) {
-    if (!holds) fail("{}", what);
-  };
   const auto& layers = options.layers;
   // Of standardised targets, or of targets as they are: a fit that goes on squares, divides and multiplies it.
   constexpr double kLeast = 1e-300, kMost = 1e300;
@@ -19,7 +16,7 @@ void check_memory(const BnnOptions& options, const Bnn::Memory& memory) {
     expect(variances.size() == layers.back(), "noise_variance has not one number for each output");
     for (const double variance : variances)
       if (!(variance >= kLeast && variance <= kMost))
-        fail("noise_variance holds {}; a variance from {} to {} is expected", variance, kLeast, kMost);
+        fail("a variance of the noise is not between {} and {}", kLeast, kMost);
   };
   for (const Standardiser* s : {&memory.inputs, &memory.targets})
     expect(s->fits(s->shift.size()), "shifts and scales do not fit the columns, or are no usable numbers");

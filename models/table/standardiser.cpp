@@ -101,6 +101,14 @@ Eigen::RowVectorXd Standardiser::centre() const {
   return all;
 }
 
+Eigen::MatrixXd Standardiser::usual() const {
+  Eigen::MatrixXd rows = centre().replicate(3, 1);
+  for (Eigen::Index j = 0; j < scale.size(); ++j)
+    if ((log_from.size() == 0 || log_from(j) == 0) && std::isfinite(std::abs(shift(j)) + scale(j)))
+      rows(1, j) += scale(j), rows(2, j) -= scale(j);
+  return rows;
+}
+
 Eigen::MatrixXd Standardiser::undo(const Eigen::MatrixXd& data) const {
   // In smaller units where a product may leave the range that its sum with the shift is back in.
   constexpr double kLarge = 0x1p+960, kSmaller = 0x1p-60;

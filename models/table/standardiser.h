@@ -26,6 +26,7 @@ struct Standardiser {
 
   Eigen::MatrixXd apply(const Eigen::MatrixXd& data) const;
   Eigen::RowVectorXd centre() const;  // what becomes 0
+  Eigen::MatrixXd usual() const;      // rows that any model can predict: the centre, and a scale above and below it
   Eigen::MatrixXd undo(const Eigen::MatrixXd& data) const;
   // Standard deviations know no shift.
   Eigen::MatrixXd undo_scale(const Eigen::MatrixXd& deviations) const;

@@ -121,4 +121,7 @@ class Choices {
 // Somewhere in it something is changed, left out, repeated, moved, or replaced by what programs stumble over.
 std::string mutated(std::string text, Choices& choices);
 
+// JSON of which members, elements, numbers, texts or packed numbers are changed, with a checksum that is right again.
+std::string damaged(std::string_view text, Choices& choices);
+
 }  // namespace dma::fuzz

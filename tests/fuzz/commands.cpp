@@ -55,9 +55,7 @@ std::string command_of(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-void write(const std::filesystem::path& path, std::string_view text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
+void write(const std::filesystem::path& path, std::string_view text) { std::ofstream(path, std::ios::binary) << text; }
 
 std::string read(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
@@ -87,8 +85,7 @@ void check(const Ended& outcome, const std::vector<std::string>& arguments) {
   const std::string command = command_of(arguments);
   const auto lines = std::ranges::count(outcome.errors, '\n');
   promise(outcome.code == 0 || outcome.code == 2, "exit code {} of {}: {}", outcome.code, command, outcome.errors);
-  promise(outcome.code == 0 || (lines >= 1 && outcome.errors.ends_with('\n')), "no line for the error of {}",
-          command);
+  promise(outcome.code == 0 || (lines >= 1 && outcome.errors.ends_with('\n')), "no line for the error of {}", command);
   promise(outcome.code == 0 || lines == 1 || outcome.errors.find("checkpoint") != std::string::npos,
           "{} lines for the error of {}: {}", lines, command, outcome.errors);
   std::stringstream said(outcome.errors);

@@ -1,110 +1,110 @@
+#include <fmt/format.h>
+
 #include "engine/support/error.h"
-#include "models/files/bnn_file.h"
+#include "tests/fuzz/commands.h"
 #include "tests/fuzz/targets.h"
-#include "tools/dma/fit/prediction_table.h"
 
 namespace dma::fuzz {
 
 namespace {
 
-constexpr Eigen::Index kRows = 8;
+using Arguments = std::vector<std::string>;
 
-Eigen::MatrixXd inputs_of(Eigen::Index columns) {
-  Eigen::MatrixXd x(kRows, columns);
-  for (Eigen::Index i = 0; i < kRows; ++i)
-    for (Eigen::Index j = 0; j < columns; ++j) x(i, j) = std::sin(static_cast<double>(3 * i + 5 * j + i * j));
-  return x;
+constexpr std::string_view kNumbers = R"({"variables": {"a": {"shared": true}, "b": {"shared": true},
+  "x": {"observed": null}, "y": {"observed": null}, "ax": {}, "f": {}}, "factors": [
+  {"kind": "gaussian_prior", "connects": ["a"], "parameters": {"mean": 0, "variance": 4}},
+  {"kind": "gaussian_prior", "connects": ["b"], "parameters": {"mean": 0, "variance": 4}},
+  {"kind": "product", "connects": ["a", "x", "ax"]}, {"kind": "add", "connects": ["ax", "b", "f"]},
+  {"kind": "gaussian_noise", "connects": ["f", "y"], "parameters": {"variance": 0.1}}]})";
+constexpr std::string_view kScores = R"({"variables": {"w": {"shared": true, "size": 2}, "x": {"observed": null},
+  "s": {"size": 2}, "c": {"observed": null, "categories": ["a", "b"]}}, "factors": [
+  {"kind": "gaussian_prior", "connects": ["w"], "parameters": {"mean": 0, "variance": 4}},
+  {"kind": "product", "connects": ["w", {"variable": "x", "reach": "gather", "table": [0, 0]}, "s"]},
+  {"kind": "softmax", "connects": ["s", "c"]}]})";
+
+std::string table() {
+  std::string text = "x,z,k,d,w,c,y\n";
+  for (int n = 0; n < 20; ++n)
+    text += fmt::format("{:.4f},{:.4f},{},2020-01-{:02},{},{},{:.4f}\n", std::sin(3.0 * n),
+                        std::exp(2 * std::sin(5.0 * n)), n % 3 == 0 ? "red" : "blue", n + 1, 1 + n % 2,
+                        std::sin(3.0 * n) > 0.2 ? "a" : "b", 2 * std::sin(3.0 * n) + std::cos(n));
+  return text;
 }
-Eigen::MatrixXd outputs_of(Eigen::Index columns) { return inputs_of(columns + 2).rightCols(columns) * 10; }
 
-const LearnOptions kFit{.batches = 2, .epochs = 2, .tolerance = 0};
+// A file of every kind, and the commands that read one.
+struct Seed {
+  std::string_view name;
+  Arguments fit;
+  std::vector<Arguments> readers = {{"predict", "m.json", "data.csv"},
+                                    {"inspect", "m.json"},
+                                    {"inspect", "m.json", "--json"},
+                                    {"fit", "data.csv", "--update", "m.json", "--model", "more.json"}};
+  std::string text = {};
+};
 
-std::string without_checksum(std::string text) {
-  const std::size_t at = text.find("\"checksum\"");
-  return text.erase(at, text.find('\n', at) + 1 - at);
-}
-
-// Files of small networks of every shape, without the checksum that would stop most damage at the door.
-std::vector<std::string> seeds(bool checkpoint) {
-  std::vector<std::string> texts;
-  for (const BnnOptions& options :
-       {BnnOptions{.layers = {1, 2, 1}}, BnnOptions{.layers = {2, 2, 2}, .method = "dma", .members = 2},
-        BnnOptions{.layers = {2, 1}, .noise = 0.3, .learn_prior = true, .method = "dma"}}) {
-    Bnn net(options);
-    const auto inputs = static_cast<Eigen::Index>(options.layers.front()),
-               outputs = static_cast<Eigen::Index>(options.layers.back());
-    net.fit(inputs_of(inputs), outputs_of(outputs), kFit);
-    SavedBnn saved{.features = {},
-                   .targets = {},
-                   .options = net.options(),
-                   .memory = net.memory(!checkpoint),
-                   .training = {.rows = kRows, .options = kFit}};
-    for (Eigen::Index i = 0; i < inputs; ++i) saved.features.push_back(fmt::format("x{}", i));
-    for (Eigen::Index i = 0; i < outputs; ++i) saved.targets.push_back(fmt::format("y{}", i));
-    if (inputs == 2) saved.memory.inputs.log_from = Eigen::RowVectorXd{{0, 0.2}};
-    if (checkpoint) saved.data_fingerprint = "8x1";
-    texts.push_back(without_checksum(bnn_to_text(saved)));
-    if (texts.size() == 1) texts.push_back(bnn_to_text(saved));
+std::vector<Seed> made_seeds() {
+  const Scene scene;
+  write("data.csv", table());
+  write("numbers.json", kNumbers);
+  write("scores.json", kScores);
+  const Arguments checkpoint = {"--target", "y", "--features", "x,z", "--epochs", "4", "--report", "page.html"};
+  std::vector<Seed> seeds = {
+      {"joint", {"--target", "y", "--features", "x,z,k,d", "--weights", "w", "--epochs", "3"}},
+      {"by rows", {"--target", "y", "--features", "x,z", "--hidden", "12", "--members", "2", "--epochs", "3"}},
+      {"messages", {"--target", "y", "--features", "x", "--method", "dma", "--learn-prior", "--epochs", "3"}},
+      {"classes", {"--target", "c", "--features", "x,z,k", "--epochs", "3"}},
+      {"graph", {"--target", "y", "--graph", "numbers.json"}},
+      {"graph of classes", {"--target", "c", "--graph", "scores.json"}},
+      {"checkpoint", checkpoint},
+      {"checkpoint of messages", checkpoint}};
+  seeds.back().fit.insert(seeds.back().fit.end(), {"--method", "dma"});
+  for (Seed& seed : seeds) {
+    seed.fit.insert(seed.fit.begin(), {"fit", "data.csv"});
+    if (std::ranges::count(seed.fit, "--hidden") + std::ranges::count(seed.fit, "--graph") == 0)
+      seed.fit.insert(seed.fit.end(), {"--hidden", "2", "--members", "1"});
+    Arguments fit = seed.fit;
+    if (seed.name.starts_with("checkpoint")) {
+      Arguments resume = fit;
+      resume[7] = "6";
+      resume.insert(resume.end(), {"--resume", "m.json"});
+      seed.readers = {{"inspect", "m.json"}, resume};
+      fit.insert(fit.end(), {"--checkpoint", "m.json", "--checkpoint-every", "1"});
+    } else {
+      fit.insert(fit.end(), {"--model", "m.json"});
+    }
+    const Ended ended = run(fit);
+    promise(ended.code == 0, "{} is not fitted: {}", seed.name, ended.errors);
+    seed.text = read("m.json");
   }
-  return texts;
-}
-
-// The network in a damaged file; none where the damage was noticed.
-std::optional<SavedBnn> read(const std::vector<std::string>& texts, Choices& choices) {
-  const std::string& seed = choices.any_of(texts);
-  const std::string text = mutated(seed, choices);
-  try {
-    SavedBnn saved = bnn_from_text(text, "m.json");
-    promise(seed.find("\"checksum\"") == seed.npos || text == seed || text.find("\"checksum\"") == text.npos,
-            "a file whose bytes do not give its checksum was read");
-    return saved;
-  } catch (const Error& e) {
-    promise_one_line(e.what());
-    promise(std::string_view(e.what()).starts_with("'m.json'"), "an error that does not name the file: {}", e.what());
-  }
-  return {};
-}
-
-void predict(Bnn& net, const std::vector<std::string>& targets, Eigen::Index columns) {
-  const Prediction p = net.predict(inputs_of(columns));
-  check_prediction(p, targets);
-  const std::string table = prediction_csv(p, targets);
-  for (const char* word : {"nan", "inf"})
-    promise(table.find(word) == table.npos || targets[0].find(word) != std::string::npos, "{} in a prediction", word);
+  return seeds;
 }
 
 }  // namespace
 
+// A damaged file is read as far as it makes sense: whatever comes of it is a number. A file whose bytes do not give its
+// checksum is refused.
 std::size_t fuzz_model(Choices& choices) {
-  static const std::vector<std::string> texts = seeds(false);
-  auto saved = read(texts, choices);
-  if (!saved) return 1;
-  try {
-    const auto targets = saved->targets;
-    const auto columns = static_cast<Eigen::Index>(saved->features.size());
-    Bnn net = make_bnn(std::move(*saved));
-    predict(net, targets, columns);
-  } catch (const Error& e) {
-    promise_one_line(e.what());
-  }
-  return 1;
-}
-
-std::size_t fuzz_checkpoint(Choices& choices) {
-  static const std::vector<std::string> texts = seeds(true);
-  auto saved = read(texts, choices);
-  if (!saved) return 1;
-  try {
-    const auto targets = saved->targets;
-    const auto inputs = static_cast<Eigen::Index>(saved->features.size()),
-               outputs = static_cast<Eigen::Index>(targets.size());
-    LearnOptions more = saved->training.options;
-    more.epochs = std::min(more.epochs, 2) + 1;
-    Bnn net = make_bnn(std::move(*saved));
-    net.fit(inputs_of(inputs), outputs_of(outputs), more);
-    predict(net, targets, inputs);
-  } catch (const Error& e) {
-    promise_one_line(e.what());
+  static const std::vector<Seed> seeds = made_seeds();
+  const Seed& seed = choices.any_of(seeds);
+  const Arguments& command = choices.any_of(seed.readers);
+  const bool is_sealed = !choices.one_in(8);
+  const std::string text = is_sealed ? damaged(seed.text, choices) : mutated(seed.text, choices);
+  const Scene scene;
+  write("data.csv", table());
+  write("m.json", text);
+  const Ended ended = run(command);
+  check(ended, command);
+  promise(ended.code == 2 || is_sealed || text == seed.text || text.find("\"checksum\"") == text.npos,
+          "a file whose bytes do not give its checksum was read");
+  if (command.back() != "--json") check_finite(ended.output, command);
+  if (command[0] != "fit")
+    promise(ended.code == 0 || ended.errors.starts_with("dma: 'm.json'"), "a damaged file is not blamed: {}",
+            ended.errors);
+  const std::string page = read("page.html");
+  promise(page.find("<script>bad") == page.npos, "markup of a file is on a page");
+  if (command[0] == "fit" && ended.code == 0 && seed.readers.size() > 2) {
+    const Ended again = run({"predict", "more.json", "data.csv"});
+    promise(again.code == 0, "what an update wrote is not read: {}", again.errors);
   }
   return 1;
 }

@@ -3,7 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <nlohmann/json.hpp>
+#include <optional>
 
+#include "engine/support/error.h"
+#include "engine/support/json.h"
+#include "models/files/checksummed_json.h"
+#include "models/files/packed_numbers.h"
 #include "tests/fuzz/choices.h"
 
 namespace dma::fuzz {
@@ -31,7 +37,65 @@ void replace_number(std::string& text, Choices& choices) {
   text.replace(begin, end, with);
 }
 
+constexpr std::array kEdges = {0.0,    -0.0,   -1.0,   1.0,   2.0,    0.5, 3.0,          1e308,        -1e308,   1e150,
+                               -1e200, 1e-320, 1e-200, 700.0, -800.0, 1e5, 2147483648.0, 4294967297.0, kInfinity};
+
+// Every node below this one.
+void collect(Json& json, std::vector<Json*>& nodes) {
+  if (!json.is_structured()) return;
+  for (Json& node : json) nodes.push_back(&node), collect(node, nodes);
+}
+
+std::optional<std::vector<double>> packed_in(const std::string& text) {
+  try {
+    std::vector<double> numbers = text.empty() ? std::vector<double>() : unpacked(text);
+    if (!numbers.empty()) return numbers;
+  } catch (const Error&) {
+  }
+  return {};
+}
+
+void damage_text(Json& node, Choices& choices) {
+  static constexpr std::string_view kTexts[] = {"",  "x",    "<script>bad()</script>", "\x1b[2J", "a/b~c\"&'",
+                                                "y", "joint"};
+  auto numbers = packed_in(node.get<std::string>());
+  if (!numbers) {
+    node = choices.any_of(kTexts);
+    return;
+  }
+  if (choices.one_in(4)) numbers->pop_back();
+  else if (choices.one_in(4)) numbers->push_back(choices.number());
+  else if (choices.one_in(3)) std::ranges::fill(*numbers, choices.any_of(kEdges));
+  else choices.any_of(*numbers) = choices.one_in(3) ? std::nan("") : choices.any_of(kEdges);
+  node = packed(*numbers);
+}
+
+void damage(Json& node, Choices& choices) {
+  const double other = choices.one_in(2) ? choices.any_of(kEdges) : choices.number();
+  if (choices.one_in(16)) node = nullptr;
+  else if (node.is_boolean()) node = !node.get<bool>();
+  else if (node.is_number_unsigned() && choices.one_in(2)) node = node.get<std::uint64_t>() + choices.between(1, 2);
+  else if (node.is_number() && choices.one_in(4)) node = -node.get<double>();
+  else if (node.is_number() && choices.one_in(4)) node = choices.bits() >> choices.below(64);
+  else if (node.is_number()) node = std::isfinite(other) ? Json(other) : Json("inf");
+  else if (node.is_string()) damage_text(node, choices);
+  else if (!node.empty() && choices.one_in(2))
+    node.erase(std::next(node.begin(), static_cast<std::ptrdiff_t>(choices.below(node.size()))));
+  else if (!node.empty() && node.is_array()) node.push_back(Json(node[choices.below(node.size())]));
+  else node = choices.one_in(2) ? Json::array() : Json::object();
+}
+
 }  // namespace
+
+std::string damaged(std::string_view text, Choices& choices) {
+  Json json = parse_json(text);
+  for (std::size_t changes = choices.one_in(4) ? 3 : 1; changes > 0; --changes) {
+    std::vector<Json*> nodes;
+    collect(json, nodes);
+    if (!nodes.empty()) damage(*choices.any_of(nodes), choices);
+  }
+  return checksummed(std::move(json));
+}
 
 std::string mutated(std::string text, Choices& choices) {
   for (std::size_t changes = 1 + choices.below(choices.one_in(4) ? 8 : 2); changes > 0; --changes) {

@@ -7,8 +7,6 @@ namespace dma::fuzz {
 std::span<const Target> targets() {
   static constexpr Target kTargets[] = {{"csv", "files", &fuzz_csv},
                                         {"model", "files", &fuzz_model},
-                                        {"classifier", "files", &fuzz_classifier},
-                                        {"checkpoint", "files", &fuzz_checkpoint},
                                         {"command", "commands", &fuzz_command},
                                         {"graph", "graphs", &fuzz_graph},
                                         {"network", "graphs", &fuzz_network},

@@ -34,9 +34,7 @@ struct Target {
 std::span<const Target> targets();
 
 std::size_t fuzz_csv(Choices& choices);         // tables of text
-std::size_t fuzz_model(Choices& choices);       // damaged model files
-std::size_t fuzz_checkpoint(Choices& choices);  // damaged checkpoints, and fits that go on from them
-std::size_t fuzz_classifier(Choices& choices);  // damaged files of classifiers
+std::size_t fuzz_model(Choices& choices);       // damaged model files of every kind, in every command that reads one
 std::size_t fuzz_command(Choices& choices);     // the whole command line, in this process
 std::size_t fuzz_graph(Choices& choices);       // graphs of all kinds, families, methods, schedules, solvers and maps
 std::size_t fuzz_graph_file(Choices& choices);  // damaged graph files

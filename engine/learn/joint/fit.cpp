@@ -295,7 +295,9 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
     if (options.learn_noise) learn_noise(data, step.residuals, others, record.effective_scalars, state);
     if (options.learn_scale && state.epoch >= kFirstScaleEpoch) {
       const double ratio = 2 * prior_cost(prior, state) / std::max(record.effective_scalars, 1e-3);
-      state.scale /= std::clamp(ratio, 1 / kLargestScaleStep, kLargestScaleStep);
+      constexpr double kLargest = 1e30;  // beyond, the prior's mean is all that is left
+      state.scale = std::clamp(state.scale / std::clamp(ratio, 1 / kLargestScaleStep, kLargestScaleStep), 1 / kLargest,
+                               kLargest);
     }
     record.objective = step.objective, record.moved = step.moved;
     record.scale = state.scale, record.damping = state.damping;

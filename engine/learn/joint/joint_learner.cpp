@@ -45,16 +45,11 @@ void JointLearner::Impl::check_fitted(std::string_view what) const {
 
 // The evidence of a start which stands where another does counts for both, and so does their mixture.
 void JointLearner::Impl::weigh(std::vector<Start>& starts) {
-  const auto evidence = [](const Start& start) {
-    const double log_evidence = start.posterior.log_evidence;
-    return std::isfinite(log_evidence) && start.posterior.factor.allFinite() && start.mean.allFinite() ? log_evidence
-                                                                                                       : -kInfinity;
-  };
   double highest = -kInfinity, sum = 0;
-  for (const Start& start : starts) highest = std::max(highest, evidence(start));
-  if (highest == -kInfinity)
+  for (const Start& start : starts) highest = std::max(highest, start.posterior.log_evidence);
+  if (!std::isfinite(highest))
     fail("the examples overflow: use other units, or leave out values that are far from all others");
-  for (Start& start : starts) sum += start.weight = std::exp(evidence(start) - highest);
+  for (Start& start : starts) sum += start.weight = std::exp(start.posterior.log_evidence - highest);
   for (Start& start : starts) start.weight /= sum;
 }
 
@@ -242,6 +237,11 @@ JointLearnReport JointLearner::Impl::learn() {
   for (const Start& start : starts) before.push_back(start.state.epoch);
   parallel_for(starts.size(), at_once,
                [&](std::size_t k) { learn(starts[k], k, std::max<std::size_t>(1, options.jobs / at_once), told); });
+  for (Start& start : starts) try {
+      check_posterior(start.posterior, static_cast<Index>(free().size()), program.noise().size(), program.input_size());
+    } catch (const Error&) {
+      start.posterior.log_evidence = -kInfinity;
+    }
   weigh(starts);
   for (std::size_t k = 0; k < starts.size(); ++k)
     report.starts.push_back({starts[k].state.epoch - before[k], starts[k].state.is_settled(),
@@ -249,6 +249,7 @@ JointLearnReport JointLearner::Impl::learn() {
   const Start& best = *std::ranges::max_element(starts, {}, &Start::weight);
   report.log_evidence = best.posterior.log_evidence;
   report.effective_scalars = best.effective_scalars;
+  std::erase_if(starts, [](const Start& start) { return start.posterior.log_evidence == -kInfinity; });
   return report;
 }
 

@@ -1,11 +1,13 @@
 // What a JointLearner or a ClassLearner has learned, as text. Members are in the order of their names.
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "engine/learn/joint/class_learner.h"
 #include "engine/learn/joint/joint_learner_impl.h"
 #include "engine/support/error.h"
 #include "engine/support/json.h"
+#include "engine/support/usable.h"
 
 namespace dma {
 
@@ -20,7 +22,6 @@ Vector vector_of(const Json& json, Index size) {
   if (static_cast<Index>(numbers.size()) != size)
     fail("load: a list has {} numbers, {} are expected", numbers.size(), size);
   const Vector vector = Eigen::Map<const Vector>(numbers.data(), size);
-  if (!vector.allFinite()) fail("load: a number is not finite");
   return vector;
 }
 
@@ -37,8 +38,7 @@ Matrix matrix_of(const Json& json, Index size) {
   Matrix lower = Matrix::Zero(size, size);
   for (Index j = 0, at = 0; j < size; ++j)
     for (Index i = j; i < size; ++i) lower(i, j) = numbers(at++);
-  if (!(lower.diagonal().array() > 0).all())
-    fail("load: the factor of a precision matrix has a diagonal that is not positive");
+  expect(is_factor(lower, size), "load: the factor of a precision matrix is not usable");
   return lower;
 }
 
@@ -116,7 +116,6 @@ void JointLearner::load(std::string_view text) try {
                       .scale = saved.at("scale").get<double>(),
                       .noise = {},
                       .epoch = whole<int>(saved, "epoch")};
-    if (!(state.scale > 0)) fail("load: a scale of {} is not positive", state.scale);
     for (const Json& own : saved.at("noise")) {
       const auto size = static_cast<Index>(own.at("beta").size());
       if (size != 1 && size != 1 + l.program.input_size())
@@ -126,12 +125,12 @@ void JointLearner::load(std::string_view text) try {
     }
     for (const Json& own : saved.at("tails"))
       start.posterior.tails.push_back({own.at(0).get<double>(), own.at(1).get<double>()});
-    if (state.noise.size() != outputs || start.posterior.tails.size() != outputs)
-      fail("load: noise of {} outputs is there, {} are expected", state.noise.size(), outputs);
     start.posterior.state = start.state = state;
     start.posterior.log_evidence = saved.at("log_evidence").get<double>();
     start.posterior.factor = matrix_of(saved.at("factor"), static_cast<Index>(free.size()));
     start.effective_scalars = saved.at("effective_scalars").get<double>();
+    check_posterior(start.posterior, static_cast<Index>(free.size()), outputs, l.program.input_size());
+    expect(is_moderate(start.mean) && std::isfinite(start.effective_scalars), "a number of the learned state is not usable");
   }
   Impl::weigh(starts);
   l.known = whole<std::size_t>(json, "examples");
@@ -164,10 +163,11 @@ void ClassLearner::load(std::string_view text) try {
     start.mean = vector_of(saved.at("mean"), program_.scalars());
     start.scale = saved.at("scale").get<double>();
     start.stretch = saved.at("stretch").get<double>();
-    if (!(start.scale > 0 && start.stretch > 0))
-      fail("load: a scale of {} or a stretch of {} is not positive", start.scale, start.stretch);
     start.log_evidence = saved.at("log_evidence").get<double>();
     start.effective_scalars = saved.at("effective_scalars").get<double>();
+    expect(is_moderate(start.mean) && is_divisor(start.scale) && is_divisor(start.stretch) &&
+               std::isfinite(start.log_evidence) && std::isfinite(start.effective_scalars),
+           "load: a number of the learned state is not usable");
     start.factor = {matrix_of(saved.at("factor"), program_.scalars()), unit_order(program_, program_.input_size())};
   }
   starts_ = std::move(starts);

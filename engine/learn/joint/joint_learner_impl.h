@@ -36,7 +36,7 @@ struct JointLearner::Impl {
   // Whether the likelihoods can have made these values of the targets.
   void check_targets(const Matrix& values, std::string_view what) const;
   void set_frozen(VariableId shared, bool frozen, std::string_view what);
-  // Sets their weights, by evidence. An Error where none has any: the numbers overflow.
+  // Sets their weights, by evidence. An Error where it is -inf for all: the numbers overflow.
   static void weigh(std::vector<Start>& starts);
   void make_starts();
   void learn(Start& start, std::size_t index, std::size_t jobs, const std::function<bool(const JointEpoch&)>& told);

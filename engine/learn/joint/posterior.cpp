@@ -1,13 +1,16 @@
 #include "engine/learn/joint/posterior.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/support/dense.h"
+#include "engine/support/usable.h"
 
 namespace dma {
 
 namespace {
 
+constexpr double kMostLog = 690;  // of a variance: 1e300
 constexpr double kMany = 200;  // rows from which on the variance is as good as known
 
 Matrix by_output(const Vector& stacked, Index outputs) { return stacked.reshaped(stacked.size() / outputs, outputs); }
@@ -100,6 +103,44 @@ SharedSolution solution_of(const RowModel& model, const RowData& data, const Sha
   found.posterior.tails.resize(static_cast<std::size_t>(data.targets.cols()));
   if (tails) found.posterior.tails = tails_of(data, found.left_out);
   return found;
+}
+
+void check_state(const SharedState& s, Index scalars, std::size_t outputs, Index inputs) {
+  expect(s.mean.size() == 0 || s.mean.size() == scalars, "the means of the weights do not fit the layers");
+  expect(is_moderate(s.mean) && is_divisor(s.scale) && is_divisor(s.damping) && s.epoch >= 0 && s.subset >= 0,
+               "a number of the learned state is not usable");
+  expect(s.noise.size() == outputs || (s.noise.empty() && s.mean.size() == 0),
+               "the noise does not fit the targets");
+  for (const LogLinearNoise& n : s.noise)
+    expect((n.beta.size() == 1 || n.beta.size() == inputs + 1) && n.beta.cwiseAbs().maxCoeff() <= kMostLog &&
+                     is_divisor(n.precision) && n.lowest <= n.highest && n.highest >= -kMostLog &&
+                     std::isfinite(n.lowest) && std::isfinite(n.highest),
+                 "the noise function is not usable");
+  if (!s.watch.best.empty()) check_state(s.watch.best[0], scalars, outputs, inputs);
+}
+
+void check_tails(const StudentTails& t) {
+  expect(t.degrees >= StudentTails::kLeastDegrees && std::isfinite(t.degrees) && is_divisor(t.scale),
+               "the tails are not usable");
+}
+
+void check_row_weights(const Vector& weights, Index rows) {
+  expect(weights.size() == 0 || (weights.size() == rows && std::ranges::all_of(weights, is_divisor)),
+               "the weights of the rows are not usable");
+}
+
+void check_posterior(const SharedPosterior& p, Index scalars, std::size_t outputs, Index inputs) {
+  expect(p.state.mean.size() == scalars && p.state.noise.size() == outputs, "a posterior is not whole");
+  check_state(p.state, scalars, outputs, inputs);
+  for (const LogLinearNoise& n : p.state.noise) expect(n.highest <= kMostLog, "the noise function is not usable");
+  expect(std::isfinite(p.log_evidence), "the log evidence is not a number");
+  expect(p.tails.size() == outputs, "the tails do not fit the targets");
+  for (const StudentTails& t : p.tails) check_tails(t);
+  expect((p.factor.size() > 0) != (p.rows.size() > 0), "a posterior has neither a factor nor rows, or both");
+  expect(p.factor.size() == 0 || is_factor(p.factor, scalars), "the factor of the precision is not usable");
+  expect(p.rows.size() == 0 || (p.rows.cols() == inputs && is_moderate(p.rows)),
+               "the learned rows are not usable");
+  check_row_weights(p.weights, p.rows.rows());
 }
 
 PredictionComponent component(RowBeliefs beliefs, const SharedPosterior& posterior, Matrix weight,

@@ -68,6 +68,12 @@ std::vector<StudentTails> tails_of(const RowData& data, const RowBeliefs& left_o
 SharedSolution solution_of(const RowModel& model, const RowData& data, const SharedState& state, Curvature& curvature,
                            double log_evidence, bool tails);
 
+// An Error unless sizes fit and all numbers can be computed with (engine/support/usable.h).
+void check_state(const SharedState& state, Index scalars, std::size_t outputs, Index inputs);
+void check_tails(const StudentTails& tails);
+void check_row_weights(const Vector& weights, Index rows);
+void check_posterior(const SharedPosterior& posterior, Index scalars, std::size_t outputs, Index inputs);
+
 // What a posterior says of rows, as a part of a mixture. The beliefs are taken over.
 PredictionComponent component(RowBeliefs beliefs, const SharedPosterior& posterior, Matrix weight,
                               const OutputLikelihoods& likelihoods = {});

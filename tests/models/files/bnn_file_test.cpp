@@ -252,6 +252,6 @@ TEST_CASE(
     CHECK(went_on > 0);
     file["noise_variance"] = {1e308};
     CHECK(refusal(dma::json_text(file))
-              .find("noise_variance holds 1e+308; a variance from 1e-300 to 1e+300 is expected") != std::string::npos);
+              .find("a variance of the noise is not between 1e-300 and 1e+300") != std::string::npos);
   }
 }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import dma
@@ -115,3 +118,67 @@ def test_a_frame_whose_target_is_named_like_a_column_is_learned() -> None:
 def test_errors_are_value_errors_that_can_be_pickled() -> None:
     assert issubclass(dma.Error, ValueError) and issubclass(dma.Contradiction, dma.Error)
     assert str(pickle.loads(pickle.dumps(dma.Error("words")))) == "words" and dma.Error.__module__ == "dma"
+
+
+def line() -> dma.Graph:
+    g = dma.Graph()
+    slope = g.gaussian_prior(g.shared("slope"), 0, 4)
+    g.gaussian_noise(slope * g.observed("x"), 1, g.observed("y"))
+    return g
+
+
+@pytest.mark.parametrize("number", [1e150, 1e160, 1e200, 1.7e308, -1e200, 5e-324])
+def test_numbers_that_overflow_are_refused_and_leave_the_model_as_it_was(number: float) -> None:
+    x, y, weights = X[:3].copy(), Y[:3].copy(), np.ones(3)
+    model = dma.Regressor(hidden=(2,), members=1, epochs=3).fit(X, Y)
+    for column in (x[:, 0], y, weights):
+        kept, column[1] = column[1], number
+        before = model.model_.text()
+        try:
+            model.partial_fit(x, y, sample_weight=weights)
+        except ValueError as error:
+            assert "\n" not in str(error) and model.model_.text() == before
+        assert np.isfinite(model.predict(X)).all()
+        try:
+            fitted = dma.GraphRegressor(line()).fit(np.append(X[:, :1], x[:, :1], 0), np.append(Y, y))
+            assert np.isfinite(fitted.predict(X[:, :1])).all()
+        except dma.Error as error:
+            assert "\n" not in str(error)
+        column[1] = kept
+    with pytest.raises(dma.Error, match="the examples overflow: use other units"):
+        dma.GraphRegressor(line()).fit(X[:, :1], np.append(Y[:-1], 1e200))
+
+
+def numbers_below(json_value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every number in a list or dictionary, by its container and key."""
+    for key, value in json_value.items() if isinstance(json_value, dict) else enumerate(json_value):
+        if isinstance(value, (dict, list)):
+            yield from numbers_below(value)
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            yield json_value, key
+
+
+@pytest.mark.parametrize("kind", ["numbers", "messages", "classes", "graph"])
+def test_a_damaged_file_is_blamed_or_predicts_numbers(kind: str, tmp_path: Path) -> None:
+    small: dict[str, Any] = {"hidden": (2,), "members": 1, "epochs": 2}
+    model: Any = {
+        "numbers": dma.Regressor(**small), "messages": dma.Regressor(method="dma", **small),
+        "classes": dma.Classifier(**small), "graph": dma.GraphRegressor(line()),
+    }[kind]  # fmt: skip
+    rows = X[:, :1]
+    model.fit(rows, Y > 0 if kind == "classes" else Y).save(path := tmp_path / "model.json")
+    file = json.loads(path.read_text())
+    del file["checksum"]
+    refused = 0
+    for container, key in list(numbers_below(file))[::3]:
+        kept = container[key]
+        for container[key] in (1e308, -1.0, 2**32 + 1):
+            path.write_text(json.dumps(file))
+            try:
+                loaded = type(model).load(path)
+                assert np.isfinite(loaded.predict_proba(rows) if kind == "classes" else loaded.predict(rows)).all()
+            except dma.Error as error:
+                refused += 1
+                assert str(error).startswith(f"'{path}'") and "\n" not in str(error)
+        container[key] = kept
+    assert refused > 0

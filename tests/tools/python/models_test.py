@@ -121,6 +121,18 @@ def test_games_one_after_the_other_are_the_updates_of_the_formula() -> None:
     assert abs(sum(rating.chances("Ann", ["Ben", "Cy"])) - 1) < 1e-12 and 0 < rating.match_quality("Ann", "Ben") < 1
 
 
+def test_names_are_text_where_a_notebook_shows_them() -> None:
+    bad = '<script>bad("&")</script>'
+    g = dma.Graph()
+    g.gaussian_prior(g.variable(bad), 0, 1)
+    plan = dma.compile(g, dma.joint())
+    state = dma.State(plan)
+    report = dma.run(plan, state)
+    shown = [g, state, state.belief(bad), report, dma.evidence(state), dma.rate([(bad, "Ben")])]
+    pages = [one._repr_html_() for one in shown]
+    assert all("<script" not in page for page in pages) and "&lt;script&gt;bad" in pages[1] and "&lt;script&gt;bad" in pages[-1]
+
+
 def test_vectors_and_chains() -> None:
     g = dma.Graph()
     x, y = g.variable("x", 2), g.observed("y", 2)

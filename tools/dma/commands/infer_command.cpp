@@ -312,7 +312,7 @@ void infer(const InferRequest& request) {
                          ? found.parts.substr(0, found.parts.find_last_not_of('\n') + 1)
                          : found.line);
   if (!solved.why_not_exact.empty()) fmt::print("not {}\n", solved.why_not_exact);
-  if (found.value == -kInfinity) fmt::print("what is observed is impossible under this graph\n");
+  if (found.value == -kInfinity && !solved.plan->solver) fmt::print("what is observed is impossible under this graph\n");
   print_columns(file, request.graph.string());
   if (!request.dot.empty()) fmt::print("graph    {}\n", printable(request.dot.string()));
   if (!request.plot.empty()) fmt::print("picture  {}\n", printable(skipped.empty() ? request.plot.string() : skipped));

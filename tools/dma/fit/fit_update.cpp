@@ -59,6 +59,8 @@ NewRows read_rows_to_add(const FitRequest& request, const SavedBnn& saved) {
   return rows;
 }
 
+constexpr std::string_view kUpdated = "the updated model";
+
 // What an update did.
 struct Updated {
   std::vector<std::string> targets, notes;
@@ -68,7 +70,7 @@ struct Updated {
   std::string text = {};  // of the model
 };
 
-Updated updated(const FitRequest& request, SavedBnn saved, const std::string& file) {
+Updated updated(const FitRequest& request, SavedBnn saved) {
   if (saved.is_checkpoint())
     fail("'{}' is a checkpoint of a fit that has not ended; go on with --resume", request.update.string());
   const auto [inputs, outputs, weights, notes] = read_rows_to_add(request, saved);
@@ -77,11 +79,11 @@ Updated updated(const FitRequest& request, SavedBnn saved, const std::string& fi
               scores_of(net.predict(inputs), outputs, weights)};
   all.settled = learn_more(net, saved, inputs, outputs, weights);
   all.text = bnn_to_text(saved);
-  (void)make_bnn(bnn_from_text(all.text, file));  // as whoever reads the file will
+  (void)make_bnn(bnn_from_text(all.text, kUpdated));  // as whoever reads the file will
   return all;
 }
 
-Updated updated(const FitRequest& request, GraphModel model, const std::string& file) {
+Updated updated(const FitRequest& request, GraphModel model) {
   if (model.has_classes())
     fail("'{}' has learned classes by a graph, to which rows cannot be added; fit all rows together",
          request.update.string());
@@ -99,11 +101,11 @@ Updated updated(const FitRequest& request, GraphModel model, const std::string& 
   all.settled = model.update(inputs, outputs);
   if (columns > 0) check_prediction(model.predict(inputs), model.targets());
   all.text = graph_model_text(model);
-  (void)graph_model_from(all.text, file, standard_registry());
+  (void)graph_model_from(all.text, kUpdated, standard_registry());
   return all;
 }
 
-Updated updated(const FitRequest& request, const SavedClassifier&, const std::string&) {
+Updated updated(const FitRequest& request, const SavedClassifier&) {
   fail("--update: '{}' is a classifier, to which no rows can be added; fit old and new rows together",
        request.update.string());
 }
@@ -114,7 +116,7 @@ void fit_update(const FitRequest& request) {
   check_update_request(request);
   const std::filesystem::path file = request.model.empty() ? request.update : request.model;
   const auto [targets, notes, known, added, before, settled, text] = std::visit(
-      [&](auto&& model) { return updated(request, std::move(model), file.string()); }, load_model(request.update));
+      [&](auto&& model) { return updated(request, std::move(model)); }, load_model(request.update));
   write_file(file, text);
   if (!request.quiet)
     for (const std::string& note : notes) say(note);

@@ -44,6 +44,12 @@ bool learn_more(Bnn& net, SavedBnn& saved, const Eigen::MatrixXd& inputs, const 
   saved.training.rows += static_cast<std::size_t>(inputs.rows());
   if (weight > 0) weight += added;
   saved.training.left_out.clear();  // of the old rows alone
+  saved.source.clear();
+  try {
+    check_saved(saved);  // as whoever reads the file will
+  } catch (const Error& e) {
+    fail("the update failed: {}; the new rows are too far from the training data", e.what());
+  }
   return settled;
 }
 

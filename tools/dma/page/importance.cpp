@@ -27,8 +27,8 @@ PermutationImportance permutation_importance(const Eigen::MatrixXd& inputs, cons
     found.inputs.emplace_back();
     for (Eigen::Index j = 0; j < outputs; ++j) {
       const auto rise = rises.col(j).segment(column * shuffles, shuffles);
-      const double mean = rise.mean(), squares = (rise.array() - mean).square().sum();
-      found.inputs.back().push_back({mean, shuffles > 1 ? std::sqrt(squares / (shuffles - 1)) : 0});
+      const double mean = rise.mean(), spread = Eigen::VectorXd(rise.array() - mean).stableNorm();
+      found.inputs.back().push_back({mean, shuffles > 1 ? spread / std::sqrt(shuffles - 1) : 0});
     }
   }
   return found;

@@ -31,7 +31,7 @@ std::string option_value(const Shown& shown, const std::string& pointer) {
   std::string all;
   for (const auto& [key, element] : value.items())
     all += (all.empty() ? "" : ", ") + (value.is_object() ? escaped(key) + " " : "") +
-           option_value(shown, pointer + "/" + key);
+           option_value(shown, pointer + "/" + in_pointer(key));
   return all;
 }
 
@@ -143,7 +143,7 @@ std::string options_table(const Shown& shown, const std::vector<std::string>& po
   page::Table table;
   for (const std::string& pointer : pointers)
     for (const auto& [key, value] : shown.at(pointer).items())
-      table.rows.push_back({escaped(with_spaces(key)), option_value(shown, pointer + "/" + key)});
+      table.rows.push_back({escaped(with_spaces(key)), option_value(shown, pointer + "/" + in_pointer(key))});
   return page::html(table);
 }
 

@@ -27,13 +27,6 @@ std::string name_of_target(const Shown& shown, std::size_t j) {
 
 bool has_noise(const Shown& shown, std::size_t j) { return !shown.at(target_at(j) + "/noise").is_null(); }
 
-// A key inside a JSON pointer.
-std::string pointer_to(const std::string& key) {
-  std::string text;
-  for (const char c : key) text += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
-  return text;
-}
-
 std::string cards_of(const Shown& shown, std::size_t j) {
   const auto by = shown.at("/report/judged_by").get<std::string>();
   const std::string scores = fmt::format("{}/scores/{}", target_at(j), by), where = ", " + name_of_rows(by);
@@ -62,7 +55,7 @@ std::string learned_scalars(const Shown& shown) {
   const Json& learned = shown.at("/learned");
   for (const auto& [name, belief] : learned.items()) {
     if (table.rows.size() == kMost) break;
-    const std::string at = "/learned/" + pointer_to(name);
+    const std::string at = "/learned/" + in_pointer(name);
     table.rows.push_back({escaped(name), shown.number(at + "/mean"), shown.number(at + "/sd")});
   }
   return rows_and_seed(shown, about) + page::html(table) +
@@ -103,7 +96,8 @@ std::string learned_section(const Shown& shown) {
   for (std::size_t k = 0; k < shown.at("/training/epochs").size(); ++k)
     epochs += (k > 0 ? ", " : "") + shown.whole_number(fmt::format("/training/epochs/{}", k));
   row("epochs",
-      fmt::format("{}, {}; {} {} a row", epochs, joined(shown.at("/training/ends").get<std::vector<std::string>>()),
+      fmt::format("{}, {}; {} {} a row", epochs,
+                  escaped(joined(shown.at("/training/ends").get<std::vector<std::string>>())),
                   shown.at("/options/method") == "joint" ? "log evidence" : "train log-likelihood",
                   shown.number("/training/log_likelihood")));
   if (shown.has("/candidates")) {

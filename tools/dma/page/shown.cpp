@@ -15,6 +15,12 @@ std::string four_digits(double value) {
   return size >= 1000 && size < 1e6 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
 }
 
+std::string in_pointer(const std::string& key) {
+  std::string text;
+  for (const char c : key) text += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+  return text;
+}
+
 std::vector<double> numbers_of(const Json& array) {
   std::vector<double> all;
   for (const Json& value : array) all.push_back(json_number(value));

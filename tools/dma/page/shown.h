@@ -31,6 +31,7 @@ class Shown {
 };
 
 std::string four_digits(double value);  // 0.01235, 12.35, 1235, 1.235e+06
+std::string in_pointer(const std::string& key);  // as a part of a JSON pointer
 std::vector<double> numbers_of(const Json& array);
 
 }  // namespace dma::report

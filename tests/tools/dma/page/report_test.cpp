@@ -259,6 +259,38 @@ TEST_CASE("report: names that look like code stay names") {
   check_page();
 }
 
+TEST_CASE("report: texts of a graph, of cells and of a checkpoint stay texts") {
+  const TemporaryFolder folder;
+  const std::string bad = "</script><script>bad()</script>", image = "<img src=x onerror=bad()>";
+  const auto check_page = [&](const std::string& command) {
+    const auto outcome = run_dma(folder, command + " --report report.html");
+    REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+    const std::string page = folder.read("report.html");
+    CHECK(has_part(page, "bad()"));
+    CHECK(!has_part(page, "<script>bad"));
+    CHECK(!has_part(page, "<img"));
+  };
+  folder.write("graph.json", fmt::format(R"({{"description": "{1}", "variables": {{"{0}": {{"shared": true}},
+    "first": {{"observed": null}}, "{1}": {{"observed": null}}, "f": {{}}}}, "factors": [
+    {{"kind": "gaussian_prior", "connects": ["{0}"], "parameters": {{"mean": 0, "variance": 4}}}},
+    {{"kind": "product", "connects": ["{0}", "first", "f"]}},
+    {{"kind": "gaussian_noise", "connects": ["f", "{1}"], "parameters": {{"variance": 0.1}}}}]}})",
+                                         bad, image));
+  folder.write("data.csv", numbers_table(20, "first,idle," + image + "," + bad));
+  check_page("fit data.csv --graph graph.json --target '" + image + "'");
+  check_page("smooth data.csv --column '" + image + "'");
+  std::string cells = "kind,y\n";
+  for (int n = 0; n < 24; ++n) cells += fmt::format("{},{}\n", n % 2 == 0 ? bad : image, n % 7 + n % 2);
+  folder.write("cells.csv", cells);
+  const std::string fit = "fit cells.csv --target y" + kQuick;
+  check_page(fit + "--checkpoint fit.checkpoint");
+  Json file = dma::parse_json(folder.read("fit.checkpoint"));
+  file.erase("checksum");
+  file["training"]["regime"] = file["joint"]["width"] = image + bad;
+  folder.write("fit.checkpoint", dma::json_text(file));
+  check_page(fit + "--resume fit.checkpoint");
+}
+
 TEST_CASE("report: of many rows the pictures show some, say so, and the page stays small") {
   const TemporaryFolder folder;
   folder.write("data.csv", numbers_table(2000));
