@@ -84,6 +84,10 @@ Kind& Kind::linear_view(LinearView view, LinearIn linear_in) {
   linear_in_ = std::move(linear_in);
   return *this;
 }
+Kind& Kind::precision_port(std::string_view name) {
+  precision_port_ = port(name);
+  return *this;
+}
 Kind& Kind::gaussian_row(RowView row) {
   gaussian_row_ = std::move(row);
   return *this;

@@ -165,6 +165,8 @@ class Kind {
   Kind& linear_view(LinearView view, LinearIn linear_in = {});
   // The density is Gaussian in a linear combination of its variables: that row.
   Kind& gaussian_row(RowView row);
+  // Given the number w on this port, the density is N(output; the other input, 1 / w).
+  Kind& precision_port(std::string_view name);
   // What the evidence of a model takes from a factor that is neither: in closed form, or else by quadrature of the
   // density.
   Kind& log_integral(LogIntegral integral);
@@ -240,6 +242,7 @@ class Kind {
   const LogIntegral& expected_log() const { return expected_log_; }
   Weights weights() const { return weights_; }  // null: none
   const RowView& gaussian_row() const { return gaussian_row_; }   // empty: not a Gaussian density
+  std::optional<std::size_t> precision_port() const { return precision_port_; }
   bool watches_signal_to_noise() const { return watches_signal_to_noise_; }
   std::size_t memory() const { return memory_; }  // numbers for each slot
 
@@ -275,6 +278,7 @@ class Kind {
   LinearIn linear_in_;
   std::optional<VectorSize> vector_size_;
   RowView gaussian_row_;
+  std::optional<std::size_t> precision_port_;
   LogIntegral log_integral_, expected_log_;
   Weights weights_ = nullptr;
   bool watches_signal_to_noise_ = false;

@@ -290,6 +290,7 @@ Kind gaussian_precision_kind() {
       .input("mean")
       .input("precision", "gamma")
       .output("value")
+      .precision_port("precision")
       .log_density([](auto v, auto) { return GaussianPrecision::log_density(v[0], v[1], v[2]); })
       .log_integral([](auto m, auto) { return GaussianPrecision::log_integral(m); })
       .expected_log([](auto q, auto) { return GaussianPrecision::expected_log(q); })

@@ -1,5 +1,7 @@
 #include "factors/likelihoods/priors.h"
 
+#include <cmath>
+
 #include "engine/support/error.h"
 #include "factors/likelihoods/table.h"
 
@@ -34,6 +36,9 @@ Kind gamma_prior_kind() {
       .output("x", "gamma")
       .parameter("shape", above(0), finite())
       .parameter("rate", above(0), finite())
+      .log_density([](auto v, auto p) {
+        return p[0] * std::log(p[1]) - std::lgamma(p[0]) + (p[0] - 1) * std::log(v[0]) - p[1] * v[0];
+      })
       .message<&GammaPrior::to_x>(kExact, "x");
 }
 

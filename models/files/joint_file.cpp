@@ -30,7 +30,7 @@ LogLinearNoise noise_from(const Json& json) {
 Json to_json(const SharedState& s) {
   Json json = {{"epoch", s.epoch},
                {"mean", packed_vector(s.mean)},
-               {"scale", json_number(s.scale)},
+               {"scale", json_number(s.scale(0))},
                {"damping", json_number(s.damping)},
                {"noise", Json::array()}};
   for (const LogLinearNoise& n : s.noise) json["noise"].push_back(to_json(n));
@@ -43,7 +43,7 @@ Json to_json(const SharedState& s) {
 }
 SharedState state_from(const Json& json) {
   SharedState s{.mean = packed_vector_from(json.at("mean")),
-                .scale = json_number(json.at("scale")),
+                .scale = Vector::Constant(1, json_number(json.at("scale"))),
                 .damping = json_number(json.at("damping")),
                 .noise = {},
                 .epoch = whole<int>(json, "epoch")};

@@ -50,7 +50,8 @@ void check_usable(const Bnn& net, const Eigen::MatrixXd& inputs) {
           fail("the fit failed: weight {} of layer {} overflows; {}: {}", i, layer + 1, kBeyond, repair);
     }
   for (const double sd : net.noise())
-    if (!(sd > 0) || !std::isfinite(sd)) fail("the fit failed: the noise overflows or vanishes; {}: {}", kBeyond, repair);
+    if (!(sd > 0) || !std::isfinite(sd))
+      fail("the fit failed: the noise overflows or vanishes; {}: {}", kBeyond, repair);
   const Prediction p = net.predict(inputs);
   for (Eigen::Index n = 0; n < p.mean.rows(); ++n)
     for (Eigen::Index j = 0; j < p.mean.cols(); ++j)

@@ -346,7 +346,7 @@ bool Bnn::update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, 
 // The prior, the noise and the smoothing a member ended with, in its graph.
 void Bnn::describe_joint_members() {
   for (std::size_t k = 0; k < joint_->members(); ++k) {
-    members_[k]->priors = layer_priors(shape_, joint_->prior_of(k), joint_->memory().members[k].plain.scale);
+    members_[k]->priors = layer_priors(shape_, joint_->prior_of(k), joint_->memory().members[k].plain.scale(0));
     members_[k]->noise_variance.assign(options_.layers.back(), 1);
     const auto& noise = joint_->memory().members[k].plain.noise;
     for (std::size_t j = 0; j < noise.size(); ++j) members_[k]->noise_variance[j] = std::exp(noise[j].beta(0));

@@ -137,7 +137,7 @@ void JointRegression::fit_baseline(Fitting& fitting) {
   if (noise_by_inputs() && going_on) {
     const auto return_to = [&](SharedState before) {
       state = std::move(before);
-      curvature->assemble(linear_, data, state.mean, state.scale * linear_prior_.precision,
+      curvature->assemble(linear_, data, state.mean, linear_prior_.scaled(state.scale),
                           data.weighted(row_noise(state, data.rows)));
     };
     const auto left_out_squares = [&] {
@@ -231,7 +231,7 @@ void JointRegression::fit_plain(Fitting& fitting, std::size_t index) {
   double evidence = plain_evidence;
   if (noise_by_inputs() && going_on) {  // a stop leaves the noise constant
     learn_noise_function(data, *curvature, noisy);
-    curvature->assemble(network_, data, noisy.mean, noisy.scale * prior.precision,
+    curvature->assemble(network_, data, noisy.mean, prior.scaled(noisy.scale),
                         data.weighted(row_noise(noisy, data.rows)));
     evidence = log_evidence(prior, noisy, data, *curvature);
   }

@@ -82,7 +82,7 @@ JointRegression::Marginals JointRegression::weights(std::size_t member) const {
   constexpr Index kMostScalars = 5000;
   if (network_.scalars() > kMostScalars)
     return {of_all_inputs(posterior.state.mean, 0),
-            of_all_inputs((posterior.state.scale * prior_.precision).cwiseInverse(), 0)};
+            of_all_inputs(prior_.scaled(posterior.state.scale).cwiseInverse(), 0)};
   return {of_all_inputs(posterior.state.mean, 0),
           of_all_inputs(posterior.marginal_variances(network_, learned_prior(member)), 0)};
 }
@@ -109,7 +109,7 @@ double JointRegression::fraction_of_each() const {
 std::vector<MixedNetwork> JointRegression::networks() const {
   std::vector<MixedNetwork> all;
   const auto fit = [](const BnnShape& shape, const SharedPosterior& own, const SharedPrior& prior) {
-    return MixedNetwork::Fit{layer_priors(shape, prior, own.state.scale), own.state.noise, own.tails};
+    return MixedNetwork::Fit{layer_priors(shape, prior, own.state.scale(0)), own.state.noise, own.tails};
   };
   const double each = fraction_of_each();
   for (std::size_t k = 0; each > 0 && k < memory_.members.size(); ++k) {

@@ -13,6 +13,9 @@ namespace dma {
 ClassLearner::ClassLearner(const Graph& graph, const Registry& registry, VariableId logits, ClassLearnOptions options)
     : graph_(graph), logits_(logits), program_(graph, registry, {logits}), options_(std::move(options)) {
   check_size(program_);
+  if (!program_.prior().group.empty())
+    fail(
+        "class learning: a shared variable has an unknown precision; give it a gaussian_prior, whose scale is learned");
   if (graph[logits].observed || graph[logits].shared)
     fail("classes: '{}' is {}; a computed variable with an element for each class is expected", graph[logits].name,
          graph[logits].shared ? "shared" : "observed");

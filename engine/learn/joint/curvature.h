@@ -58,6 +58,9 @@ class Curvature {
   // log |L| - sum log lambda, and tr(L^-1 J^T S^-1 J): how many scalars the rows determine.
   virtual double log_determinant_gain() = 0;
   virtual double effective_scalars() = 0;
+  // By scalar, 1 - lambda_i (L^-1)_ii: 1 where the rows alone determine it, 0 where they say nothing of it. They sum to
+  // effective_scalars(); in the dual of many rows they are estimates, the same for the same numbers.
+  virtual Vector determined() = 0;
   // 1 - h with h = a^T L^-1 a / s, for every row and output: the fraction of its prediction that a row does not make
   // itself. The h sum to effective_scalars(). In the dual all digits are right however near h is to 1.
   virtual Vector one_minus_leverage() = 0;

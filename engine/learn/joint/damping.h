@@ -8,7 +8,7 @@ namespace dma {
 inline constexpr int kMostTries = 10;  // of one step
 // From epoch kFirstScaleEpoch on, the prior's scale follows the evidence by at most this factor an epoch.
 inline constexpr int kFirstScaleEpoch = 4;
-inline constexpr double kLargestScaleStep = 2;
+inline constexpr double kLargestScaleStep = 2, kLargestGroupStep = 10;
 
 inline constexpr double kLeastDamping = 1e-4, kMostDamping = 1e8;
 

@@ -1,6 +1,7 @@
 // With K = S^(-1/2) J Lambda^-1 J^T S^(-1/2) and J~ = S^(-1/2) J, all of Curvature by matrices over rows:
 //   (Lambda (1 + mu) + J~^T J~)^-1 g = (u - Lambda^-1 J~^T (K + (1 + mu) I)^-1 J~ u) / (1 + mu),  u = Lambda^-1 g
 //   log |L| - log |Lambda| = log |I + K|,  fractions of others = diag (I + K)^-1.
+#include <boost/random/mersenne_twister.hpp>
 #include <cmath>
 
 #include "engine/learn/joint/curvature.h"
@@ -38,6 +39,23 @@ class DualCurvature final : public Curvature {
 
   double log_determinant_gain() override { return 2 * log_diagonal(factor()); }
   double effective_scalars() override { return (1 - one_minus_leverage().array()).sum(); }
+
+  // diag(Lambda^-1 J~^T (I + K)^-1 J~) = the mean over z of (Lambda^-1/2 J~^T C^-T z)^2 with C C^T = I + K, over all
+  // unit vectors or over as many vectors of random signs (Hutchinson).
+  Vector determined() override {
+    constexpr Index kProbes = 64, kFewRows = 128;
+    const Index n = kernel_.rows(), probes = n <= kFewRows ? n : kProbes;
+    Matrix z = Matrix::Identity(n, probes);
+    if (probes < n) {
+      boost::random::mt19937_64 random(1);
+      const double size = 1 / std::sqrt(static_cast<double>(probes));
+      for (double& sign : z.reshaped()) sign = (random() & 1) != 0 ? size : -size;
+    }
+    solve_lower_transposed(factor(), z);
+    Vector sum = Vector::Zero(lambda_.size());
+    for (Index k = 0; k < probes; ++k) sum += gains_->backward(weight_.cwiseProduct(z.col(k))).cwiseAbs2();
+    return variance_.cwiseProduct(sum);
+  }
 
   Vector one_minus_leverage() override {
     if (!inverted_) fractions_ = squared_columns(triangular_inverse(factor(), pool()));

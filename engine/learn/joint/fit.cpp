@@ -17,7 +17,7 @@ constexpr int kEpochsBetweenScores = 5;
 constexpr int kFlatScores = SharedState::kFlatScores;
 
 double prior_cost(const SharedPrior& prior, const SharedState& state) {
-  return 0.5 * state.scale * (prior.precision.array() * (state.mean - prior.mean).array().square()).sum();
+  return 0.5 * (prior.scaled(state.scale).array() * (state.mean - prior.mean).array().square()).sum();
 }
 
 // r by blocks of rows: r of a block is what `take` makes of the outputs there.
@@ -72,7 +72,7 @@ Step proximal_step(const RowModel& model, const RowData& data, const SharedPrior
   Vector rest = curvature.residuals();
   for_others(data, [&](Index k, const auto&) { rest.segment(k * data.targets.rows(), data.targets.rows()).setZero(); });
   const double before = squares_cost(rest, noise) - other + prior_cost(prior, state);
-  const Vector g = curvature.gradient() - state.scale * prior.precision.cwiseProduct(state.mean - prior.mean);
+  const Vector g = curvature.gradient() - prior.scaled(state.scale).cwiseProduct(state.mean - prior.mean);
   const double nothing = kRounding * (1 + std::abs(before));
   SharedState next = state;
   for (int attempt = 0; attempt < kMostTries; ++attempt) {
@@ -103,7 +103,7 @@ bool step_to_mode(const RowModel& model, const RowData& data, const SharedPrior&
                   Curvature& curvature, SharedState& state) {
   constexpr double kThere = 1e-9, kAsForetold = 1e-6;  // nats; of what was foretold
   if (!data.likelihoods.empty()) return false;
-  const Vector g = curvature.gradient() - state.scale * prior.precision.cwiseProduct(state.mean - prior.mean);
+  const Vector g = curvature.gradient() - prior.scaled(state.scale).cwiseProduct(state.mean - prior.mean);
   const Vector delta = curvature.step(g, 0);
   const double foretold = 0.5 * delta.dot(g);
   if (!(foretold > kThere)) return false;
@@ -115,6 +115,52 @@ bool step_to_mode(const RowModel& model, const RowData& data, const SharedPrior&
   if (!(std::abs(gained - foretold) < kAsForetold * foretold)) return false;
   state.mean = std::move(next.mean);
   return true;
+}
+
+// Slope and curvature of a group's log prior by the logarithm of its factor.
+struct PriorPull {
+  double slope = 0, curvature = 0;
+};
+PriorPull pull_of(const ScaleGroup& group, double log_factor) {
+  constexpr double kStep = 1e-3;
+  if (!group.log_density) return {};
+  const auto at = [&](double t) { return group.log_density(std::exp(t)) + t; };
+  const double low = at(log_factor - kStep), middle = at(log_factor), high = at(log_factor + kStep);
+  return {(high - low) / (2 * kStep), (high - 2 * middle + low) / (kStep * kStep)};
+}
+
+// The log evidence of the factor s of a group has the slope (gamma - s q) / 2 by log s: the rows determine gamma of the
+// group's scalars, and q = sum lambda (m - m0)^2 at s = 1. Without a prior its root is MacKay's update s = gamma / q. A
+// family adds -(log s - mean), a prior density its own slope. Newton's steps find the root.
+void learn_scales(const SharedPrior& prior, const Vector& determined, SharedState& state) {
+  constexpr int kNewtonSteps = 40;
+  constexpr double kLongestStep = 2;      // by log s
+  constexpr double kLargestScale = 1e30;  // beyond, the prior's mean is all that is left
+  const Vector squares = prior.by_group(prior.precision.cwiseProduct((state.mean - prior.mean).cwiseAbs2()));
+  const Vector logs = state.scale.array().log();
+  for (Index g = 0; g < state.scale.size(); ++g) {
+    const ScaleGroup& own = prior.groups[static_cast<std::size_t>(g)];
+    const double gamma = std::max(determined(g), 1e-3), q = squares(g);
+    if (own.family < 0 && !own.log_density) {
+      const double factor = std::clamp(state.scale(g) * q / gamma, 1 / kLargestScaleStep, kLargestScaleStep);
+      state.scale(g) = std::clamp(state.scale(g) / factor, 1 / kLargestScale, kLargestScale);
+      continue;
+    }
+    double sum = 0, members = 0, t = logs(g);
+    for (Index other = 0; other < logs.size(); ++other)
+      if (own.family >= 0 && prior.groups[static_cast<std::size_t>(other)].family == own.family)
+        sum += logs(other), ++members;
+    for (int step = 0; step < kNewtonSteps; ++step) {
+      const PriorPull pull = pull_of(own, t);
+      const double half = 0.5 * q * std::exp(t), from_mean = members > 0 ? t - sum / members : 0;
+      const double bend = half + std::max(0.0, -pull.curvature) + (members > 0 ? 1 : 0);
+      t +=
+          std::clamp((0.5 * gamma - half + pull.slope - from_mean) / std::max(bend, 1e-3), -kLongestStep, kLongestStep);
+    }
+    const double most = std::log(kLargestGroupStep);
+    state.scale(g) =
+        std::clamp(std::exp(std::clamp(t, logs(g) - most, logs(g) + most)), 1 / kLargestScale, kLargestScale);
+  }
 }
 
 void learn_noise(const RowData& data, const Vector& residuals, const Vector& others, double effective,
@@ -264,6 +310,7 @@ double log_evidence(const SharedPrior& prior, const SharedState& state, const Ro
 
 double fit_shared(const RowModel& model, const RowData& data, const SharedPrior& prior, const SharedFitOptions& options,
                   SharedState& state, Curvature& curvature) {
+  if (state.scale.size() != prior.group_count()) state.scale = Vector::Ones(prior.group_count());
   if (options.noise_depends_on_inputs && options.learn_noise)
     for (std::size_t k = 0; k < state.noise.size(); ++k)
       if (!state.noise[k].depends_on_inputs() && (data.likelihoods.empty() || !data.likelihoods[k]))
@@ -272,13 +319,15 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
     ++state.epoch;
     const SeenRows seen(model, data, state.mean, softened(row_noise(state, data.rows), options.weight_exponent, data));
     const Vector noise = data.weighted(seen.noise);
-    curvature.assemble(model, seen.data(), state.mean, state.scale * prior.precision, noise);
+    curvature.assemble(model, seen.data(), state.mean, prior.scaled(state.scale), noise);
     curvature.keep(seen.own);
     SharedEpoch record{.epoch = state.epoch,
                        .log_evidence = log_evidence(prior, state, data, curvature, seen.log_density)};
     const bool by_rows = options.learn_noise && (state.noise.size() > 1 || state.noise[0].depends_on_inputs());
     const bool due = options.least_gain > 0 && (state.epoch - state.watch.first) % kEpochsBetweenScores == 1;
     const Vector others = by_rows || due ? curvature.one_minus_leverage() : Vector();
+    const bool learns_scale = options.learn_scale && state.epoch >= kFirstScaleEpoch;
+    Vector determined;  // by group
     SharedState scored;
     if (due)
       scored = {.mean = state.mean,
@@ -291,14 +340,12 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
                          : data.likelihoods.empty() ? left_out_score(data, noise, curvature.residuals(), others)
                                                     : left_out_score(seen, noise, curvature.residuals(), others);
     record.effective_scalars = by_rows || due ? (1 - others.array()).sum() : curvature.effective_scalars();
+    if (learns_scale)
+      determined = prior.group.empty() ? Vector(Vector::Constant(1, record.effective_scalars))
+                                       : prior.by_group(curvature.determined());
     const Step step = proximal_step(model, data, prior, state, noise, curvature, seen.log_density);
     if (options.learn_noise) learn_noise(data, step.residuals, others, record.effective_scalars, state);
-    if (options.learn_scale && state.epoch >= kFirstScaleEpoch) {
-      const double ratio = 2 * prior_cost(prior, state) / std::max(record.effective_scalars, 1e-3);
-      constexpr double kLargest = 1e30;  // beyond, the prior's mean is all that is left
-      state.scale = std::clamp(state.scale / std::clamp(ratio, 1 / kLargestScaleStep, kLargestScaleStep), 1 / kLargest,
-                               kLargest);
-    }
+    if (learns_scale) learn_scales(prior, determined, state);
     record.objective = step.objective, record.moved = step.moved;
     record.scale = state.scale, record.damping = state.damping;
     if (due && is_flat(score, scored, options.least_gain, state.watch)) {
@@ -311,7 +358,7 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
   }
   const auto evidence_here = [&] {
     const SeenRows seen(model, data, state.mean, row_noise(state, data.rows));
-    curvature.assemble(model, seen.data(), state.mean, state.scale * prior.precision, data.weighted(seen.noise));
+    curvature.assemble(model, seen.data(), state.mean, prior.scaled(state.scale), data.weighted(seen.noise));
     curvature.keep(seen.own);
     return log_evidence(prior, state, data, curvature, seen.log_density);
   };

@@ -14,7 +14,7 @@ namespace dma {
 // All that changes while learning: a saved state goes on with the same bytes.
 struct SharedState {
   Vector mean;                        // of the shared scalars
-  double scale = 1;                   // on all prior precisions
+  Vector scale = Vector::Ones(1);     // on the prior precisions of every group
   double damping = 1;                 // mu of the next proximal step
   std::vector<LogLinearNoise> noise;  // per output
   int epoch = 0;
@@ -40,7 +40,8 @@ struct SharedEpoch {
   int epoch = 0;
   double log_evidence = 0;  // where the epoch began
   double objective = 0;     // after its step: sum r^2 / (2 s) + sum lambda (m - m0)^2 / 2
-  double effective_scalars = 0, scale = 0, damping = 0;
+  double effective_scalars = 0, damping = 0;
+  Vector scale = {};  // by group
   bool moved = false;
 };
 

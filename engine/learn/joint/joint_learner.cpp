@@ -11,6 +11,7 @@
 #include "engine/learn/rows/output_likelihood.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
+#include "engine/support/text.h"
 
 namespace dma {
 
@@ -35,8 +36,12 @@ std::unique_ptr<RowModel> JointLearner::Impl::model_of(const Start& start) const
 }
 
 SharedPrior JointLearner::Impl::prior() const {
-  const std::vector<Index> own = free();
-  return {program.prior().mean(own), program.prior().precision(own)};
+  SharedPrior own = program.prior().some(free());
+  if (options.learn_scale && std::ranges::count(own.group, -1) > 0) {
+    std::ranges::replace(own.group, Index{-1}, own.group_count());
+    own.groups.emplace_back();
+  }
+  return own;
 }
 
 void JointLearner::Impl::check_fitted(std::string_view what) const {
@@ -193,7 +198,7 @@ void JointLearner::Impl::learn(Start& start, std::size_t index, std::size_t jobs
   bool going_on = true;
   SharedFitOptions fit{.epochs = options.epochs + start.state.epoch,
                        .learn_noise = options.learn_noise,
-                       .learn_scale = options.learn_scale,
+                       .learn_scale = options.learn_scale || !prior.group.empty(),
                        .least_gain = options.least_gain,
                        .on_epoch =
                            [&](const SharedEpoch& epoch) {
@@ -214,6 +219,7 @@ void JointLearner::Impl::learn(Start& start, std::size_t index, std::size_t jobs
   SharedSolution found = solution_of(*model, data, start.state, *curvature, evidence, options.tails);
   start.posterior = std::move(found.posterior), start.left_out = std::move(found.left_out);
   start.effective_scalars = curvature->effective_scalars();
+  if (!prior.group.empty()) start.determined = prior.by_group(curvature->determined());
 }
 
 JointLearnReport JointLearner::Impl::learn() {
@@ -249,8 +255,20 @@ JointLearnReport JointLearner::Impl::learn() {
   const Start& best = *std::ranges::max_element(starts, {}, &Start::weight);
   report.log_evidence = best.posterior.log_evidence;
   report.effective_scalars = best.effective_scalars;
+  report.precisions = precisions(best);
   std::erase_if(starts, [](const Start& start) { return start.posterior.log_evidence == -kInfinity; });
   return report;
+}
+
+std::vector<JointLearnReport::Precision> JointLearner::Impl::precisions(const Start& start) const {
+  const SharedPrior own = prior();
+  std::vector<JointLearnReport::Precision> all;
+  for (std::size_t g = 0; g < own.groups.size(); ++g)
+    if (!own.groups[g].name.empty())
+      all.push_back({own.groups[g].name, start.state.scale(static_cast<Index>(g)),
+                     start.determined(static_cast<Index>(g)),
+                     static_cast<std::size_t>(std::ranges::count(own.group, static_cast<Index>(g)))});
+  return all;
 }
 
 bool JointLearner::update(const Data& data) {
@@ -306,8 +324,12 @@ std::string JointLearnReport::line() const {
                          ? fmt::format("{} epochs, {}", epochs, starts[0].settled ? "settled" : "at its limit")
                          : fmt::format("{} starts, {} settled, {} epochs", starts.size(), settled, epochs);
   if (interrupted) text += ", interrupted";
-  return fmt::format("{}; log evidence {:.4g}; {:.1f} scalars determined by the examples", text, log_evidence,
-                     effective_scalars);
+  text += fmt::format("; log evidence {:.4g}; {:.1f} scalars determined by the examples", log_evidence,
+                      effective_scalars);
+  std::vector<std::string> off;
+  for (const Precision& own : precisions)
+    if (own.is_off()) off.push_back(own.name);
+  return off.empty() ? text : fmt::format("{}; the examples switched off {}", text, joined(off));
 }
 
 }  // namespace dma

@@ -9,6 +9,10 @@
 // scale, and a precision matrix over all P shared scalars is kept: 8 P^2 bytes. A target is whatever its factor says:
 // Gaussian noise, or any density with one input (poisson, logistic, student_t_noise, one of your own), whose slope and
 // curvature the steps then take: Laplace's method. Targets of one learner may differ in that.
+//
+// A shared variable may have the prior gaussian_precision about a known mean, with an element of a shared gamma variable
+// as its precision. The evidence then chooses one precision per element, for all scalars that read it; elements of one
+// variable are shrunk towards each other: log w ~ N(mean of the logarithms, 1).
 #pragma once
 
 #include <functional>
@@ -37,7 +41,7 @@ struct JointLearnOptions {
   bool learn_noise = false;
   bool noise_by_inputs = false;  // learned noise: its logarithm is linear in the inputs
   bool tails = false;            // learned noise: Student's t where left-out examples ask for it
-  bool learn_scale = false;      // one factor on all prior precisions
+  bool learn_scale = false;      // one factor on the precisions of all gaussian_priors
   // Learned from so many starts, mixed by their evidence: the prior's mean, then draws from the prior. Where a scalar
   // has influence, but none at the prior's mean, as in a network whose weights are all 0, the first is a draw too.
   std::size_t starts = 1;
@@ -56,6 +60,14 @@ struct JointLearnReport {
   std::vector<Start> starts;
   double log_evidence = 0;       // of the best start
   double effective_scalars = 0;  // that the examples determine, of its scalars
+  // Elements of precision variables: the value that the evidence chose, in the best start.
+  struct Precision {
+    std::string name;
+    double value = 0, determined = 0;  // how many of its scalars the examples determine
+    std::size_t scalars = 0;
+    bool is_off() const { return determined < 0.05 * static_cast<double>(scalars); }  // the scalars stay at their mean
+  };
+  std::vector<Precision> precisions = {};
   bool interrupted = false;
   std::string line() const;
 };

@@ -93,7 +93,7 @@ std::string JointLearner::save() const {
                               {"log_evidence", start.posterior.log_evidence},
                               {"mean", listed(start.mean)},
                               {"noise", noise},
-                              {"scale", start.posterior.state.scale},
+                              {"scale", listed(start.posterior.state.scale)},
                               {"tails", tails}});
   }
   return json_text(json);
@@ -113,7 +113,7 @@ void JointLearner::load(std::string_view text) try {
     Impl::Start& start = starts.emplace_back();
     start.mean = vector_of(saved.at("mean"), l.program.scalars());
     SharedState state{.mean = start.mean(free),
-                      .scale = saved.at("scale").get<double>(),
+                      .scale = vector_of(saved.at("scale"), l.prior().group_count()),
                       .noise = {},
                       .epoch = whole<int>(saved, "epoch")};
     for (const Json& own : saved.at("noise")) {
@@ -130,7 +130,8 @@ void JointLearner::load(std::string_view text) try {
     start.posterior.factor = matrix_of(saved.at("factor"), static_cast<Index>(free.size()));
     start.effective_scalars = saved.at("effective_scalars").get<double>();
     check_posterior(start.posterior, static_cast<Index>(free.size()), outputs, l.program.input_size());
-    expect(is_moderate(start.mean) && std::isfinite(start.effective_scalars), "a number of the learned state is not usable");
+    expect(is_moderate(start.mean) && std::isfinite(start.effective_scalars),
+           "a number of the learned state is not usable");
   }
   Impl::weigh(starts);
   l.known = whole<std::size_t>(json, "examples");

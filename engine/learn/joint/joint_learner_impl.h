@@ -15,6 +15,7 @@ struct JointLearner::Impl {
     SharedPosterior posterior;
     RowBeliefs left_out;
     double effective_scalars = 0;
+    Vector determined;  // by group of scalars that share a precision
     double weight = 1;
     bool is_fitted() const { return posterior.factor.size() > 0; }
   };
@@ -38,6 +39,7 @@ struct JointLearner::Impl {
   void set_frozen(VariableId shared, bool frozen, std::string_view what);
   // Sets their weights, by evidence. An Error where it is -inf for all: the numbers overflow.
   static void weigh(std::vector<Start>& starts);
+  std::vector<JointLearnReport::Precision> precisions(const Start& start) const;
   void make_starts();
   void learn(Start& start, std::size_t index, std::size_t jobs, const std::function<bool(const JointEpoch&)>& told);
   JointLearnReport learn();

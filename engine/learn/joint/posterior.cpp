@@ -62,7 +62,7 @@ Matrix SharedPosterior::precision_factor(const RowModel& model, const SharedPrio
   if (factor.size() > 0) return factor;
   const auto primal = make_primal();
   const RowData data{rows, Matrix::Zero(rows.rows(), model.outputs()), weights};
-  primal->assemble(model, data, state.mean, state.scale * prior.precision, data.weighted(row_noise(state, rows)));
+  primal->assemble(model, data, state.mean, prior.scaled(state.scale), data.weighted(row_noise(state, rows)));
   return primal->precision_factor();
 }
 
@@ -73,7 +73,7 @@ RowBeliefs SharedPosterior::predict(const RowModel& model, const SharedPrior& pr
   const RowData data{rows, Matrix::Zero(rows.rows(), outputs), weights};
   if (factor.size() == 0) {
     dual = make_dual();
-    dual->assemble(model, data, state.mean, state.scale * prior.precision, data.weighted(row_noise(state, rows)));
+    dual->assemble(model, data, state.mean, prior.scaled(state.scale), data.weighted(row_noise(state, rows)));
   }
   Matrix f, gains;
   for (Index begin = 0; begin < n; begin += kRowsPerBlock) {
@@ -107,8 +107,9 @@ SharedSolution solution_of(const RowModel& model, const RowData& data, const Sha
 
 void check_state(const SharedState& s, Index scalars, std::size_t outputs, Index inputs) {
   expect(s.mean.size() == 0 || s.mean.size() == scalars, "the means of the weights do not fit the layers");
-  expect(is_moderate(s.mean) && is_divisor(s.scale) && is_divisor(s.damping) && s.epoch >= 0 && s.subset >= 0,
-               "a number of the learned state is not usable");
+  expect(is_moderate(s.mean) && s.scale.size() > 0 && std::ranges::all_of(s.scale, is_divisor) &&
+             is_divisor(s.damping) && s.epoch >= 0 && s.subset >= 0,
+         "a number of the learned state is not usable");
   expect(s.noise.size() == outputs || (s.noise.empty() && s.mean.size() == 0),
                "the noise does not fit the targets");
   for (const LogLinearNoise& n : s.noise)

@@ -47,6 +47,9 @@ class PrimalCurvature final : public Curvature {
     const Matrix inverse = triangular_inverse(factor(), pool());
     return static_cast<double>(lambda_.size()) - (inverse * lambda_.cwiseSqrt().asDiagonal()).squaredNorm();
   }
+  Vector determined() override {
+    return 1 - lambda_.array() * squared_columns(triangular_inverse(factor(), pool())).array();
+  }
 
   Vector one_minus_leverage() override {
     Vector all = Vector::Zero(data_->count());

@@ -160,7 +160,7 @@ Root root_by_rows(const RowModel& model, const SharedPrior& prior, const SharedP
   Matrix f, gains;
   model.linearise(known.state.mean, known.rows, f, gains);
   const RowData learned{known.rows, f, known.weights};
-  return {known.state.scale * prior.precision, std::move(gains), learned.weighted(row_noise(known.state, known.rows))};
+  return {prior.scaled(known.state.scale), std::move(gains), learned.weighted(row_noise(known.state, known.rows))};
 }
 
 void expect_in_range(bool holds) {

@@ -227,10 +227,78 @@ SharedPrior RowGraph::prior() const {
       prior.mean(i) = (before * prior.mean(i) + precision * row.offset / row.coefficients[0]) / (before + precision);
     }
   }
+  add_precision_groups(scalar_of, prior);
   for (std::uint32_t e = 0; e < graph_.elements; ++e)
     if (scalar_of[e] >= 0 && !(prior.precision(scalar_of[e]) > 0))
       fail("joint learning: shared variable '{}' has no Gaussian prior; give it one by gaussian_prior", name_of(e));
   return prior;
+}
+
+// The value at which a prior of variance 0 holds an element.
+double RowGraph::known_value(std::uint32_t element, const Factor& reader) const {
+  for (const Factor& factor : graph_.factors) {
+    if (!factor.kind->gaussian_row() || factor.ports.size() != 1 || factor.ports[0].terms != 1) continue;
+    for (std::uint32_t s = 0; s < factor.slots; ++s)
+      if (factor.ports[0].elements(s) == element)
+        if (const GaussianRow row = gaussian_row(factor, s, 1); row.variance == 0)
+          return row.offset / row.coefficients[0];
+  }
+  fail(
+      "joint learning: factor '{}' is a prior about '{}', which is unknown; give '{}' a gaussian_prior of variance 0, "
+      "and "
+      "add an unknown mean as a shared variable of its own",
+      reader.name(), name_of(element), name_of(element));
+}
+
+// Priors N(known mean, 1 / w) with w an element of a shared precision variable: the scalars of each w are a group.
+void RowGraph::add_precision_groups(const std::vector<Index>& scalar_of, SharedPrior& prior) const {
+  std::map<std::uint32_t, Index> group_of;  // by element of a precision variable
+  std::map<std::uint32_t, std::size_t> users;
+  for (const Factor& factor : graph_.factors) {
+    const auto given = factor.kind->precision_port();
+    if (!given) continue;
+    for (std::uint32_t s = 0; s < factor.slots; ++s) {
+      const std::uint32_t value = output_of(factor).elements(s), w = factor.ports[*given].elements(s);
+      const Index i = scalar_of[value];
+      if (i < 0) continue;
+      if (!is_shared(w))
+        fail("joint learning: '{}' is the precision of shared variable '{}' and is not shared; make it shared",
+             name_of(w), name_of(value));
+      if (prior.precision(i) > 0)
+        fail("joint learning: shared variable '{}' has two priors; one of them must go", name_of(value));
+      const std::uint32_t variable = variable_of_[w], first = graph_.variables[variable].first_element,
+                          size = graph_.variables[variable].size;
+      for (std::uint32_t e = first; e < first + size; ++e)
+        if (group_of.emplace(e, static_cast<Index>(group_of.size())).second)
+          prior.groups.resize(group_of.size()),
+              prior.groups.back() = {.name = size > 1 ? fmt::format("{}[{}]", name_of(e), e - first) : name_of(e),
+                                     .family = size > 1 ? static_cast<Index>(variable) : -1};
+      if (prior.group.empty()) prior.group.assign(static_cast<std::size_t>(prior.mean.size()), -1);
+      prior.group[static_cast<std::size_t>(i)] = group_of.at(w), ++users[w];
+      std::size_t about = 0;
+      while (about == *given || factor.kind->ports()[about].output) ++about;
+      prior.mean(i) = known_value(factor.ports[about].elements(s), factor);
+      prior.precision(i) = 1;
+    }
+  }
+  for (const auto& [element, group] : group_of)
+    if (!users.contains(element))
+      fail("joint learning: precision '{}' belongs to no shared scalar; leave it out",
+           prior.groups[static_cast<std::size_t>(group)].name);
+  for (const Factor& factor : graph_.factors) {
+    if (factor.ports.size() != 1 || factor.ports[0].terms != 1 || !factor.kind->log_density()) continue;
+    for (std::uint32_t s = 0; s < factor.slots; ++s)
+      if (const auto found = group_of.find(factor.ports[0].elements(s)); found != group_of.end()) {
+        std::vector<double> numbers;
+        for (const ParameterView& view : parameters_of(*factor.parameters, s))
+          numbers.insert(numbers.end(), view.at(0, 0), view.at(0, 0) + view.terms);
+        auto& density = prior.groups[static_cast<std::size_t>(found->second)].log_density;
+        density = [before = std::move(density), own = factor.kind->log_density(), numbers](double w) {
+          const double values[] = {w};
+          return own(values, numbers) + (before ? before(w) : 0);
+        };
+      }
+  }
 }
 
 // Whatever else says something of what is computed would be left out of the answer. The likelihood of a target that is
@@ -246,7 +314,7 @@ void RowGraph::refuse_other_densities() const {
     const Factor& factor = graph_.factors[f];
     if (factor.kind->linear_view() || is_needed_[f] != 0) continue;
     const bool is_of_target = adds_noise(factor) || is_likelihood(factor),
-               is_prior = factor.kind->gaussian_row() && factor.ports.size() == 1;
+               is_prior = (factor.kind->gaussian_row() && factor.ports.size() == 1) || factor.kind->precision_port();
     for (const Resolved::Port& port : factor.ports)
       for (std::uint32_t q = 0; q < factor.slots * port.terms; ++q) {
         const std::uint32_t e = port.elements(q);

@@ -57,6 +57,8 @@ class RowGraph {
   void find_needed();
   void put_in_order();
   void refuse_other_densities() const;
+  double known_value(std::uint32_t element, const Factor& reader) const;
+  void add_precision_groups(const std::vector<Index>& scalar_of, SharedPrior& prior) const;
 
   Resolved graph_;
   std::vector<std::uint32_t> order_, outputs_;

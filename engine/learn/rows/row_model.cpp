@@ -8,6 +8,27 @@
 
 namespace dma {
 
+Vector SharedPrior::scaled(const Vector& factors) const {
+  Vector all = precision;
+  for (Index i = 0; i < all.size(); ++i)
+    if (const Index g = group_of(i); g >= 0) all(i) *= factors(g);
+  return all;
+}
+
+Vector SharedPrior::by_group(const Vector& of_scalars) const {
+  Vector sums = Vector::Zero(group_count());
+  for (Index i = 0; i < of_scalars.size(); ++i)
+    if (const Index g = group_of(i); g >= 0) sums(g) += of_scalars(i);
+  return sums;
+}
+
+SharedPrior SharedPrior::some(const std::vector<Index>& which) const {
+  SharedPrior own{mean(which), precision(which), {}, groups};
+  for (const Index i : which)
+    if (!group.empty()) own.group.push_back(group[static_cast<std::size_t>(i)]);
+  return own;
+}
+
 Vector draw(const SharedPrior& prior, std::uint64_t seed) {
   boost::random::mt19937_64 random(seed);
   boost::random::normal_distribution<double> normal;

@@ -4,7 +4,9 @@
 
 #include <Eigen/Dense>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace dma {
@@ -72,9 +74,24 @@ struct UnitGains {
   Matrix up;      // rows x outputs
 };
 
-// Of every shared scalar.
+// Scalars whose prior precisions share a factor that learning chooses by evidence: an element of a precision variable.
+struct ScaleGroup {
+  std::string name = {};
+  Index family = -1;  // logarithms of factors of one family are drawn from N(their mean, 1); -1: of none
+  std::function<double(double)> log_density = {};  // prior density of the factor; empty: flat in its logarithm
+};
+
+// Prior of every shared scalar.
 struct SharedPrior {
-  Vector mean, precision;  // joint learning multiplies the precisions by a learned scale
+  Vector mean, precision;
+  std::vector<Index> group = {};  // by scalar; -1: its precision stays; empty: all are in one group
+  std::vector<ScaleGroup> groups = {ScaleGroup{}};
+
+  Index group_count() const { return static_cast<Index>(groups.size()); }
+  Index group_of(Index scalar) const { return group.empty() ? 0 : group[static_cast<std::size_t>(scalar)]; }
+  Vector scaled(const Vector& factors) const;         // the precisions times the factors of their groups
+  Vector by_group(const Vector& of_scalars) const;    // sums
+  SharedPrior some(const std::vector<Index>& which) const;  // of some scalars; groups stay
 };
 // One draw from it.
 Vector draw(const SharedPrior& prior, std::uint64_t seed);

@@ -208,7 +208,7 @@ TEST_CASE("joint regression: with learned noise and scale a line leaves rows out
                          .members = 1});
     net.fit({x, y});
     const SharedState& state = net.memory().members[0].plain;
-    const double variance = 1 / (state.scale * net.prior_of(0).precision(0));  // of weights and bias
+    const double variance = 1 / (state.scale(0) * net.prior_of(0).precision(0));  // of weights and bias
     using oracle::PlainMatrix;
     const PlainMatrix inverse = (variance * (PlainMatrix(x) * PlainMatrix(x).transpose() + PlainMatrix(60, 60, 1)) +
                                  std::exp(state.noise[0].beta(0)) * PlainMatrix::identity(60))

@@ -92,8 +92,9 @@ TEST_CASE("curvature: primal and dual are the dense solution, more rows than sca
 TEST_CASE("curvature: the evidence of a linear model is the Gaussian density of its targets") {
   const Setting s(12);
   const SharedPrior prior{random_matrix(10, 1, 9), s.lambda};
-  SharedState state{
-      .mean = prior.mean, .scale = 1.7, .noise = {LogLinearNoise::constant(0.3), LogLinearNoise::constant(0.8)}};
+  SharedState state{.mean = prior.mean,
+                    .scale = Vector::Constant(1, 1.7),
+                    .noise = {LogLinearNoise::constant(0.3), LogLinearNoise::constant(0.8)}};
   const auto curvature = make_dual();
   const double evidence =
       fit_shared(s.model, s.data, prior, {.epochs = 40, .learn_noise = false, .learn_scale = false}, state, *curvature);
@@ -141,7 +142,7 @@ TEST_CASE("curvature: noise and prior scale are learned by evidence") {
   const auto curvature = make_primal();
   fit_shared(model, data, prior, {.epochs = 60, .least_gain = 0}, state, *curvature);
   CHECK(std::exp(state.noise[0].beta(0)) == doctest::Approx(0.09).epsilon(0.2));
-  CHECK(1 / state.scale == doctest::Approx(dot(w, w) / 31).epsilon(0.05));
+  CHECK(1 / state.scale(0) == doctest::Approx(dot(w, w) / 31).epsilon(0.05));
 }
 
 TEST_CASE("curvature: rows that repeat, seen through almost no noise, leave finite numbers") {
