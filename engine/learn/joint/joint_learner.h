@@ -10,9 +10,9 @@
 // Gaussian noise, or any density with one input (poisson, logistic, student_t_noise, one of your own), whose slope and
 // curvature the steps then take: Laplace's method. Targets of one learner may differ in that.
 //
-// A shared variable may have the prior gaussian_precision about a known mean, with an element of a shared gamma variable
-// as its precision. The evidence then chooses one precision per element, for all scalars that read it; elements of one
-// variable are shrunk towards each other: log w ~ N(mean of the logarithms, 1).
+// A shared variable may have the prior gaussian_precision about a known mean, with an element of a shared gamma
+// variable as its precision. The evidence then chooses one precision per element, for all scalars that read it; elements
+// of one variable are shrunk towards each other: log w ~ N(mean of the logarithms, 1).
 #pragma once
 
 #include <functional>
