@@ -31,11 +31,34 @@ NeighbourKernel NeighbourKernel::from_logs(const Vector& logs) {
 }
 
 Matrix NeighbourKernel::covariance(const Matrix& rows) const {
+  Matrix found, unused;
+  covariance(rows, found, unused);
+  return found;
+}
+
+void NeighbourKernel::covariance(const Matrix& rows, Matrix& found, Matrix& steep) const {
   const Matrix z = scaled(rows);
   const Vector squares = z.rowwise().squaredNorm();
-  Matrix apart = -2 * product_by_transposed(z, z);
-  apart.colwise() += squares;
-  apart.rowwise() += squares.transpose();
+  found = Matrix::Zero(rows.rows(), rows.rows());
+  add_square(found, z, -2);
+  steep.resize(found.rows(), found.cols());
+  Eigen::ArrayXd distance, decay;
+  for (Index j = 0, below = rows.rows(); below > 0; ++j, --below) {
+    auto values = found.col(j).tail(below).array();
+    distance = kRootFive * (values + squares.tail(below).array() + squares(j)).max(0).sqrt();
+    decay = signal * (-distance).exp();
+    values = matern(distance, decay);
+    steep.col(j).tail(below).array() = steepness(distance, decay);
+  }
+  mirror_lower(found);
+  mirror_lower(steep);
+}
+
+Matrix NeighbourKernel::covariance(const Matrix& rows, const Matrix& points) const {
+  const Matrix z = scaled(rows), other = scaled(points);
+  Matrix apart = -2 * product_by_transposed(z, other);
+  apart.colwise() += z.rowwise().squaredNorm();
+  apart.rowwise() += other.rowwise().squaredNorm().transpose();
   const Eigen::ArrayXXd distances = kRootFive * apart.array().max(0).sqrt();
   return signal * matern(distances, (-distances).exp());
 }

@@ -24,6 +24,9 @@ struct NeighbourKernel {
   static NeighbourKernel from_logs(const Vector& logs);
   Matrix scaled(const Matrix& rows) const { return rows * lengthscales.cwiseInverse().asDiagonal(); }
   Matrix covariance(const Matrix& rows) const;  // of f between rows
+  Matrix covariance(const Matrix& rows, const Matrix& points) const;
+  // The first, and s times what (z_p - z_q)^2 of one column, z = x / l, changes M by with the logarithm of its l.
+  void covariance(const Matrix& rows, Matrix& found, Matrix& steep) const;
 };
 
 // Solves one row after the other in the same memory: about k^3 / 3 + columns * k^2 products for k neighbours.

@@ -1,10 +1,10 @@
-// A table learned by its nearest rows: a linear trend and a Gaussian process (neighbour_kernel.h) with a lengthscale
-// for every column, of which each row sees the rows next to it. Follows local structure that a network of some units
-// smooths over, in time that grows with the rows and not with their cube. All numbers in standardised units.
+// A table learned by its rows: a line and a Gaussian process (neighbour_kernel.h) with a lengthscale for every column.
+// Follows local structure that a network of some units smooths over. All numbers in standardised units.
 //
-// Lengthscales, signal and noise are those under which rows are most probable given their neighbours; Adam finds them
-// on samples of the rows. One lengthscale serves all columns where rows are few. Every row is then predicted by its
-// neighbours without itself: these left-out rows decide the tails of the noise and how far the model is to be trusted.
+// Up to kMostExactRows rows, every row is seen by all others, and kernel and line have the evidence of the whole table
+// (process.h). Above that each row sees the rows next to it, in time that grows with the rows and not with their cube.
+// Every row is then predicted by others without itself, with a kernel that was chosen without it: these left-out rows
+// decide the tails of the noise and how far the model is to be trusted.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,23 @@
 
 #include "engine/learn/joint/prediction.h"
 #include "engine/learn/stage.h"
-#include "models/neighbours/neighbour_kernel.h"
+#include "models/neighbours/kernel_choice.h"
 
 namespace dma {
 
 struct NeighbourOptions {
   std::uint64_t seed = 1;
+  Vector least_noise = {};  // variance, of every output; empty: kLeastNoiseVariance
   std::size_t jobs = 1;  // threads; no result depends on them
   StageWatch on_stage = {};
 };
 
 class Neighbours {
  public:
-  static constexpr Index kNeighbours = 64;
+  static constexpr Index kMostExactRows = 2000, kNeighbours = 64;
 
   struct Output {
-    Vector trend;            // of every column, then the constant
+    Vector trend;            // of every column, then the constant: the line
     NeighbourKernel kernel;  // of what the trend leaves
     StudentTails tails = {};
     double fraction = 0;  // of a mixture with other models: weight of the predictions
@@ -51,7 +52,7 @@ class Neighbours {
   static Fit fit(Matrix rows, Matrix targets, const NeighbourOptions& options = {}, Vector weights = {});
 
   PredictionComponent predict(const Matrix& rows) const;
-  // The learned rows, each without itself.
+  // The learned rows, each without itself, of more than kMostExactRows rows; of fewer Fit::left_out has all.
   PredictionComponent left_out(std::size_t jobs) const;
   // More rows to be neighbours; trend, kernel and tails stay.
   void add(const Matrix& rows, const Matrix& targets, const Vector& weights = {});
@@ -69,20 +70,18 @@ class Neighbours {
   PredictionComponent believed(const Matrix& rows, std::span<const Index> own, std::size_t jobs) const;
 
   Memory memory_;
-  Matrix values_;                    // targets without the trend
-  std::vector<NearestRows> search_;  // by output, in its lengthscales
+  std::vector<TableProcess> processes_;   // by output; empty: there are more rows than kMostExactRows
+  Matrix values_;                    // then targets without the trend
+  std::vector<NearestRows> search_;  // and, by output, rows in its lengthscales
 };
 
 struct Neighbours::Fit {
   Neighbours model;
-  // Learned rows, each without itself. In tables of few rows the kernel was learned without them too: two halves judge
-  // each other; the noise is that of the model. Of large tables a sample, which tells as much of tails and gains;
-  // Neighbours::left_out() has all.
+  // Learned rows, each without itself, by kernels that were chosen without it; the noise is that of the model. Of large
+  // tables rows that did not choose the kernel, or a sample of them.
   std::vector<Index> judged;
   PredictionComponent left_out;  // of these
-  // Nats by which the left-out rows flatter, of every output: one for every number of the kernel that has seen them.
-  // Infinite where nothing could be learned.
-  Vector flattery;
+  std::vector<bool> is_learned;  // by output; false: the line leaves nothing to learn
 };
 
 }  // namespace dma

@@ -188,7 +188,9 @@ std::vector<double> Bnn::mix_with_neighbours(RowData data, const LearnOptions& o
   }
   Vector fractions(targets.cols());
   for (Index k = 0; k < targets.cols(); ++k)
-    fractions(k) = likeliest_fraction(ahead.col(k), kBenefitOfDoubt + found.flattery(k), seen_weights);
+    fractions(k) = found.is_learned[static_cast<std::size_t>(k)]
+                       ? likeliest_fraction(ahead.col(k), kBenefitOfDoubt, seen_weights)
+                       : 0;
   std::vector<double> factors(static_cast<std::size_t>(targets.cols()), 1.0);
   if ((fractions.array() == 0).all()) return factors;
   found.model.set_fractions(fractions);

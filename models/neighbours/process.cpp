@@ -1,0 +1,136 @@
+#include "models/neighbours/process.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/learn/joint/tiles.h"
+#include "engine/support/special_functions.h"
+
+namespace dma {
+
+namespace {
+
+Matrix with_constant(const Matrix& rows) {
+  Matrix features(rows.rows(), rows.cols() + 1);
+  features << rows, Vector::Ones(rows.rows());
+  return features;
+}
+
+Vector noise_of(const ProcessRows& table, double noise) {
+  Vector all = Vector::Constant(table.rows.rows(), noise);
+  return table.weights.size() == 0 ? all : Vector(all.cwiseQuotient(table.weights));
+}
+
+// C^-1 = R^T R for a lower R, lower triangle: a third of what a product of full matrices takes.
+Matrix transposed_square_of_lower(const Matrix& lower) {
+  constexpr Index kBlock = 128;
+  const Index n = lower.rows();
+  Matrix sum = Matrix::Zero(n, n);
+  for (Index begin = 0; begin < n; begin += kBlock) {
+    const Index size = std::min(kBlock, n - begin), end = begin + size;
+    add_transposed_square(sum.topLeftCorner(end, end), lower.block(begin, 0, size, end));
+  }
+  return sum;
+}
+
+// The lower factor of C, or of C without the line.
+Matrix factor_of(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior* line = nullptr) {
+  Matrix covariance = kernel.covariance(table.rows);
+  if (line) add_square(covariance, scaled_columns(with_constant(table.rows), line->variances().cwiseSqrt()));
+  ThreadPool alone(1);
+  return safe_factor(covariance, noise_of(table, kernel.noise), alone);
+}
+
+Vector solved_by(const Matrix& lower, Vector x) {
+  solve_by_factor(lower, x);
+  return x;
+}
+
+}  // namespace
+
+Vector LinePrior::variances() const {
+  Vector all(relevance.size() + 1);
+  all << slope * relevance, constant;
+  return all;
+}
+
+// With a = C^-1 y and G = a a^T - C^-1 the derivative by a number that changes C by dC is tr(G dC) / 2. A lengthscale
+// changes s M by s (steepness) (z_p - z_q)^2, z = x / l, in its column, and
+// sum_pq E_pq (z_p - z_q)^2 = 2 (sum_p (E 1)_p z_p^2 - z^T E z) for symmetric E.
+double log_evidence(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior& line, Vector& gradient) {
+  const Index n = table.rows.rows(), columns = table.rows.cols();
+  const Matrix z = kernel.scaled(table.rows), features = with_constant(table.rows);
+  const Vector noise = noise_of(table, kernel.noise), prior = line.variances();
+  Matrix covariance, steepness;
+  kernel.covariance(table.rows, covariance, steepness);
+  const Matrix process = covariance;
+  covariance.diagonal() = noise.array() + kernel.signal;
+  add_square(covariance, scaled_columns(features, prior.cwiseSqrt()));
+  gradient.setZero(columns + 3);
+  if (!factorise_lower(covariance)) return -std::numeric_limits<double>::infinity();
+  ThreadPool alone(1);
+  const Matrix root = triangular_inverse(covariance, alone);
+  const Vector solved = solved_by(covariance, table.targets);
+  const double value =
+      -0.5 * table.targets.dot(solved) - log_diagonal(covariance) - kHalfLogTwoPi * static_cast<double>(n);
+  Matrix by = transposed_square_of_lower(root);
+  mirror_lower(by);
+  by = solved * solved.transpose() - by;
+  gradient(columns + 1) = 0.5 * by.diagonal().dot(noise);
+  gradient(columns) = 0.5 * by.cwiseProduct(process).sum();
+  const Vector squares = row_products(transposed_product(features, by), features.transpose());
+  gradient(columns + 2) = 0.5 * squares.head(columns).dot(prior.head(columns));
+  by.array() *= steepness.array();
+  const Vector sums = by.rowwise().sum();
+  gradient.head(columns) =
+      z.cwiseAbs2().transpose() * sums - product_of(by, z).cwiseProduct(z).colwise().sum().transpose();
+  if (table.weights.size() == 0) return value;
+  const double repeated = 0.5 * (table.weights.sum() - static_cast<double>(n));
+  gradient(columns + 1) -= repeated;
+  return value - repeated * (std::log(kernel.noise) + 2 * kHalfLogTwoPi) - 0.5 * sum_of_logs(table.weights);
+}
+
+// Without row n the others leave y_n - a_n / q_n, q the diagonal of C^-1, of variance 1 / q_n with its own noise.
+ProcessBeliefs left_out(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior& line) {
+  const Matrix factor = factor_of(table, kernel, &line);
+  ThreadPool alone(1);
+  const Vector precisions = squared_columns(triangular_inverse(factor, alone));
+  return {table.targets - solved_by(factor, table.targets).cwiseQuotient(precisions),
+          (precisions.cwiseInverse() - noise_of(table, kernel.noise)).cwiseMax(0)};
+}
+
+LinePosterior line_given(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior& line) {
+  const Matrix factor = factor_of(table, kernel, &line);
+  const Vector prior = line.variances();
+  Matrix known = scaled_columns(with_constant(table.rows), prior);  // H B
+  const Vector mean = transposed_times(known, solved_by(factor, table.targets));
+  solve_lower(factor, known);
+  Matrix covariance = prior.asDiagonal();
+  covariance -= transposed_product(known, known);
+  return {mean, covariance};
+}
+
+TableProcess::TableProcess(const ProcessRows& table, NeighbourKernel kernel, LinePosterior line)
+    : rows_(table.rows), kernel_(std::move(kernel)), line_(std::move(line)) {
+  factor_ = factor_of(table, kernel_);
+  const Matrix features = with_constant(rows_);
+  solved_ = solved_by(factor_, table.targets - times(features, line_.mean));
+  if (line_.covariance.size() == 0) return;
+  features_ = features;
+  solve_lower(factor_, features_);
+}
+
+ProcessBeliefs TableProcess::at(const Matrix& points) const {
+  Matrix k = kernel_.covariance(rows_, points);
+  const Matrix features = with_constant(points);
+  ProcessBeliefs found{transposed_times(k, solved_) + times(features, line_.mean), {}};
+  solve_lower(factor_, k);
+  found.variance = (kernel_.signal - squared_columns(k).array()).max(0);
+  if (line_.covariance.size() == 0) return found;
+  const Matrix apart = features - transposed_product(k, features_);
+  found.variance += row_products(product_of(apart, line_.covariance), apart).cwiseMax(0);
+  return found;
+}
+
+}  // namespace dma

@@ -1,0 +1,65 @@
+// A table under a line and the process of neighbour_kernel.h, all rows at once:
+//
+//   y = h.b + f + noise,  h = (x, 1),  b ~ N(0, diag B):  y ~ N(0, C),  C = H B H^T + s M + v diag(1 / w)
+//
+// with w the weights of the rows, 1 where they have none. Costs of n rows: n^3 / 3 products for a factor of C, n^3 for
+// the gradient of the evidence.
+#pragma once
+
+#include "models/neighbours/neighbour_kernel.h"
+
+namespace dma {
+
+struct ProcessRows {
+  Matrix rows;
+  Vector targets;
+  Vector weights = {};  // empty: 1 for all
+
+  ProcessRows some(const std::vector<Index>& which) const {
+    return {rows(which, Eigen::all), targets(which), weights_of(weights, which)};
+  }
+};
+
+// The prior variances of the line's slopes are `slope` times their relevances, that of the constant is `constant`.
+struct LinePrior {
+  Vector relevance;
+  double slope = 1, constant = 1;
+
+  Vector variances() const;  // B
+};
+
+// log N(y; 0, C), and its gradient by the logarithms of l, s, v and the prior variance of slopes. A row of weight w is
+// w equal rows.
+double log_evidence(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior& line, Vector& gradient);
+
+// Every row by all others: mean and variance of its h.b + f.
+struct ProcessBeliefs {
+  Vector mean, variance;
+};
+ProcessBeliefs left_out(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior& line);
+
+// The line after the rows are known: moments of b.
+struct LinePosterior {
+  Vector mean;
+  Matrix covariance;
+};
+LinePosterior line_given(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior& line);
+
+// What rows say of other points. An error of the line counts as far as the rows do not share it: given b, f at x is
+// k.A^-1 (y - H b) with A = s M + v diag(1 / w), so b counts by h - H^T A^-1 k.
+class TableProcess {
+ public:
+  // No covariance: the line is certain.
+  TableProcess(const ProcessRows& table, NeighbourKernel kernel, LinePosterior line);
+  ProcessBeliefs at(const Matrix& points) const;
+
+ private:
+  Matrix rows_;
+  NeighbourKernel kernel_;
+  LinePosterior line_;
+  Matrix factor_;    // lower, of A
+  Vector solved_;    // A^-1 (y - H b)
+  Matrix features_;  // L^-1 H, where the line has a covariance
+};
+
+}  // namespace dma
