@@ -7,7 +7,6 @@
 
 #include "engine/support/maximise.h"
 #include "engine/support/parallel.h"
-#include "models/neighbours/trend.h"
 #include "models/table/deal_rows.h"
 
 namespace dma {
@@ -24,6 +23,7 @@ constexpr int kFirstSteps = 20, kSteps = 15;
 constexpr double kTolerance = 4;  // nats by one unit of a logarithm
 // What changes many times over the table looks like noise to long lengthscales: starts with shorter ones.
 constexpr double kShorter[] = {0.0, 1.5, 3.0};
+constexpr double kLeftByLine[] = {0.5, 0.02};  // of the variance
 
 // By densities given neighbours: so many of each row, sought anew after each of these rounds of steps.
 constexpr Index kFew = 24;
@@ -69,10 +69,10 @@ Vector KernelNumbers::of(const Setting& setting) const {
   return numbers;
 }
 
-Vector KernelNumbers::start(double left_by_line, double explained_by_line) const {
+Vector KernelNumbers::start(double variance, double left_by_line) const {
+  const double left = left_by_line * variance;
   Vector numbers = Vector::Zero(size());
-  numbers.tail(3) << std::log(0.7 * left_by_line), std::log(0.3 * left_by_line),
-      std::log(std::max(explained_by_line, left_by_line) / relevance_.sum());
+  numbers.tail(3) << std::log(0.7 * left), std::log(0.3 * left), std::log((variance - left) / relevance_.sum());
   return numbers;
 }
 
@@ -100,13 +100,11 @@ KernelNumbers::Setting likeliest_process(const ProcessRows& table, const KernelC
                                          const std::vector<KernelNumbers::Setting>& starts) {
   const KernelNumbers numbers(choice.relevance, choice.by_column, choice.least_noise);
   const double rows = total_weight(table.rows.rows(), table.weights),
-               constant = weighted_sum(table.targets.cwiseAbs2(), table.weights) / rows,
-               left = weighted_sum(Trend::fit(table.rows, table.targets, table.weights, choice.relevance)
-                                       .left_out.cwiseAbs2(), table.weights) / rows;
-  const Vector middle = numbers.start(left, constant - left);
+               variance = weighted_sum(table.targets.cwiseAbs2(), table.weights) / rows;
+  const Vector middle = numbers.start(variance, kLeftByLine[0]);
   const auto posterior = [&](const ProcessRows& of) -> Objective {
     return [&](const Vector& at, Vector& gradient) {
-      const auto [kernel, line] = numbers.at(at, constant);
+      const auto [kernel, line] = numbers.at(at, variance);
       Vector by_logs;
       const double value = log_evidence(of, kernel, line, by_logs);
       gradient = numbers.gradient(at, by_logs);
@@ -123,42 +121,43 @@ KernelNumbers::Setting likeliest_process(const ProcessRows& table, const KernelC
     const ProcessRows few = table.some({order.begin(), end});
     const Objective of_few = posterior(few);
     double most = -std::numeric_limits<double>::infinity();
-    for (const double shorter : kShorter) {
-      Vector there = middle, unused;
-      there(0) -= shorter;
-      if (const double found = of_few(there, unused); !(found <= most)) most = found, at = there;
-    }
+    for (const double left : kLeftByLine)
+      for (const double shorter : kShorter) {
+        Vector there = numbers.start(variance, left), unused;
+        there(0) -= shorter;
+        if (const double found = of_few(there, unused); !(found <= most)) most = found, at = there;
+      }
     at = most_probable(of_few, at, total_weight(few.rows.rows(), few.weights), kFirstSteps);
   }
   if (choice.told) choice.told(0.5);
   if (!starts.empty() || all.rows.rows() > kFirstRows)
     at = most_probable(posterior(all), at, total_weight(all.rows.rows(), all.weights), kSteps);
-  return numbers.at(at, constant);
+  return numbers.at(at, variance);
 }
 
-NeighbourKernel likeliest_kernel(const ProcessRows& table, const Vector& values, const Vector& own_values,
-                                 const std::vector<Index>& of, const KernelChoice& choice) {
+NeighbourKernel likeliest_kernel(const Matrix& rows, const Vector& values, const Vector& weights,
+                                 const std::vector<Index>& of, const KernelNumbers::Setting& start,
+                                 const KernelChoice& choice) {
   const KernelNumbers numbers(choice.relevance, choice.by_column, choice.least_noise);
-  ProcessRows some{table.rows(of, Eigen::all), own_values(of), weights_of(table.weights, of)};
-  KernelNumbers::Setting setting = likeliest_process(some, choice);
-  const double rows = total_weight(some.rows.rows(), some.weights);
-  Vector at = numbers.of(setting);
-  const Vector middle = at;
+  const double count = total_weight(std::ssize(of), weights_of(weights, of));
+  const Vector middle = numbers.of(start);
+  Vector at = middle;
+  NeighbourKernel kernel = start.kernel;
   for (int round = 0; round < kRounds; ++round) {
     if (choice.told) choice.told(0.5 + 0.5 * round / kRounds);
-    const Matrix scaled = setting.kernel.scaled(table.rows);
+    const Matrix scaled = kernel.scaled(rows);
     const IndexMatrix nearest = NearestRows(scaled).find(scaled(of, Eigen::all), kFew, of);
     const Objective posterior = [&](const Vector& there, Vector& gradient) {
       Vector by_logs;
-      const double value = rows * mean_log_density(numbers.at(there, 1).kernel, table.rows, values, own_values, of,
-                                                   nearest, by_logs, choice.jobs, table.weights);
-      gradient = numbers.gradient(there, rows * by_logs);
+      const double value = count * mean_log_density(numbers.at(there, 1).kernel, rows, values, values, of, nearest,
+                                                    by_logs, choice.jobs, weights);
+      gradient = numbers.gradient(there, count * by_logs);
       return value + numbers.add_prior(there, middle, gradient);
     };
-    at = most_probable(posterior, at, rows, kNearSteps);
-    setting = numbers.at(at, 1);
+    at = most_probable(posterior, at, count, kNearSteps);
+    kernel = numbers.at(at, 1).kernel;
   }
-  return setting.kernel;
+  return kernel;
 }
 
 }  // namespace dma

@@ -26,8 +26,8 @@ class KernelNumbers {
   };
   Setting at(const Vector& numbers, double constant) const;
   Vector of(const Setting& setting) const;
-  // Of a first guess, where s + v is what a line leaves of the variance, and slopes explain the rest.
-  Vector start(double left_by_line, double explained_by_line) const;
+  // A first guess: the line leaves a part of the variance to s and v.
+  Vector start(double variance, double left_by_line) const;
   // The gradient by these numbers, of which that by the logarithms of l, s, v and, if there is one, of the slopes' prior
   // variance is known.
   Vector gradient(const Vector& numbers, const Vector& by_logs) const;
@@ -54,9 +54,9 @@ inline constexpr Index kMostEvidenceRows = 600;
 KernelNumbers::Setting likeliest_process(const ProcessRows& table, const KernelChoice& choice,
                                          const std::vector<KernelNumbers::Setting>& starts = {});
 
-// By densities of the rows `of` given those next to them among all rows; `values` are what a line leaves of the
-// targets, `own_values` what it leaves of each without that row.
-NeighbourKernel likeliest_kernel(const ProcessRows& table, const Vector& values, const Vector& own_values,
-                                 const std::vector<Index>& of, const KernelChoice& choice);
+// By densities of the rows `of` given those next to them among all rows; `values` are the targets without a line.
+NeighbourKernel likeliest_kernel(const Matrix& rows, const Vector& values, const Vector& weights,
+                                 const std::vector<Index>& of, const KernelNumbers::Setting& start,
+                                 const KernelChoice& choice);
 
 }  // namespace dma

@@ -4,11 +4,11 @@
 #include <atomic>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "engine/learn/joint/posterior.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
-#include "models/neighbours/trend.h"
 #include "models/table/deal_rows.h"
 #include "models/table/relevance.h"
 
@@ -25,7 +25,6 @@ constexpr std::size_t kParts = 2, kPartsOfFew = 4;
 constexpr Index kFewRows = 500;
 constexpr Index kChoosing = 600;  // rows of a large table that choose its kernel
 constexpr Index kEnoughJudged = 20000, kJudgedSample = 5000;  // of more rows than the former so many are judged
-constexpr double kNothing = 1e-20;  // variance that the line leaves
 
 // Calls f with the first and the number of every so many rows, several at the same time.
 void by_blocks(Index rows, std::size_t jobs, const auto& f) {
@@ -42,40 +41,42 @@ std::span<const Index> part_of(std::span<const Index> all, Index begin, Index si
 }
 
 // What the process says of points by their nearest rows; with `own`, the numbers of the rows that they are, each
-// without itself. An error of the trend counts as far as the neighbours do not share it: `all_apart`, if wanted, is how
-// far they do not.
-void believe(const NeighbourKernel& kernel, const Matrix& trend_covariance, const NearestRows& search,
-             const Matrix& rows, const Vector& values, const Vector& weights, const Matrix& points,
-             std::span<const Index> own, std::size_t jobs, Eigen::Ref<Vector> mean, Eigen::Ref<Vector> variance,
-             Matrix* all_apart = nullptr) {
-  if (all_apart) all_apart->resize(points.rows(), rows.cols() + 1);
-  by_blocks(points.rows(), jobs, [&](Index begin, Index size) {
+// without itself. An error of the line counts by `apart`: as far as the neighbours do not share it.
+struct NearBeliefs {
+  Vector mean, variance;
+  Matrix apart;
+};
+NearBeliefs believed_by_nearest(const NeighbourKernel& kernel, const NearestRows& search, const Matrix& rows,
+                                const Vector& values, const Vector& weights, const Matrix& points,
+                                std::span<const Index> own, std::size_t jobs) {
+  const Index count = points.rows();
+  NearBeliefs all{Vector(count), Vector(count), with_constant(points)};
+  by_blocks(count, jobs, [&](Index begin, Index size) {
     const auto some = points.middleRows(begin, size);
     const IndexMatrix nearest = search.find(kernel.scaled(some), Neighbours::kNeighbours, part_of(own, begin, size));
     RowConditional conditional(kernel, rows, values, weights);
-    Vector apart(rows.cols() + 1);
     for (Index i = 0; i < size; ++i) {
       const RowConditional::Belief belief = conditional.at(some.row(i), nearest.col(i));
-      mean(begin + i) = belief.mean, variance(begin + i) = belief.variance;
-      if (trend_covariance.size() == 0) continue;
-      apart.head(rows.cols()) = some.row(i) - conditional.weights().transpose() * rows(nearest.col(i), Eigen::all);
-      apart(rows.cols()) = 1 - conditional.weights().sum();
-      if (all_apart) all_apart->row(begin + i) = apart;
-      variance(begin + i) += std::max(0.0, apart.dot(trend_covariance * apart));
+      all.mean(begin + i) = belief.mean, all.variance(begin + i) = belief.variance;
+      const Matrix near = with_constant(rows(nearest.col(i), Eigen::all));
+      all.apart.row(begin + i) -= transposed_times(near, conditional.weights());
     }
   });
+  return all;
 }
 
 // What is learned of one output, and its judged rows, each without itself.
 struct Learned {
   NeighbourKernel kernel;
-  LinePosterior line;
+  Line line;
   Vector errors, spread;
+  std::optional<TableProcess> process = {};
 };
 
-KernelChoice choice_for(const ProcessRows& table, bool by_column, double least_noise, const NeighbourOptions& options) {
-  Vector relevance = relevance_of(table.rows, table.targets, options.seed, table.weights);
-  if (relevance.size() == 0) relevance = Vector::Ones(table.rows.cols());
+KernelChoice choice_for(const Matrix& rows, const Vector& targets, const Vector& weights, bool by_column,
+                        double least_noise, const NeighbourOptions& options) {
+  Vector relevance = relevance_of(rows, targets, options.seed, weights);
+  if (relevance.size() == 0) relevance = Vector::Ones(rows.cols());
   return {std::move(relevance), by_column, least_noise, options.seed, options.jobs};
 }
 
@@ -93,38 +94,45 @@ Learned learned_by_all(const ProcessRows& table, const KernelChoice& choice, con
     std::vector<Index> own, others;
     for (Index n = 0; n < count; ++n) (dealt[static_cast<std::size_t>(n)] == part ? own : others).push_back(n);
     const ProcessRows rest = table.some(others);
-    settings[part] = likeliest_process(rest, choice_for(rest, choice.by_column, choice.least_noise, options));
-    const ProcessBeliefs found = left_out(table, settings[part].kernel, settings[part].line);
-    learned.errors(own) = table.targets(own) - found.mean(own), learned.spread(own) = found.variance(own);
+    settings[part] = likeliest_process(
+        rest, choice_for(rest.rows, rest.targets, rest.weights, choice.by_column, choice.least_noise, options));
+    const ProcessBeliefs found = left_out(table, settings[part].kernel, settings[part].line, own);
+    learned.errors(own) = table.targets(own) - found.mean, learned.spread(own) = found.variance;
     told(static_cast<double>(++done) / static_cast<double>(parts + 1));
   });
   const auto [kernel, line] = likeliest_process(table, choice, settings);
-  learned.kernel = kernel, learned.line = line_given(table, kernel, line);
+  learned.process.emplace(table, kernel, line);
+  learned.kernel = kernel, learned.line = learned.process->line();
   return learned;
 }
 
-// Rows that did not choose the kernel are judged.
-Learned learned_by_nearest(const ProcessRows& table, const Trend& trend, const KernelChoice& choice,
-                           const std::vector<Index>& choosing, const std::vector<Index>& judged,
-                           const NeighbourOptions& options) {
-  const Matrix& rows = table.rows;
-  Learned learned{likeliest_kernel(table, trend.left, trend.left_out, choosing, choice), {trend.weights, {}}, {}, {}};
-  learned.line.covariance = trend.covariance(rows, learned.kernel, options.seed);
-  Vector mean(std::ssize(judged)), spread = mean;
-  Matrix apart;
-  believe(learned.kernel, learned.line.covariance, NearestRows(learned.kernel.scaled(rows)), rows, trend.left,
-          table.weights, rows(judged, Eigen::all), judged, options.jobs, mean, spread, &apart);
-  learned.errors = trend.left(judged) - mean + trend.change(rows, judged, apart);
-  learned.spread = spread;
-  return learned;
+// Rows that did not choose the kernel are judged; together they tell the line. With q = apart.S apart, S the covariance
+// of the line, t the variance of a row's error without the line and h = q / t, leaving that row out divides its error
+// by 1 - h, and so it does q.
+Learned learned_by_nearest(const Matrix& rows, const Vector& targets, const Vector& weights, const KernelChoice& choice,
+                           const std::vector<Index>& choosing, const std::vector<Index>& judged) {
+  const ProcessRows some{rows(choosing, Eigen::all), targets(choosing), weights_of(weights, choosing)};
+  const KernelNumbers::Setting start = likeliest_process(some, choice);
+  const Line first = TableProcess(some, start.kernel, start.line).line();
+  const Vector values = targets - times(with_constant(rows), first.mean);
+  const NeighbourKernel kernel = likeliest_kernel(rows, values, weights, choosing, start, choice);
+  const NearBeliefs found = believed_by_nearest(kernel, NearestRows(kernel.scaled(rows)), rows, values, weights,
+                                                rows(judged, Eigen::all), judged, choice.jobs);
+  Vector noise = Vector::Constant(std::ssize(judged), kernel.noise);
+  if (weights.size() > 0) noise = noise.cwiseQuotient(weights(judged));
+  const Vector errors = values(judged) - found.mean, variances = found.variance + noise;
+  const Line line = line_given(start.line, first.mean, {found.apart, errors, variances});
+  const Eigen::ArrayXd of_line = row_products(product_of(found.apart, line.covariance), found.apart),
+                       others = 1 - of_line / variances.array();
+  return {kernel, line, (errors - times(found.apart, line.mean - first.mean)).array() / others,
+          found.variance.array() + of_line / others};
 }
 
 // Of so many rows some that choose the kernel, in order, and those that are judged.
 struct Roles {
   std::vector<Index> choosing, judged;
-  Roles(Index rows, std::uint64_t seed) {
+  Roles(Index rows, bool is_exact, std::uint64_t seed) {
     boost::random::mt19937_64 random(seed);
-    const bool is_exact = rows <= Neighbours::kMostExactRows;
     const std::vector<Index> order = drawn(rows, rows, random);
     const auto first = order.begin() + (is_exact ? 0 : kChoosing);
     choosing.assign(order.begin(), first);
@@ -135,22 +143,30 @@ struct Roles {
 
 }  // namespace
 
-Neighbours::Neighbours(Memory memory) : memory_(std::move(memory)) { prepare(); }
-
-void Neighbours::prepare() {
-  values_ = memory_.targets;
-  search_.clear(), processes_.clear();
-  for (std::size_t k = 0; k < memory_.outputs.size(); ++k) {
-    const Output& output = memory_.outputs[k];
-    const auto values = values_.col(static_cast<Index>(k));
-    if (memory_.rows.rows() <= kMostExactRows) {
-      processes_.emplace_back(ProcessRows{memory_.rows, values, memory_.weights}, output.kernel,
-                              LinePosterior{output.trend, output.trend_covariance});
-      continue;
+Neighbours::Neighbours(Memory memory, std::vector<TableProcess> processes)
+    : memory_(std::move(memory)), processes_(std::move(processes)) {
+  const auto& [rows, targets, outputs, weights] = memory_;
+  const bool by_all = is_exact(rows.rows(), targets.cols());
+  if (!processes_.empty()) return;
+  if (!by_all) values_ = targets;
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const Output& output = outputs[k];
+    const auto column = static_cast<Index>(k);
+    if (by_all) {
+      processes_.emplace_back(ProcessRows{rows, targets.col(column), weights}, output.kernel,
+                              Line{output.trend, output.trend_covariance});
+    } else {
+      values_.col(column) -= times(with_constant(rows), output.trend);
+      search_.emplace_back(output.kernel.scaled(rows));
     }
-    values_.col(static_cast<Index>(k)) -= Trend::at(output.trend, memory_.rows);
-    search_.emplace_back(output.kernel.scaled(memory_.rows));
   }
+}
+
+// A process of n rows is kept as n^2 numbers.
+bool Neighbours::is_exact(Index rows, Index outputs) {
+  constexpr double kMostNumbers = 1.6e7;
+  const auto n = static_cast<double>(rows);
+  return rows <= kMostExactRows && n * n * static_cast<double>(outputs) <= kMostNumbers;
 }
 
 bool Neighbours::suits(Index rows, Index columns, Index outputs) {
@@ -162,7 +178,8 @@ bool Neighbours::suits(Index rows, Index columns, Index outputs) {
 
 Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOptions& options, Vector weights) {
   const Index count = rows.rows(), outputs = targets.cols();
-  Roles roles(count, options.seed);
+  const bool by_all = is_exact(count, outputs);
+  Roles roles(count, by_all, options.seed);
   const std::vector<Index>& judged = roles.judged;
   const auto size = std::ssize(judged);
   const Matrix judged_targets = targets(judged, Eigen::all);
@@ -170,24 +187,28 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
   PredictionComponent left_out{judged_targets, Matrix(size, outputs), Matrix(size, outputs)};
   std::vector<bool> is_learned;
   std::vector<Output> learned;
+  std::vector<TableProcess> processes;
   const auto told = [&](double fraction) {
     if (options.on_stage) options.on_stage({"neighbours", fraction});
   };
   for (Index k = 0; k < outputs; ++k) {
     const double least = options.least_noise.size() > 0 ? options.least_noise(k) : kLeastNoiseVariance;
-    const ProcessRows table{rows, targets.col(k), weights};
-    KernelChoice choice = choice_for(table, false, least, options);
+    const Vector own_targets = targets.col(k);
+    KernelChoice choice = choice_for(rows, own_targets, weights, false, least, options);
     choice.by_column = rows.cols() > 1 && static_cast<double>(count) >= kRowsPerLengthscale * choice.relevance.sum();
     choice.told = told;
-    const Trend trend = Trend::fit(rows, table.targets, weights, choice.relevance);
-    const double variance = weighted_sum(trend.left_out.cwiseAbs2(), weights) / total_weight(count, weights);
-    is_learned.push_back(variance > std::max(kNothing, least));
-    Learned found{{Vector::Ones(rows.cols()), 0, std::max(variance, least)}, {trend.weights, {}}, trend.left_out(judged),
+    const double variance = weighted_sum(own_targets.cwiseAbs2(), weights) / total_weight(count, weights);
+    is_learned.push_back(variance > least);
+    Learned found{{Vector::Ones(rows.cols()), 0, least}, {Vector::Zero(rows.cols() + 1), {}}, own_targets(judged),
                   Vector::Zero(size)};
-    if (is_learned.back())
-      found = count <= kMostExactRows
-                  ? learned_by_all(table, choice, options, told)
-                  : learned_by_nearest(table, trend, choice, roles.choosing, judged, options);
+    if (by_all) {
+      const ProcessRows table{rows, own_targets, weights};
+      if (is_learned.back()) found = learned_by_all(table, choice, options, told);
+      if (!found.process) found.process.emplace(table, found.kernel, found.line);
+      processes.push_back(std::move(*found.process));
+    } else if (is_learned.back()) {
+      found = learned_by_nearest(rows, own_targets, weights, choice, roles.choosing, judged);
+    }
     left_out.mean.col(k) -= found.errors;
     left_out.epistemic_sd.col(k) = found.spread.cwiseSqrt();
     left_out.noise_sd.col(k).setConstant(std::sqrt(found.kernel.noise));
@@ -200,7 +221,8 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
     if (is_learned[at]) left_out.tails[at].scale *= covering_factor({left_out}, judged_targets, k, judged_weights);
     learned[at].tails = left_out.tails[at];
   }
-  return {Neighbours({std::move(rows), std::move(targets), std::move(learned), std::move(weights)}),
+  return {Neighbours({std::move(rows), std::move(targets), std::move(learned), std::move(weights)},
+                     std::move(processes)),
           std::move(roles.judged), std::move(left_out), std::move(is_learned)};
 }
 
@@ -226,9 +248,12 @@ PredictionComponent Neighbours::believed(const Matrix& rows, std::span<const Ind
         all.mean.col(k).segment(begin, size) = mean, all.epistemic_sd.col(k).segment(begin, size) = variance;
       });
     } else {
-      believe(output.kernel, output.trend_covariance, search_[at], memory_.rows, values_.col(k), memory_.weights, rows,
-              own, jobs, all.mean.col(k), all.epistemic_sd.col(k));
-      all.mean.col(k) += Trend::at(output.trend, rows);
+      const auto& [mean, variance, apart] = believed_by_nearest(output.kernel, search_[at], memory_.rows, values_.col(k),
+                                                                memory_.weights, rows, own, jobs);
+      all.mean.col(k) = mean + times(with_constant(rows), output.trend);
+      all.epistemic_sd.col(k) = variance;
+      if (output.trend_covariance.size() > 0)
+        all.epistemic_sd.col(k) += row_products(product_of(apart, output.trend_covariance), apart).cwiseMax(0);
     }
     all.epistemic_sd.col(k) = all.epistemic_sd.col(k).cwiseSqrt().eval();
     all.noise_sd.col(k).setConstant(std::sqrt(output.kernel.noise));
@@ -244,7 +269,7 @@ void Neighbours::add(const Matrix& rows, const Matrix& targets, const Vector& we
     all->conservativeResize(known + more->rows(), Eigen::NoChange);
     all->bottomRows(more->rows()) = *more;
   }
-  prepare();
+  *this = Neighbours(std::move(memory_));
 }
 
 void Neighbours::set_fractions(const Vector& fractions) {

@@ -1,8 +1,8 @@
 // A table learned by its rows: a line and a Gaussian process (neighbour_kernel.h) with a lengthscale for every column.
 // Follows local structure that a network of some units smooths over. All numbers in standardised units.
 //
-// Up to kMostExactRows rows, every row is seen by all others, and kernel and line have the evidence of the whole table
-// (process.h). Above that each row sees the rows next to it, in time that grows with the rows and not with their cube.
+// Up to kMostExactRows rows (fewer of many outputs), every row is seen by all others, and kernel and line are chosen by
+// evidence (process.h). Above that each row sees the rows next to it, in time that grows with the rows and not with their cube.
 // Every row is then predicted by others without itself, with a kernel that was chosen without it: these left-out rows
 // decide the tails of the noise and how far the model is to be trusted.
 #pragma once
@@ -42,8 +42,10 @@ class Neighbours {
     Vector weights = {};  // of the rows; empty: 1 for all
   };
 
-  explicit Neighbours(Memory memory);
+  explicit Neighbours(Memory memory) : Neighbours(std::move(memory), {}) {}
 
+  // Whether every row is seen by all others.
+  static bool is_exact(Index rows, Index outputs);
   // Whether a table is one for neighbours: enough rows for its columns and few enough numbers to keep.
   static bool suits(Index rows, Index columns, Index outputs);
 
@@ -52,7 +54,7 @@ class Neighbours {
   static Fit fit(Matrix rows, Matrix targets, const NeighbourOptions& options = {}, Vector weights = {});
 
   PredictionComponent predict(const Matrix& rows) const;
-  // The learned rows, each without itself, of more than kMostExactRows rows; of fewer Fit::left_out has all.
+  // The learned rows, each without itself, of a table that is not exact; of others Fit::left_out has all.
   PredictionComponent left_out(std::size_t jobs) const;
   // More rows to be neighbours; trend, kernel and tails stay.
   void add(const Matrix& rows, const Matrix& targets, const Vector& weights = {});
@@ -66,13 +68,13 @@ class Neighbours {
   const Memory& memory() const { return memory_; }
 
  private:
-  void prepare();
+  Neighbours(Memory memory, std::vector<TableProcess> processes);
   PredictionComponent believed(const Matrix& rows, std::span<const Index> own, std::size_t jobs) const;
 
   Memory memory_;
-  std::vector<TableProcess> processes_;   // by output; empty: there are more rows than kMostExactRows
-  Matrix values_;                    // then targets without the trend
-  std::vector<NearestRows> search_;  // and, by output, rows in its lengthscales
+  std::vector<TableProcess> processes_;  // by output, where all rows are seen; otherwise
+  Matrix values_;                        // targets without the line
+  std::vector<NearestRows> search_;      // and, by output, rows in its lengthscales
 };
 
 struct Neighbours::Fit {

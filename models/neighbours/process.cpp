@@ -11,12 +11,6 @@ namespace dma {
 
 namespace {
 
-Matrix with_constant(const Matrix& rows) {
-  Matrix features(rows.rows(), rows.cols() + 1);
-  features << rows, Vector::Ones(rows.rows());
-  return features;
-}
-
 Vector noise_of(const ProcessRows& table, double noise) {
   Vector all = Vector::Constant(table.rows.rows(), noise);
   return table.weights.size() == 0 ? all : Vector(all.cwiseQuotient(table.weights));
@@ -48,6 +42,12 @@ Vector solved_by(const Matrix& lower, Vector x) {
 }
 
 }  // namespace
+
+Matrix with_constant(const Matrix& rows) {
+  Matrix features(rows.rows(), rows.cols() + 1);
+  features << rows, Vector::Ones(rows.rows());
+  return features;
+}
 
 Vector LinePrior::variances() const {
   Vector all(relevance.size() + 1);
@@ -91,34 +91,53 @@ double log_evidence(const ProcessRows& table, const NeighbourKernel& kernel, con
   return value - repeated * (std::log(kernel.noise) + 2 * kHalfLogTwoPi) - 0.5 * sum_of_logs(table.weights);
 }
 
-// Without row n the others leave y_n - a_n / q_n, q the diagonal of C^-1, of variance 1 / q_n with its own noise.
-ProcessBeliefs left_out(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior& line) {
-  const Matrix factor = factor_of(table, kernel, &line);
+// Without row n the others leave y_n - a_n / q_n, a = C^-1 y and q the diagonal of C^-1, of variance 1 / q_n with its own
+// noise. With these rows last, q is of the last corner of the inverse factor.
+ProcessBeliefs left_out(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior& line,
+                        const std::vector<Index>& own) {
+  std::vector<bool> is_own(static_cast<std::size_t>(table.rows.rows()));
+  for (const Index n : own) is_own[static_cast<std::size_t>(n)] = true;
+  std::vector<Index> order;
+  for (Index n = 0; n < table.rows.rows(); ++n)
+    if (!is_own[static_cast<std::size_t>(n)]) order.push_back(n);
+  order.insert(order.end(), own.begin(), own.end());
+  const ProcessRows ordered = table.some(order);
+  const auto last = std::ssize(own);
+  const Matrix factor = factor_of(ordered, kernel, &line);
   ThreadPool alone(1);
-  const Vector precisions = squared_columns(triangular_inverse(factor, alone));
-  return {table.targets - solved_by(factor, table.targets).cwiseQuotient(precisions),
-          (precisions.cwiseInverse() - noise_of(table, kernel.noise)).cwiseMax(0)};
+  const Vector precisions = squared_columns(triangular_inverse(factor.bottomRightCorner(last, last), alone)),
+               pulls = solved_by(factor, ordered.targets).tail(last);
+  return {ordered.targets.tail(last) - pulls.cwiseQuotient(precisions),
+          (precisions.cwiseInverse() - noise_of(ordered, kernel.noise).tail(last)).cwiseMax(0)};
 }
 
-LinePosterior line_given(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior& line) {
-  const Matrix factor = factor_of(table, kernel, &line);
-  const Vector prior = line.variances();
-  Matrix known = scaled_columns(with_constant(table.rows), prior);  // H B
-  const Vector mean = transposed_times(known, solved_by(factor, table.targets));
-  solve_lower(factor, known);
-  Matrix covariance = prior.asDiagonal();
-  covariance -= transposed_product(known, known);
-  return {mean, covariance};
+// With roots R of the prior variances, the covariance is R (I + R F^T S^-1 F R)^-1 R for observations F b with errors S.
+Line line_given(const LinePrior& prior, const Vector& mean, const LineRows& rows) {
+  const Vector roots = prior.variances().cwiseSqrt(), precisions = rows.variances.cwiseInverse();
+  const Matrix scaled = scaled_columns(rows.apart, roots);
+  Matrix precision = Matrix::Identity(roots.size(), roots.size());
+  add_transposed_square(precision, scaled_rows(precisions.cwiseSqrt(), scaled));
+  (void)factorise_lower(precision);
+  Vector along = transposed_times(scaled, precisions.cwiseProduct(rows.left)) - mean.cwiseQuotient(roots);
+  solve_by_factor(precision, along);
+  Matrix root = roots.asDiagonal();
+  solve_lower(precision, root);
+  return {mean + roots.cwiseProduct(along), transposed_product(root, root)};
 }
 
-TableProcess::TableProcess(const ProcessRows& table, NeighbourKernel kernel, LinePosterior line)
-    : rows_(table.rows), kernel_(std::move(kernel)), line_(std::move(line)) {
-  factor_ = factor_of(table, kernel_);
-  const Matrix features = with_constant(rows_);
-  solved_ = solved_by(factor_, table.targets - times(features, line_.mean));
-  if (line_.covariance.size() == 0) return;
-  features_ = features;
+TableProcess::TableProcess(const ProcessRows& table, NeighbourKernel kernel, Line line)
+    : rows_(table.rows), kernel_(std::move(kernel)), line_(std::move(line)), factor_(factor_of(table, kernel_)) {
+  features_ = with_constant(rows_);
+  solved_ = solved_by(factor_, table.targets - times(features_, line_.mean));
   solve_lower(factor_, features_);
+}
+
+TableProcess::TableProcess(const ProcessRows& table, NeighbourKernel kernel, const LinePrior& prior)
+    : TableProcess(table, std::move(kernel), Line{Vector::Zero(table.rows.cols() + 1), {}}) {
+  Vector whitened = table.targets;
+  solve_lower(factor_, whitened);
+  line_ = line_given(prior, line_.mean, {features_, whitened, Vector::Ones(whitened.size())});
+  solved_ = solved_by(factor_, table.targets - times(with_constant(rows_), line_.mean));
 }
 
 ProcessBeliefs TableProcess::at(const Matrix& points) const {

@@ -10,6 +10,8 @@
 
 namespace dma {
 
+Matrix with_constant(const Matrix& rows);  // H
+
 struct ProcessRows {
   Matrix rows;
   Vector targets;
@@ -32,34 +34,43 @@ struct LinePrior {
 // w equal rows.
 double log_evidence(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior& line, Vector& gradient);
 
-// Every row by all others: mean and variance of its h.b + f.
+// Of points: mean and variance of h.b + f.
 struct ProcessBeliefs {
   Vector mean, variance;
 };
-ProcessBeliefs left_out(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior& line);
+// Some of the rows, each by all others.
+ProcessBeliefs left_out(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior& line,
+                        const std::vector<Index>& own);
 
-// The line after the rows are known: moments of b.
-struct LinePosterior {
+// Moments of b.
+struct Line {
   Vector mean;
-  Matrix covariance;
+  Matrix covariance;  // empty: the line is certain
 };
-LinePosterior line_given(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior& line);
+// From observations of what is left of y once its b has this mean: a row's `apart`.(b - mean), and independent errors
+// of these variances.
+struct LineRows {
+  Matrix apart;
+  Vector left, variances;
+};
+Line line_given(const LinePrior& prior, const Vector& mean, const LineRows& rows);
 
 // What rows say of other points. An error of the line counts as far as the rows do not share it: given b, f at x is
 // k.A^-1 (y - H b) with A = s M + v diag(1 / w), so b counts by h - H^T A^-1 k.
 class TableProcess {
  public:
-  // No covariance: the line is certain.
-  TableProcess(const ProcessRows& table, NeighbourKernel kernel, LinePosterior line);
+  TableProcess(const ProcessRows& table, NeighbourKernel kernel, Line line);
+  TableProcess(const ProcessRows& table, NeighbourKernel kernel, const LinePrior& prior);  // learns the line
   ProcessBeliefs at(const Matrix& points) const;
+  const Line& line() const { return line_; }
 
  private:
   Matrix rows_;
   NeighbourKernel kernel_;
-  LinePosterior line_;
+  Line line_;
   Matrix factor_;    // lower, of A
+  Matrix features_;  // L^-1 H
   Vector solved_;    // A^-1 (y - H b)
-  Matrix features_;  // L^-1 H, where the line has a covariance
 };
 
 }  // namespace dma
