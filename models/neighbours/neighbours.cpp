@@ -214,7 +214,7 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
     left_out.noise_sd.col(k).setConstant(std::sqrt(found.kernel.noise));
     learned.push_back({found.line.mean, found.kernel, {}, 0, found.line.covariance});
   }
-  left_out.tails = tails_of({{}, judged_targets, judged_weights},
+  left_out.tails = tails_of({{}, judged_targets, judged_weights, {}, options.least_noise},
                             {left_out.mean, left_out.epistemic_sd.cwiseAbs2(), left_out.noise_sd.cwiseAbs2()});
   for (Index k = 0; k < outputs; ++k) {
     const auto at = static_cast<std::size_t>(k);

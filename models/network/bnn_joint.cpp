@@ -90,6 +90,7 @@ bool Bnn::learns_table(const LearnOptions& options) const {
 void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
                     const BnnCallback& on_epoch) {
   RowData data{features_.apply(input_standardiser_.apply(inputs)), target_standardiser_.apply(targets), row_weights_};
+  data.least_noise = least_noise_of(targets, target_standardiser_.scale);
   check_prepared(data.rows, data.targets, options_.layers.front());
   if (!joint_) {
     members_[0]->noise_variance.clear();

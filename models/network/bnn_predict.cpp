@@ -173,7 +173,10 @@ std::vector<double> Bnn::mix_with_neighbours(RowData data, const LearnOptions& o
   const Vector weights = data.weights;
   Neighbours::Fit found =
       Neighbours::fit(std::move(data.rows), std::move(data.targets),
-                      {.seed = options_.seed, .jobs = options.jobs, .on_stage = options.on_stage},
+                      {.seed = options_.seed,
+                       .least_noise = data.least_noise,
+                       .jobs = options.jobs,
+                       .on_stage = options.on_stage},
                       std::move(data.weights));
   const Matrix seen = targets(found.judged, Eigen::all);
   Matrix ahead = log_densities({found.left_out}, seen) - log_densities(rows_of(joint_->left_out(), found.judged), seen);
@@ -202,10 +205,11 @@ std::vector<double> Bnn::mix_with_neighbours(RowData data, const LearnOptions& o
   const Matrix judged_targets = judged.empty() ? targets : targets(judged, Eigen::all).eval();
   const Vector judged_weights = judged.empty() ? weights : weights_of(weights, judged);
   for (Index k = 0; k < targets.cols(); ++k)
-    for (const auto factor_of : {likeliest_factor, covering_factor}) {
+    for (const bool covers : {false, true}) {
       if (fractions(k) == 0) continue;
-      const std::vector<PredictionComponent> all = joint_left_out();
-      const double factor = factor_of(judged.empty() ? all : rows_of(all, judged), judged_targets, k, judged_weights);
+      const std::vector<PredictionComponent> all = joint_left_out(), own = judged.empty() ? all : rows_of(all, judged);
+      const double factor = covers ? covering_factor(own, judged_targets, k, judged_weights)
+                                   : likeliest_factor(own, judged_targets, k, judged_weights, data.least_noise(k));
       factors[static_cast<std::size_t>(k)] *= factor;
       joint_->scale_noise(k, factor);
       neighbours_->scale_noise(k, factor);

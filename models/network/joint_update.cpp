@@ -176,7 +176,8 @@ std::vector<double> JointRegression::fit_noise(std::vector<PredictionComponent>&
   std::vector<double> factors(static_cast<std::size_t>(data.targets.cols()), 1.0);
   for (std::size_t k = 0; k < factors.size() && options_.tails && !judged_.empty(); ++k) {
     factors[k] = likeliest_factor(rows_of(components, judged_), data.targets(judged_, Eigen::all),
-                                  static_cast<Index>(k), weights_of(data.weights, judged_));
+                                  static_cast<Index>(k), weights_of(data.weights, judged_),
+                                  data.least_noise.size() > 0 ? data.least_noise(static_cast<Index>(k)) : 0);
     for (PredictionComponent& own : components) own.tails.at(k).scale *= factors[k];
   }
   return factors;

@@ -56,6 +56,48 @@ double most_likely_noise(std::span<const ComponentPredictions> components, std::
   return best == 0 ? smallest : best == steps ? largest : std::exp(place(best));
 }
 
+double step_of(const Eigen::VectorXd& values) {
+  constexpr double kMost = 0.9;                                              // of the values
+  constexpr double kRounding = 8 * std::numeric_limits<double>::epsilon();   // of differences of such values
+  constexpr double kDigitsLeft = 0.01;  // rounding by as much leaves no digit to look at
+  constexpr int kFewestDecimals = -15;
+  const double largest = values.size() == 0 ? 0.0 : values.cwiseAbs().maxCoeff();
+  if (!(largest > 0)) return 0;
+  const Eigen::ArrayXd scaled = values / largest;
+  const double enough = kMost * static_cast<double>(values.size());
+  double step = 0;
+  for (int d = kFewestDecimals; step == 0; ++d) {
+    const double power = std::pow(10.0, d) * largest;
+    if (!(kRounding * power < kDigitsLeft)) break;
+    const Eigen::ArrayXd whole = scaled * power;
+    if (static_cast<double>(((whole - whole.round()).abs() <= kRounding * power).count()) >= enough)
+      step = std::pow(10.0, -d);
+  }
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  double least_gap = std::numeric_limits<double>::infinity(), last = -least_gap;
+  std::size_t repeated = 0;
+  for (std::size_t first = 0, end = 0; first < sorted.size(); first = end) {
+    while (end < sorted.size() && sorted[end] == sorted[first]) ++end;
+    if (end - first < 2) continue;
+    repeated += end - first;
+    least_gap = std::min(least_gap, sorted[first] - last), last = sorted[first];
+  }
+  const bool is_seen = static_cast<double>(repeated) >= enough && std::isfinite(least_gap);
+  return is_seen ? std::max(step, least_gap) : step;
+}
+
+Eigen::VectorXd least_noise_of(const Eigen::MatrixXd& targets, const Eigen::RowVectorXd& scales) {
+  constexpr double kLeast = 1e-10, kMost = 0.01;
+  Eigen::VectorXd all(targets.cols());
+  for (Eigen::Index k = 0; k < targets.cols(); ++k) {
+    const double rounding = std::numeric_limits<double>::epsilon() * targets.col(k).cwiseAbs().maxCoeff(),
+                 step = std::max(step_of(targets.col(k)), rounding) / scales(k);
+    all(k) = std::clamp(step * step / 12, kLeast, kMost);
+  }
+  return all;
+}
+
 const std::vector<std::string>& noise_models() {
   static const std::vector<std::string> names = {"choose", "constant", "inputs"};
   return names;

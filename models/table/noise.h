@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include <Eigen/Dense>
+
 #include "engine/learn/worker_team.h"
 
 namespace dma {
@@ -16,6 +18,14 @@ enum class NoiseModel { choose, constant, inputs };
 const std::vector<std::string>& noise_models();  // the names, in the order of the values
 const std::string& name_of(NoiseModel model);
 NoiseModel noise_model_named(std::string_view name);  // an Error lists the names
+
+// The least variances of noise that standardised targets can show, by output, where a column was divided by its scale:
+// those of rounding. Values that are rounded to steps have step^2 / 12, up to a hundredth of the variance: of targets
+// with few values, which may be codes, steps tell no noise. Others have the rounding of a double, and 1e-10 at least.
+Eigen::VectorXd least_noise_of(const Eigen::MatrixXd& targets, const Eigen::RowVectorXd& scales);
+// What nine of ten values are multiples of: a power of ten, or the least distance of values where nine of ten occur more
+// than once. 0: neither is seen.
+double step_of(const Eigen::VectorXd& values);
 
 // Predictions of one network for all examples, without noise.
 struct ComponentPredictions {

@@ -18,6 +18,9 @@ struct RowData {
   Matrix targets;       // N x outputs
   Vector weights = {};  // N; an example of weight 2 counts as two; empty: 1 for all
   OutputLikelihoods likelihoods = {};
+  // Of every output, the least variance of noise that its targets can show, such as that of their rounding; empty: that
+  // of exact data.
+  Vector least_noise = {};
 
   Index count() const { return targets.size(); }
   Vector stacked_weights() const { return weights.replicate(targets.cols(), 1); }
@@ -26,7 +29,8 @@ struct RowData {
     return weights.size() == 0 ? noise : Vector(noise.array() / stacked_weights().array());
   }
   RowData some(const std::vector<Index>& which) const {
-    return {rows(which, Eigen::all), targets(which, Eigen::all), weights_of(weights, which), likelihoods};
+    return {rows(which, Eigen::all), targets(which, Eigen::all), weights_of(weights, which), likelihoods,
+            least_noise};
   }
 };
 

@@ -12,7 +12,6 @@ namespace dma {
 namespace {
 
 constexpr double kLargestNoiseStep = 4;
-constexpr double kLeastNoise = 1e-10;
 constexpr int kEpochsBetweenScores = 5;
 constexpr int kFlatScores = SharedState::kFlatScores;
 
@@ -183,7 +182,7 @@ void learn_noise(const RowData& data, const Vector& residuals, const Vector& oth
     const double squares = is_weighted ? r.cwiseAbs2().dot(data.weights) : r.squaredNorm();
     const double found = squares / std::max(left_over - kAwayFromZero, 1e-300);  // the largest step bounds it
     noise.beta(0) =
-        std::log(std::max(kLeastNoise, std::clamp(found, before / kLargestNoiseStep, before * kLargestNoiseStep)));
+        std::max(noise.least, std::log(std::clamp(found, before / kLargestNoiseStep, before * kLargestNoiseStep)));
   }
 }
 
@@ -311,6 +310,8 @@ double log_evidence(const SharedPrior& prior, const SharedState& state, const Ro
 double fit_shared(const RowModel& model, const RowData& data, const SharedPrior& prior, const SharedFitOptions& options,
                   SharedState& state, Curvature& curvature) {
   if (state.scale.size() != prior.group_count()) state.scale = Vector::Ones(prior.group_count());
+  for (Index k = 0; options.learn_noise && k < data.least_noise.size(); ++k)
+    state.noise[static_cast<std::size_t>(k)].least = std::log(data.least_noise(k));
   if (options.noise_depends_on_inputs && options.learn_noise)
     for (std::size_t k = 0; k < state.noise.size(); ++k)
       if (!state.noise[k].depends_on_inputs() && (data.likelihoods.empty() || !data.likelihoods[k]))

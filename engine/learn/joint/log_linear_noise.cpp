@@ -92,7 +92,7 @@ double LogLinearNoise::log_evidence(const Matrix& rows, const Vector& weights) c
 
 void LogLinearNoise::stay_within(const Matrix& rows) {
   const Vector logs = logarithms(beta, rows);
-  lowest = logs.minCoeff(), highest = logs.maxCoeff();
+  lowest = std::max(logs.minCoeff(), least), highest = std::max(logs.maxCoeff(), least);
 }
 
 }  // namespace dma

@@ -20,8 +20,9 @@ struct LogLinearNoise {
   double lowest = -1e300, highest = 1e300;
 
   static constexpr double kSmallestLog = -23;  // 1e-10 in standardised units: exact data for all purposes
+  double least = kSmallestLog;                 // while it is learned: see RowData::least_noise
   double bounded(double log_variance) const {
-    return std::min(std::max(log_variance, std::max(lowest, kSmallestLog)), highest);
+    return std::min(std::max(log_variance, std::max(lowest, least)), highest);
   }
 
   bool depends_on_inputs() const { return beta.size() > 1; }

@@ -26,6 +26,9 @@ std::vector<StudentTails> tails_of(const RowData& data, const RowBeliefs& left_o
     }
     tails.push_back(most_likely_tails(data.targets.col(k) - left_out.mean.col(k), left_out.variance.col(k),
                                       left_out.noise.col(k), data.weights));
+    if (data.least_noise.size() > 0)
+      tails.back().scale =
+          std::max(tails.back().scale, std::min(1.0, data.least_noise(k) / left_out.noise.col(k).minCoeff()));
     // A variance known from few rows makes Student's t of Gaussian noise: as many degrees as rows are left over.
     const double left_over = weighted_sum(
         left_out.noise.col(k).array() / (left_out.noise.col(k) + left_out.variance.col(k)).array(), data.weights);

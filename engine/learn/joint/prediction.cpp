@@ -280,13 +280,14 @@ Prediction with_noise_times(std::vector<PredictionComponent> components, double 
 }  // namespace
 
 double likeliest_factor(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
-                        Eigen::Index output, const Eigen::VectorXd& weights) {
+                        Eigen::Index output, const Eigen::VectorXd& weights, double least_noise) {
   constexpr double kDoubtingRows = 100;
   constexpr Eigen::Index kEnoughRows = 4000;  // to tell the sd of noise to 1 %
   if (targets.rows() > kEnoughRows) {
     std::vector<Eigen::Index> some;
     for (Eigen::Index i = 0; i < kEnoughRows; ++i) some.push_back(i * targets.rows() / kEnoughRows);
-    return likeliest_factor(rows_of(components, some), targets(some, Eigen::all), output, weights_of(weights, some));
+    return likeliest_factor(rows_of(components, some), targets(some, Eigen::all), output, weights_of(weights, some),
+                            least_noise);
   }
   constexpr double kLeast = 0.01, kMost = 1e4;
   constexpr int kBits = 10;  // of the logarithm
@@ -294,7 +295,12 @@ double likeliest_factor(const std::vector<PredictionComponent>& components, cons
     return -weighted_sum(
         with_noise_times(components, std::exp(log_factor), output).log_density(targets).col(output), weights);
   };
-  const auto [best, least] = minimise(loss, std::log(kLeast), std::log(kMost), kBits);
+  double narrowest = kLeast;
+  for (const PredictionComponent& own : components) {
+    const double noise = own.noise_sd.col(output).minCoeff();
+    narrowest = std::max(narrowest, least_noise / (noise * noise * own.tails[static_cast<std::size_t>(output)].scale));
+  }
+  const auto [best, least] = minimise(loss, std::log(std::min(narrowest, 1.0)), std::log(kMost), kBits);
   if (!(least < loss(0))) return 1;
   const double rows = total_weight(targets.rows(), weights);
   return std::exp(best < 0 ? best * rows / (rows + kDoubtingRows) : best);

@@ -40,9 +40,10 @@ double covering_factor(const std::vector<PredictionComponent>& components, const
 
 // The factor on the noise of an output, 0.01 to 10^4, that makes these targets most likely under the mixture.
 // Components that differ have a spread of their own; noise learned by each of them alone counts it once more. Less than
-// 1 it is doubted as if 100 more targets had said 1: few rows that happen to lie close must not narrow all others.
+// 1 it is doubted as if 100 more targets had said 1: few rows that happen to lie close must not narrow all others. No
+// noise falls below the least variance by it.
 double likeliest_factor(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
-                        Eigen::Index output, const Eigen::VectorXd& weights = {});
+                        Eigen::Index output, const Eigen::VectorXd& weights = {}, double least_noise = 0);
 
 struct Prediction {
   Eigen::MatrixXd mean, sd;      // of the mixture, rows x outputs; sd includes the noise

@@ -68,3 +68,33 @@ TEST_CASE("noise: that of a mixture maximises the mixture's likelihood") {
   for (const double factor : {0.5, 0.99, 1.01, 2.0})
     CHECK(log_likelihood(both, y, found) >= log_likelihood(both, y, found * factor));
 }
+
+TEST_CASE("noise: the step of values is the power of ten that most are multiples of, or the distance of few values") {
+  const auto column = [](Eigen::Index rows, const auto& value) {
+    Eigen::VectorXd all(rows);
+    for (Eigen::Index n = 0; n < rows; ++n) all(n) = value(static_cast<double>(n));
+    return all;
+  };
+  Eigen::VectorXd tenths = column(83, [](double n) { return 24 - (2 + 0.1 * n); });
+  CHECK(step_of(tenths) == doctest::Approx(0.1).epsilon(1e-12));
+  tenths(7) += 0.0137;  // one that was rounded differently
+  CHECK(step_of(tenths) == doctest::Approx(0.1).epsilon(1e-12));
+  CHECK(step_of(column(50, [](double n) { return 1000 * n; })) == doctest::Approx(1000).epsilon(1e-12));
+  CHECK(step_of(column(50, [](double n) { return 1e-9 * n; })) == doctest::Approx(1e-9).epsilon(1e-9));
+  CHECK(step_of(column(90, [](double n) { return std::fmod(n, 3) / 7; })) == doctest::Approx(1 / 7.0).epsilon(1e-12));
+  CHECK(step_of(column(50, [](double n) { return std::sin(n); })) == 0);
+  CHECK(step_of(column(50, [](double n) { return n < 40 ? 0.1 * n : std::sin(n); })) == 0);  // one of five has none
+  CHECK(step_of(column(50, [](double) { return 0.0; })) == 0);
+}
+
+TEST_CASE("noise: the least that targets can show is that of their rounding, and of few values a hundredth") {
+  Eigen::MatrixXd targets(200, 4);
+  for (Eigen::Index n = 0; n < 200; ++n)
+    targets.row(n) << 0.5 * static_cast<double>(n), static_cast<double>(n % 2), std::sin(static_cast<double>(n)),
+        1e9 + std::sin(static_cast<double>(n));
+  const Eigen::VectorXd least = least_noise_of(targets, Eigen::RowVectorXd{{2.0, 0.5, 0.7, 0.7}});
+  CHECK(least(0) == doctest::Approx(0.05 * 0.05 / 12).epsilon(1e-9));
+  CHECK(least(1) == 0.01);
+  CHECK(least(2) == 1e-10);
+  CHECK(least(3) == 1e-10);
+}
