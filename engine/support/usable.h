@@ -17,7 +17,8 @@ inline void expect(bool holds, std::string_view what) {
 // Their squares, products and quotients stay in the range of a double.
 inline constexpr double kLargestUsable = 1e100, kLeastDivisor = 1e-100;
 inline bool is_moderate(double x) { return x >= -kLargestUsable && x <= kLargestUsable; }
-inline bool is_moderate(const Eigen::Ref<const Eigen::MatrixXd>& a) {
+template <class Derived>
+bool is_moderate(const Eigen::MatrixBase<Derived>& a) {
   return (a.array().abs() <= kLargestUsable).all();  // no NaN is
 }
 inline bool is_divisor(double x) { return x >= kLeastDivisor && x <= kLargestUsable; }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/support/checksum.h"
-#include "engine/support/error.h"
+#include "engine/support/usable.h"
 #include "models/network/bnn.h"
 
 namespace dma {
@@ -56,11 +56,11 @@ inline std::uint64_t checksum_of(const Eigen::MatrixXd& inputs, const Eigen::Mat
 
 // Of rows in the units and features of a network.
 inline void check_prepared(const auto& x, const auto& y, std::size_t features) {
-  constexpr double kLargest = 1e150;  // the square of a larger one overflows
-  if (!(x.array().abs() <= kLargest).all() || !(y.array().abs() <= kLargest).all())
+  if (!is_moderate(x) || !is_moderate(y))
     fail(
-        "fit: the values overflow when they are squared; let columns be standardised (--standardise), or use other "
-        "units");
+        "fit: values above {} overflow when they are multiplied; let columns be standardised (--standardise), or use "
+        "other units",
+        kLargestUsable);
   if (static_cast<std::size_t>(x.cols()) != features)
     fail("fit: the inputs make {} features but the first layer has {}", x.cols(), features);
 }

@@ -1,6 +1,5 @@
 // What a Bnn has learned, taken out and put back.
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "engine/support/usable.h"
@@ -36,7 +35,7 @@ void check_memory(const BnnOptions& options, const Bnn::Memory& memory) {
       expect(prior.mean.size() == expected && prior.variance.size() == expected, "the priors do not fit the layers");
       // Variance 0 is a weight known exactly, +inf one of which nothing is known.
       const bool is_usable = std::ranges::all_of(prior.variance, [](double v) { return v >= 0; }) &&
-                             std::ranges::all_of(prior.mean, [](double m) { return std::isfinite(m); });
+                             std::ranges::all_of(prior.mean, [](double m) { return is_moderate(m); });
       expect(is_usable, "a prior is not a usable number");
     }
   }

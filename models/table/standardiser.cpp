@@ -72,7 +72,7 @@ Standardiser Standardiser::of(const Eigen::MatrixXd& data, const TeamSum& sum, c
 
 bool Standardiser::fits(Eigen::Index columns) const {
   return shift.size() == columns && scale.size() == columns && shift.allFinite() && scale.allFinite() &&
-         (scale.array() > 0).all() &&
+         (scale.array() >= std::numeric_limits<double>::min()).all() &&
          (log_from.size() == 0 ||
           (log_from.size() == columns && log_from.allFinite() && (log_from.array() >= 0).all()));
 }

@@ -1,11 +1,12 @@
 // A posterior as the prior of rows that come later.
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "engine/learn/joint/posterior.h"
 #include "engine/support/dense.h"
-#include "engine/support/error.h"
+#include "engine/support/usable.h"
 
 namespace dma {
 
@@ -252,8 +253,8 @@ SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& 
   update.left_out = {more.targets - by_output(rest / others),
                      by_output(more.weighted(noise).array() * (1 - others) / others),
                      by_output(noise)};
-  expect_in_range(after.state.mean.allFinite() && after.factor.allFinite() && update.left_out.mean.allFinite() &&
-                  update.left_out.variance.allFinite() && noise.allFinite() && (noise > 0).all());
+  expect_in_range(is_moderate(after.state.mean) && is_moderate(after.factor) && update.left_out.mean.allFinite() &&
+                  update.left_out.variance.allFinite() && std::ranges::all_of(noise, is_divisor));
   return update;
 }
 
