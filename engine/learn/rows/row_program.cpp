@@ -74,7 +74,7 @@ Index slots_of(const auto& step) { return step.slots; }
 void find_owners(RowCode& code) {
   std::vector<int> uses(static_cast<std::size_t>(code.scalars)), reads(static_cast<std::size_t>(code.computed));
   for (const RowPlace& output : code.outputs)
-    ++(output.is_scalar() ? uses : reads)[static_cast<std::size_t>(output.at)];
+    if (output.in != RowPlace::In::input) ++(output.is_scalar() ? uses : reads)[static_cast<std::size_t>(output.at)];
   for (const RowStep& step : code.steps)
     std::visit(
         [&](const auto& own) {

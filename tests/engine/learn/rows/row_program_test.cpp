@@ -245,6 +245,25 @@ TEST_CASE("row program: an element that a table of the data chooses") {
   check_forms(program, rows, others, m);
 }
 
+TEST_CASE("row program: a target that is an input with noise beside one that is computed") {
+  Graph g;
+  const auto w = g.shared("w"), x = g.observed("x"), f = g.variable("f"), y = g.observed("y"),
+             seen = g.observed("seen");
+  prior(g, w);
+  g.factor("product", {w, x, f});
+  g.factor("gaussian_noise", {f, y}, {{"variance", 0.1}});
+  g.factor("gaussian_noise", {x, seen}, {{"variance", 0.2}});
+  const RowProgram program(g, standard_registry(), {y, seen});
+  const Matrix rows = random_matrix(4, 1, 5);
+  const Vector m = Vector::Constant(1, 0.7);
+  Matrix values, gains;
+  program.linearise(m, rows, values, gains);
+  CHECK(values.col(0) == 0.7 * rows);
+  CHECK(values.col(1) == rows);
+  CHECK(gains.topRows(4) == rows);
+  CHECK(gains.bottomRows(4) == Matrix::Zero(4, 1));
+}
+
 TEST_CASE("row program: noise that is not on its way to a function") {
   Graph g;  // y = w x + noise, in two parts
   const auto w = g.shared("w"), x = g.observed("x"), z = g.variable("z"), noisy = g.variable("noisy"),
