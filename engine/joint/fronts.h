@@ -48,8 +48,10 @@ class Fronts {
   // a^T L^-1 a for numbers at unknowns of one front (those of a row, at its local places); NaN where the sum cancels,
   // as that of a difference known much better than its terms does.
   double quadratic(std::uint32_t front, std::span<const std::uint32_t> local, std::span<const double> values) const;
-  // The same by |C^-1 a|^2, which cancels nothing, for numbers at any unknowns. Memory is taken for every call.
-  double quadratic(std::span<const std::uint32_t> unknowns, std::span<const double> values) const;
+  // The same by |C^-1 a|^2, which cancels nothing, for numbers at any unknowns: by the fronts between them and the
+  // last. `room` is a number for every unknown, 0 before and after.
+  double quadratic(std::span<const std::uint32_t> unknowns, std::span<const double> values,
+                   std::vector<double>& room) const;
   // Entry of the inverse; nothing if the two never meet in a front.
   const double* entry(std::uint32_t unknown_a, std::uint32_t unknown_b) const;
   // Local places of unknowns in the front of the first of them in the order; kNone if they do not all lie in it.
@@ -77,6 +79,7 @@ class Fronts {
   bool eliminate_in_blocks(const Elimination::Front& shape, double* front);
   // y <- U^-1 y and y <- U^-T y, by position.
   void forward(double* y) const;
+  void forward(std::uint32_t f, double* y) const;  // what one front does
   void backward(double* y) const;
   void invert_in_blocks(const Elimination::Front& shape, const double* panel, double* z);
 

@@ -2,6 +2,9 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <queue>
+#include <utility>
 
 #include "engine/joint/front_block.h"
 #include "engine/joint/fronts.h"
@@ -92,12 +95,27 @@ double Fronts::quadratic(std::uint32_t f, std::span<const std::uint32_t> local, 
   return sum >= kCancelled * magnitude ? sum : std::nan("");
 }
 
-double Fronts::quadratic(std::span<const std::uint32_t> unknowns, std::span<const double> values) const {
-  std::vector<double> a(e_->unknowns), room(e_->unknowns);
-  for (std::size_t k = 0; k < unknowns.size(); ++k) a[unknowns[k]] = values[k];
-  solve_lower(a, room);
+double Fronts::quadratic(std::span<const std::uint32_t> unknowns, std::span<const double> values,
+                         std::vector<double>& room) const {
+  room.resize(e_->unknowns);
+  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> next;  // fronts; children come first
+  for (std::size_t k = 0; k < unknowns.size(); ++k) {
+    const std::uint32_t p = e_->position[unknowns[k]];
+    room[p] = values[k];
+    next.push(e_->front_of[p]);
+  }
   double sum = 0;
-  for (const double c : a) sum += c * c;
+  while (!next.empty()) {
+    const std::uint32_t f = next.top();
+    while (!next.empty() && next.top() == f) next.pop();
+    const Elimination::Front& shape = e_->fronts[f];
+    forward(f, room.data());
+    for (std::uint32_t p = shape.first; p < shape.first + shape.columns; ++p) {
+      const double c = std::exchange(room[p], 0.0) * std::sqrt(inverse_pivots_[p]);
+      sum += c * c;
+    }
+    if (shape.parent != kNone) next.push(shape.parent);
+  }
   return sum;
 }
 

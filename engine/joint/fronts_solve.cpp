@@ -32,27 +32,29 @@ struct Solving {
 }  // namespace
 
 void Fronts::forward(double* y) const {
-  for (std::uint32_t f = 0; f + 1 < e_->fronts.size(); ++f) {
-    const Solving at(*e_, f, panels_, y);
-    const auto& [shape, size, own, panel, later, mine] = at;
-    // Of a few numbers that are not 0, only the fronts above theirs have something to do.
-    if (std::all_of(mine, mine + own, [](double value) { return value == 0; })) continue;
-    if (size <= kSmallFront) {
-      small_front(shape.size, shape.columns).forward(panel, mine, y, later);
-    } else if (own >= kBlocked) {
-      const ConstFrontBlock u = at.columns();
-      Eigen::Map<Eigen::VectorXd> head = at.head();
-      u.topRows(shape.columns).triangularView<Eigen::UnitLower>().solveInPlace(head);
-      if (shape.below() == 0) continue;
-      const Eigen::VectorXd rest = u.bottomRows(shape.below()) * head;
-      for (std::size_t i = own; i < size; ++i) y[later[i - own]] -= rest[static_cast<Index>(i - own)];
-    } else {
-      for (std::size_t j = 0; j < own; ++j) {
-        const double* const column = panel + j * size;
-        const double value = mine[j];
-        for (std::size_t i = j + 1; i < own; ++i) mine[i] -= column[i] * value;
-        for (std::size_t i = own; i < size; ++i) y[later[i - own]] -= column[i] * value;
-      }
+  for (std::uint32_t f = 0; f + 1 < e_->fronts.size(); ++f) forward(f, y);
+}
+
+void Fronts::forward(std::uint32_t f, double* y) const {
+  const Solving at(*e_, f, panels_, y);
+  const auto& [shape, size, own, panel, later, mine] = at;
+  // Of a few numbers that are not 0, only the fronts above theirs have something to do.
+  if (std::all_of(mine, mine + own, [](double value) { return value == 0; })) return;
+  if (size <= kSmallFront) {
+    small_front(shape.size, shape.columns).forward(panel, mine, y, later);
+  } else if (own >= kBlocked) {
+    const ConstFrontBlock u = at.columns();
+    Eigen::Map<Eigen::VectorXd> head = at.head();
+    u.topRows(shape.columns).triangularView<Eigen::UnitLower>().solveInPlace(head);
+    if (shape.below() == 0) return;
+    const Eigen::VectorXd rest = u.bottomRows(shape.below()) * head;
+    for (std::size_t i = own; i < size; ++i) y[later[i - own]] -= rest[static_cast<Index>(i - own)];
+  } else {
+    for (std::size_t j = 0; j < own; ++j) {
+      const double* const column = panel + j * size;
+      const double value = mine[j];
+      for (std::size_t i = j + 1; i < own; ++i) mine[i] -= column[i] * value;
+      for (std::size_t i = own; i < size; ++i) y[later[i - own]] -= column[i] * value;
     }
   }
 }

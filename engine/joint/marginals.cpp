@@ -158,7 +158,7 @@ Gaussian marginal(const State&, const Memory& memory, std::uint32_t element, Num
   if (memory.is_open(row)) return Gaussian::uniform();
   const std::uint32_t front = n.fronts.common_front(row.unknowns, reader.roots);
   double variance = front == kNone ? std::nan("") : n.fronts.quadratic(front, reader.roots, row.values);
-  if (std::isnan(variance)) variance = n.fronts.quadratic(row.unknowns, row.values);
+  if (std::isnan(variance)) variance = n.fronts.quadratic(row.unknowns, row.values, reader.room);
   return moments(mean, variance + row.noise);
 }
 

@@ -76,6 +76,7 @@ class Numbers {
     explicit Reader(const Numbers& of) : mark(of.values.size(), kNone), adjoint(of.values.size()) {}
     std::vector<std::uint32_t> mark, derived, roots, from;
     std::vector<double> adjoint;
+    std::vector<double> room = {};  // of Fronts::quadratic
     std::uint32_t stamp = 0;
   };
   void gradient_of(std::uint32_t element, Reader& reader, Sparse& out) const;

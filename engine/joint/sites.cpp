@@ -62,6 +62,7 @@ void Sites::apply(Numbers& numbers) const {
 
 void Sites::find_cavities(Numbers& numbers) {
   const RowPattern& pattern = system_->pattern;
+  std::vector<double> room;
   for (const SitePlate& plate : system_->sites)
     for (const SitePlate::Port& port : plate.ports)
       for (std::size_t q = 0; q < port.elements.size(); ++q) {
@@ -75,7 +76,7 @@ void Sites::find_cavities(Numbers& numbers) {
         const std::span row(numbers.row_values.data() + begin, count);
         double variance = numbers.fronts.quadratic(system_->elimination.front_of_row[r],
                                                    {system_->elimination.local.data() + begin, count}, row);
-        if (std::isnan(variance)) variance = numbers.fronts.quadratic(pattern.row(r), row);
+        if (std::isnan(variance)) variance = numbers.fronts.quadratic(pattern.row(r), row, room);
         const Natural cavity =
             divide(Gaussian::from_moments(mean, variance), {numbers.site_tau[at], numbers.site_rho[at]});
         refused_[at] = !cavity.is_proper() || !is_valid(cavity);

@@ -17,8 +17,8 @@ constexpr double kWideStart = 1e4;                       // of an unknown start,
 constexpr double kLeastOfSpread = 1e-10, kMostOfSpread = 1e4;  // of a learned variance, likewise
 constexpr std::size_t kLeastValues = 3;
 // Nats that the evidence may still rise by where a variance grows e-fold: standard deviations are then known to four
-// digits or, where the evidence is nearly flat, to far less than it tells about them. Rounding keeps long series from
-// less.
+// digits or, where the evidence is nearly flat, to far less than it tells about them. The evidence of a longer series
+// is as much steeper, and rounding keeps it from less.
 constexpr double kSteepest = 1e-4;
 constexpr double kNearEnough = 0.03;  // the same for a summit that points with weights are drawn around
 constexpr double kNoWeight = 1e-4;    // of a point that is left out
@@ -164,9 +164,10 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
   const double low = std::min(unit, scales.size() > 0 ? scales.minCoeff() : unit) + std::log(kLeastOfSpread),
                high = unit + std::log(kMostOfSpread);
   const bool is_long = spread.values >= kLongSeries;
-  const std::vector<Maximum> found =
-      summits(posterior, starts_around(scales, is_long), {.low = low, .high = high, .tolerance = kNearEnough});
-  const Maximum best = maximise(posterior, found.front().at, {.low = low, .high = high, .tolerance = kSteepest});
+  const double steepest = kSteepest * std::max(1.0, static_cast<double>(spread.values) / kLongSeries);
+  const std::vector<Maximum> found = summits(posterior, starts_around(scales, is_long),
+                                             {.low = low, .high = high, .tolerance = std::max(kNearEnough, steepest)});
+  const Maximum best = maximise(posterior, found.front().at, {.low = low, .high = high, .tolerance = steepest});
   for (std::size_t i = 0; i < unknown.size(); ++i)
     variances_[unknown[i]].value = std::exp(best.at[static_cast<Eigen::Index>(i)]);
   Eigen::VectorXd unused;
