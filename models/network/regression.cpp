@@ -7,6 +7,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/whole_number.h"
+#include "models/network/solver_form.h"
 
 namespace dma {
 
@@ -100,6 +101,27 @@ std::string bound_stored_messages(const BnnOptions& network, std::size_t rows, L
   return fmt::format(
       "{} mini-batches share one stored message, so that messages take {:.2g} GB rather than {:.2g} (--parts)",
       fit.parts, 1e-9 * bytes / static_cast<double>(fit.parts), 1e-9 * bytes);
+}
+
+// Measured on tables of 100 and 1,000 rows with 3 inputs: 300 and 1,000 units by a matrix over rows in four members 5.0
+// and 15 s, 50 and 150 units by one over weights 2.1 and 13 s, 1,000 units by messages 0.17 s for 20 epochs.
+double seconds_of_fit(const BnnOptions& network, const LearnOptions& fit, std::size_t rows) {
+  constexpr double kByRows = 1.8e-7, kByWeights = 2.5e-8, kByMessages = 1.7e-8;
+  const auto epochs = static_cast<double>(fit.epochs);
+  const auto outputs = static_cast<double>(network.layers.back()), n = static_cast<double>(rows) * outputs;
+  double weights = 0, sides = 0;
+  for (std::size_t l = 0; l + 1 < network.layers.size(); ++l) {
+    const auto from = static_cast<double>(network.layers[l]), to = static_cast<double>(network.layers[l + 1]);
+    weights += (from + (network.bias ? 1 : 0)) * to, sides += from + to;
+  }
+  const auto given = static_cast<double>(std::max<std::size_t>(1, network.members));
+  if (!network.is_joint()) return kByMessages * epochs * given * static_cast<double>(rows) * weights;
+  const double members =
+      network.members > 0 ? given
+                          : static_cast<double>(affordable_members(static_cast<Index>(rows), static_cast<Index>(outputs),
+                                                                   static_cast<Index>(weights)));
+  const double products = n <= weights ? kByRows * n * n * (sides + n) : kByWeights * n * weights * weights;
+  return members * products * epochs / kJointEpochs;
 }
 
 void set_tempering(LearnOptions& fit, double times) {

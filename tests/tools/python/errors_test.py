@@ -182,3 +182,8 @@ def test_a_damaged_file_is_blamed_or_predicts_numbers(kind: str, tmp_path: Path)
                 assert str(error).startswith(f"'{path}'") and "\n" not in str(error)
         container[key] = kept
     assert refused > 0
+def test_a_network_that_takes_hours_is_refused_unless_its_time_is_limited() -> None:
+    rows = np.random.default_rng(3).normal(size=(1000, 3))
+    with pytest.raises(dma.Error, match="hidden: learning 5e.05 weights from 1000 rows takes about 10 hours of one core, "
+                       "more than 1; choose a smaller hidden, or say with max_seconds how long it may take"):  # fmt: skip
+        dma.Regressor(hidden=(100_000,)).fit(rows, rows[:, 0])

@@ -120,6 +120,17 @@ void check_size(const Model& model, std::size_t rows) {
         weights, std::max<std::size_t>(1, model.network.members), batches, stored * 8e-9);
 }
 
+// A width that is asked for may take days where the table is small: more weights than rows.
+void check_time(const FitSettings& s, const Model& model, std::size_t rows) {
+  constexpr double kMostSeconds = 3600;
+  const double seconds = seconds_of_fit(model.network, model.fit, rows), weights = weights_of(model.network.layers);
+  if (s.hidden.empty() || s.max_seconds || weights < static_cast<double>(rows) || seconds <= kMostSeconds) return;
+  fail(
+      "--hidden: learning {:.3g} weights from {} rows takes about {:.2g} hours of one core, more than {:g}; choose a "
+      "smaller --hidden, or say with --time how long it may take",
+      weights, rows, seconds / 3600, kMostSeconds / 3600);
+}
+
 // Every worker needs a mini-batch, and every mini-batch a row.
 void check_workers(const FitSettings& s, LearnOptions& fit, std::size_t rows) {
   if (fit.workers > rows)
@@ -232,6 +243,7 @@ Model model_for(const FitSettings& s, std::size_t inputs, std::size_t targets, s
               .form == SolverForm::Form::dual)
     model.reason += "; --workers changes nothing, a matrix over rows is the work of one";
   check_size(model, rows);
+  check_time(s, model, rows);
   return model;
 }
 

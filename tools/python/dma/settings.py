@@ -111,5 +111,5 @@ def fit_settings(parameters: dict[str, Any]) -> FitSettings:
 
 
 def in_python(words: str) -> str:
-    """The library's words, with its options called as they are here: --batch-size is batch_size."""
-    return re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), words)
+    """The library's words, with its options called as they are here: --batch-size is batch_size, --time max_seconds."""
+    return re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), words.replace("--time", "max_seconds"))
