@@ -4,7 +4,8 @@
 //
 // constant if it is. How heavy the tail of the weights is says how far off it may be: the shape k of a generalised
 // Pareto distribution of the largest of them, as in Pareto-smoothed importance sampling (Vehtari, Simpson, Gelman, Yao
-// and Gabry 2024).
+// and Gabry 2024). Draws of a Gaussian that is too narrow do not see what lies beyond it; steps of a sampler from them
+// do (chains.cpp), and starts elsewhere find other modes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 
 #include "engine/joint/solver.h"
 #include "engine/kinds/kind.h"
+#include "engine/support/error.h"
 
 namespace dma::joint_system {
 
@@ -23,8 +25,10 @@ namespace {
 constexpr std::uint64_t kSeed = 1;
 // Numbers touched by all draws together: a fraction of a second.
 constexpr double kMostWork = 2e8;
-// What calling a function or a density costs, in numbers of a triangular solve.
-constexpr double kCall = 20;
+// What calling a function or a density costs, in numbers of a triangular solve; what a gradient costs beside a value;
+// and a step of the solver beside a triangular solve.
+constexpr double kCall = 20, kGradient = 3, kSolve = 30;
+constexpr int kStarts = 3;
 
 // Shape of a generalised Pareto distribution (1 + k x / sigma)^(-1 / k - 1) / sigma, from its excesses x > 0,
 // ascending. For t = k / sigma the likelihood is largest at k = mean log(1 + t x), and is n (log(t / k) - k - 1) there;
@@ -111,6 +115,46 @@ void JointSolver::check_fit(const State& state, Memory& memory, Report& report) 
   fit = fit_of(std::move(logs));
   n.place(n.x, false);
   n.predict();
+  if (!fit.are_weights_good()) return;
+  check_steps(state, memory, kMostWork / (kGradient * numbers), fit);
+  if (fit.are_steps_good()) check_starts(state, memory, *report.joint, fit);
+}
+
+// Solutions from draws of the priors: the mass of each is its evidence. One within a few standard deviations is this
+// one. Points have no place that differences could be taken of.
+void JointSolver::check_starts(const State& state, const Memory& memory, const JointReport& own,
+                               JointReport::Fit& fit) const {
+  constexpr double kApart = 3, kNone = 0.01;
+  const System& system = *memory.system;
+  const double numbers = static_cast<double>(system.elimination.panels + system.role.size());
+  if (system.has_constant_gains || !system.points.empty() || kSolve * numbers * own.iterations > kMostWork) return;
+  const auto moments = [&](const Memory& of) {
+    Numbers::Reader reader(of.numbers);
+    Numbers::Sparse row;
+    std::vector<Gaussian> out;
+    for (const std::uint32_t e : system.element_of) out.push_back(marginal(state, of, e, reader, row));
+    return out;
+  };
+  const std::vector<Gaussian> here = moments(memory);
+  try {
+    const double mass = log_evidence_of(state, memory);
+    for (fit.starts = 1; fit.starts <= kStarts && fit.elsewhere <= kNone; ++fit.starts) {
+      Memory other(memory.system);
+      if (!other.numbers.read(state)) return;
+      begin(other, static_cast<std::uint64_t>(fit.starts));
+      Report report;
+      if (settle(state, other, report, true) != End::converged || !complete(other)) continue;
+      const std::vector<Gaussian> there = moments(other);
+      double apart = 0;
+      for (std::size_t u = 0; u < here.size(); ++u)
+        apart = std::max(apart, std::abs(here[u].mean() - there[u].mean()) / (here[u].sd() + there[u].sd()));
+      const double part = 1 / (1 + std::exp(mass - log_evidence_of(state, other)));
+      if (apart > kApart && part > kNone) fit.elsewhere = part;
+    }
+  } catch (const Error&) {  // no evidence to compare
+    fit.starts = 1;
+  }
+  --fit.starts;
 }
 
 }  // namespace dma::joint_system

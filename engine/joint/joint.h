@@ -41,7 +41,8 @@ struct JointOptions {
   // The first Levenberg-Marquardt damping, in units of the information's diagonal: next to none. Steps that do not
   // lower the objective are taken back and damped more; graphs with constant gains need none.
   double damping = 1e-12;
-  // EP sites are refreshed until no message changes by more than this (call.h, change_between).
+  // EP sites are refreshed until no mean of what they reach changes by more than this many standard deviations, and no
+  // standard deviation by more than this fraction of it, or by rounding alone.
   double site_tolerance = 1e-10;
   // ... or this often. Sites are damped only when they do not settle.
   int refreshes = 500;
@@ -50,8 +51,9 @@ struct JointOptions {
   std::uint64_t start_seed = 0;
   // Bytes that the factor and its inverse may take; a covariance or a set of draws likewise.
   std::uint64_t memory = std::uint64_t{8} << 30;
-  // Where the graph is not linear, so many draws from the Gaussian are weighted by the graph's own density, and the
-  // Report says whether it fits (JointReport::Fit). 0: none.
+  // Where the graph is not linear, so many draws from the Gaussian are weighted by the graph's own density, half as
+  // many or fewer are followed for a few steps of a sampler, other starts are tried, and the Report says whether it
+  // fits (JointReport::Fit). 0: none of it.
   int check_draws = 400;
   // Parameters that are not known, at most 10, and what depends on them in other ways than by powers (hyper.h).
   std::vector<Hyper> hypers = {};

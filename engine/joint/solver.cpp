@@ -263,6 +263,7 @@ JointSolver::End JointSolver::leave_saddle(Memory& memory, JointReport& report) 
 }
 
 bool JointSolver::goes_on(const Memory& memory, const JointReport& report) const {
+  if (memory.watch == nullptr) return true;
   Report so_far;
   so_far.stop = Report::Stop::interrupted;
   so_far.joint = report;
@@ -275,15 +276,10 @@ Report JointSolver::run(State& state, const RunOptions& options) const {
   return options_.hypers.empty() ? solve(state, options.warm, true) : integrate(state, options.warm);
 }
 
-Report JointSolver::solve(State& state, bool is_warm, bool is_checked) const {
-  Memory& memory = static_cast<Memory&>(*state.solver_memory());
+// Steps and refreshes in turn, from where the memory begins.
+JointSolver::End JointSolver::settle(const State& state, Memory& memory, Report& report, bool is_fresh) const {
   Numbers& n = memory.numbers;
-  read(state, memory);
-  const bool is_fresh = !is_warm || !memory.is_solved;
-  if (is_fresh) begin(memory, options_.start_seed), memory.sites.forget();
-  memory.is_solved = false;
   memory.sites.apply(n);
-  Report report;
   JointReport& joint = report.joint.emplace();
   End end = step_to_the_end(memory, joint);
   if (is_fresh && end == End::converged) end = leave_saddle(memory, joint);
@@ -310,6 +306,17 @@ Report JointSolver::solve(State& state, bool is_warm, bool is_checked) const {
     if (2 * change < halved) halved = change, slow = 0;
     else if (++slow == kSlow) damping = std::min(0.5 + 0.5 * damping, kMostDamping), halved = kInfinity, slow = 0;
   }
+  return end;
+}
+
+Report JointSolver::solve(State& state, bool is_warm, bool is_checked) const {
+  Memory& memory = static_cast<Memory&>(*state.solver_memory());
+  read(state, memory);
+  const bool is_fresh = !is_warm || !memory.is_solved;
+  if (is_fresh) begin(memory, options_.start_seed), memory.sites.forget();
+  memory.is_solved = false;
+  Report report;
+  const End end = settle(state, memory, report, is_fresh);
   report.stop = end == End::converged     ? (memory.system->is_linear() ? Report::Stop::exact : Report::Stop::converged)
                 : end == End::interrupted ? Report::Stop::interrupted
                                           : Report::Stop::limit;
@@ -317,15 +324,22 @@ Report JointSolver::solve(State& state, bool is_warm, bool is_checked) const {
   return report;
 }
 
-// The covariance at the solution, and what the system leaves open.
-void JointSolver::finish(const State& state, Memory& memory, Report& report, bool is_checked) const {
+// The covariance at the solution; false: it has none.
+bool JointSolver::complete(Memory& memory) const {
   Numbers& n = memory.numbers;
-  JointReport& joint = *report.joint;
   (void)n.trace();
   const bool whole = n.factorise(0);
   n.invert();
   n.predict();
   memory.objective = n.cost_of_rows();
+  return whole;
+}
+
+// ... and what the system leaves open.
+void JointSolver::finish(const State& state, Memory& memory, Report& report, bool is_checked) const {
+  const Numbers& n = memory.numbers;
+  const JointReport& joint = *report.joint;
+  const bool whole = complete(memory);
   memory.is_undetermined.clear();
   if (!std::isfinite(joint.objective) || !std::isfinite(joint.gradient) || !n.is_finite())
     report.stop = Report::Stop::diverged;

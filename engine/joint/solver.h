@@ -49,7 +49,7 @@ class Memory : public SolverMemory {
   std::vector<std::vector<double>> directions;  // along which nothing changes, by unknown
   bool has_all_directions = true;
   double objective = 0;  // of rows that are neither cavities nor sites
-  const Watch* watch = nullptr;  // of the run
+  const Watch* watch = nullptr;  // of the run; null: nobody watches
   std::unique_ptr<HyperPoints> hypers;
 };
 
@@ -75,6 +75,8 @@ class JointSolver : public Solver {
   enum class Step { moved, arrived, stuck, interrupted };
 
   Report solve(State& state, bool is_warm, bool is_checked) const;
+  End settle(const State& state, Memory& memory, Report& report, bool is_fresh) const;
+  bool complete(Memory& memory) const;
   Report integrate(State& state, bool is_warm) const;
   void set_hypers(State& state, std::span<const double> values) const;
   void read(const State& state, Memory& memory) const;
@@ -89,6 +91,8 @@ class JointSolver : public Solver {
   void name_unpredicted(const State& state, const Memory& memory, Report& report) const;
   void finish(const State& state, Memory& memory, Report& report, bool is_checked) const;
   void check_fit(const State& state, Memory& memory, Report& report) const;
+  void check_steps(const State& state, const Memory& memory, double most_gradients, JointReport::Fit& fit) const;
+  void check_starts(const State& state, const Memory& memory, const JointReport& own, JointReport::Fit& fit) const;
   bool goes_on(const Memory& memory, const JointReport& report) const;
 
   std::shared_ptr<const System> system_;

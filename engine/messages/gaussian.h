@@ -127,11 +127,11 @@ inline Gaussian scaled(const Gaussian& x, double c) {
 inline Gaussian operator*(const Gaussian& a, const Gaussian& b) { return Gaussian(multiply(a, b)); }
 inline Gaussian operator/(const Gaussian& a, const Gaussian& b) { return Gaussian(divide(a, b)); }
 
-// log N(x; mean, variance). Uniform: 0 (the constant function 1). Point mass: +inf at its location, -inf elsewhere.
+// log N(x; mean, variance). Uniform: 0 (the constant function 1). Point mass: +inf at its location, -inf elsewhere. One
+// that widens: the same formula with |rho| in its logarithm, which cancels wherever evidence adds it.
 double log_density(const Gaussian& g, double x);
 
-// The log of the integral of exp(tau x - rho x^2 / 2), rho > 0; of one that widens, the same formula with |rho| in its
-// logarithm, which cancels wherever evidence adds it.
+// The log of the integral of exp(tau x - rho x^2 / 2).
 double log_normaliser(const Gaussian& g);
 
 // KL(p || q) in nats; 0 for p == q, +inf where p is not absolutely continuous with respect to q or p is uniform.
@@ -140,7 +140,7 @@ double kl(const Gaussian& p, const Gaussian& q);
 bool any_uniform(std::span<const Gaussian> messages);
 
 // log of the integral of p(x) q(x) dx, both taken as normalised densities (a uniform one as the constant 1, one that
-// widens with log_normaliser's constant); NaN where it has none.
+// widens with log_density's constant); NaN where it has none.
 double log_overlap(const Gaussian& p, const Gaussian& q);
 
 }  // namespace dma

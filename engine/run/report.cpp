@@ -17,9 +17,21 @@ std::string Place::text() const {
 
 // Above this k, a mean over so many draws may be far off (Vehtari, Simpson, Gelman, Yao and Gabry 2024); and where few
 // draws count, the Gaussian is far too wide.
-bool JointReport::Fit::is_good() const {
+bool JointReport::Fit::are_weights_good() const {
   constexpr double kMostK = 0.7, kLeastFraction = 0.1;
   return draws > 0 && k <= std::min(kMostK, 1 - 1 / std::log10(draws)) && effective >= kLeastFraction * draws;
+}
+
+// A mean that is off by half a standard deviation, a standard deviation by a third, or ten times as much beyond three
+// of them as a Gaussian has: then beliefs are not to be relied on.
+bool JointReport::Fit::are_steps_good() const {
+  constexpr double kMoved = 0.5, kWider = 1.3, kNarrower = 0.7, kBeyond = 0.027, kAccepted = 0.5;
+  return moved <= kMoved && wider <= kWider && wider >= kNarrower && beyond <= kBeyond && accepted >= kAccepted;
+}
+
+bool JointReport::Fit::is_good() const {
+  constexpr double kElsewhere = 0.05;
+  return are_weights_good() && are_steps_good() && elsewhere <= kElsewhere;
 }
 
 namespace {
@@ -74,7 +86,11 @@ std::string joint_reason(const Report& report) {
 
 std::string fit_line(const JointReport::Fit& fit) {
   if (fit.draws == 0) return fmt::format("not checked whether the Gaussian fits the posterior: {}", fit.why_not);
-  const std::string numbers = fmt::format("k {:.2g}, {:.0f} of {} draws effective", fit.k, fit.effective, fit.draws);
+  std::string numbers = fmt::format("k {:.2g}, {:.0f} of {} draws effective", fit.k, fit.effective, fit.draws);
+  if (!fit.are_steps_good())
+    numbers += fmt::format(", steps of a sampler move {} by {:.2g} sd and make it {:.2g} times as wide", fit.farthest,
+                           fit.moved, fit.wider);
+  if (fit.elsewhere > 0) numbers += fmt::format(", another mode has {:.2g} of the mass", fit.elsewhere);
   if (fit.is_good()) return fmt::format("the Gaussian fits the posterior: {}", numbers);
   return fmt::format(
       "the Gaussian does not fit the posterior: {}, see \"Does the Gaussian fit?\" in tools/docs/methods.md", numbers);

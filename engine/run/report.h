@@ -34,12 +34,23 @@ struct JointReport {
   std::string undetermined = {};  // variables that nothing determines: "x[3], z"
   std::string unpredicted = {};   // missing ones below a likelihood that predicts no Gaussian
 
-  // Whether the Gaussian is the posterior, by importance weights of draws from it (tools/docs/methods.md).
+  // Whether the Gaussian is the posterior (tools/docs/methods.md): by importance weights of draws from it, by where a
+  // few steps of a sampler lead from such draws, and by solutions from other starts.
   struct Fit {
     int draws = 0;            // 0: the check was not made
     double k = 0;             // shape of the tail of the weights: below 1/2 their variance is finite
     double effective = 0;     // draws
     std::string why_not = {};
+    int chains = 0;           // of a few steps each; 0: none, where weights say enough or steps are too much work
+    double moved = 0;         // the largest change of a mean by the steps, in its standard deviations
+    double wider = 1;         // a standard deviation after them over the one before: the ratio farthest from 1
+    double beyond = 0;        // how many states more than of a Gaussian lie beyond three of them: the largest fraction
+    double accepted = 1;      // steps, as a fraction of those that a Gaussian would accept
+    std::string farthest = {};  // the unknown that moved or widened most
+    int starts = 0;           // of other solutions
+    double elsewhere = 0;     // the mass of another mode, as a fraction of both
+    bool are_weights_good() const;
+    bool are_steps_good() const;
     bool is_good() const;
   };
   // The points that unknown parameters were integrated over (JointOptions::hypers).
