@@ -62,7 +62,7 @@ double step_of(const Eigen::VectorXd& values) {
   constexpr double kDigitsLeft = 0.01;  // rounding by as much leaves no digit to look at
   constexpr int kFewestDecimals = -15;
   const double largest = values.size() == 0 ? 0.0 : values.cwiseAbs().maxCoeff();
-  if (!(largest > 0)) return 0;
+  if (!(largest > 0)) return 1;  // whole numbers
   const Eigen::ArrayXd scaled = values / largest;
   const double enough = kMost * static_cast<double>(values.size());
   double step = 0;

@@ -84,7 +84,8 @@ TEST_CASE("noise: the step of values is the power of ten that most are multiples
   CHECK(step_of(column(90, [](double n) { return std::fmod(n, 3) / 7; })) == doctest::Approx(1 / 7.0).epsilon(1e-12));
   CHECK(step_of(column(50, [](double n) { return std::sin(n); })) == 0);
   CHECK(step_of(column(50, [](double n) { return n < 40 ? 0.1 * n : std::sin(n); })) == 0);  // one of five has none
-  CHECK(step_of(column(50, [](double) { return 0.0; })) == 0);
+  CHECK(step_of(column(50, [](double) { return 0.0; })) == 1);
+  CHECK(step_of(column(50, [](double) { return 7.0; })) == doctest::Approx(1).epsilon(1e-12));
 }
 
 TEST_CASE("noise: the least that targets can show is that of their rounding, and of few values a hundredth") {
