@@ -28,8 +28,8 @@ class KernelNumbers {
   Vector of(const Setting& setting) const;
   // A first guess: the line leaves a part of the variance to s and v.
   Vector start(double variance, double left_by_line) const;
-  // The gradient by these numbers, of which that by the logarithms of l, s, v and, if there is one, of the slopes' prior
-  // variance is known.
+  // The gradient by these numbers, from that by the logarithms of l, s, v and, if there is one, of the slopes' prior
+  // variance.
   Vector gradient(const Vector& numbers, const Vector& by_logs) const;
   // Adds log density and gradient of the prior, whose middle is the start.
   double add_prior(const Vector& numbers, const Vector& middle, Vector& gradient) const;

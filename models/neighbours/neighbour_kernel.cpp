@@ -98,9 +98,7 @@ double RowConditional::log_density(double y, Eigen::Ref<Vector> gradient) {
   const double s = kernel_.signal, v = kernel_.noise, variance = belief_.variance + v, error = y - belief_.mean;
   const double g = 0.5 * (error * error / variance - 1) / variance, h = error / variance;
   const Vector solved = factor_.solve(near_values_);
-  const auto mirror = [](auto&& lower) {
-    lower.template triangularView<Eigen::StrictlyUpper>() = lower.transpose();
-  };
+  const auto mirror = [](auto&& lower) { lower.template triangularView<Eigen::StrictlyUpper>() = lower.transpose(); };
   mirror(covariance_), mirror(distances_.matrix()), mirror(decay_.matrix());
   const Eigen::ArrayXd by_own = -2 * g * weights_ + h * solved;
   // By K, both triangles: the symmetric part alone counts.
@@ -109,8 +107,7 @@ double RowConditional::log_density(double y, Eigen::Ref<Vector> gradient) {
   const Index columns = rows_.cols();
   const double by_noise = by_covariance.diagonal().dot(near_noise_);  // of the neighbours
   gradient(columns + 1) += v * g + by_noise;
-  gradient(columns) +=
-      g * s + (by_own * own_.array()).sum() + by_covariance.cwiseProduct(covariance_).sum() - by_noise;
+  gradient(columns) += g * s + (by_own * own_.array()).sum() + by_covariance.cwiseProduct(covariance_).sum() - by_noise;
   by_covariance.array() *= s * steepness(distances_, decay_);
   by_covariance.diagonal().setZero();
   // sum_pq H_pq (z_p - z_q)^2 = 2 (sum_p (H 1)_p z_p^2 - z^T H z) in every column z of what is apart.

@@ -53,7 +53,7 @@ class RowConditional {
   const Matrix& rows_;
   const Vector& values_;
   const Vector& row_weights_;  // empty: 1 for all
-  Matrix apart_;  // neighbours seen from the point, in lengthscales
+  Matrix apart_;               // neighbours seen from the point, in lengthscales
   Matrix covariance_;
   Eigen::ArrayXXd distances_, decay_;  // sqrt5 d, exp(-sqrt5 d), between neighbours
   Eigen::ArrayXd own_distances_, own_decay_;

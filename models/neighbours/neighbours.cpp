@@ -17,13 +17,13 @@ namespace dma {
 namespace {
 
 constexpr Index kFewestToLearn = 50, kMostColumns = 500;
-constexpr double kMostKeptNumbers = 2e7;   // of a table: 160 MB, twice
-constexpr double kMostSearched = 1e11;     // products, of all rows with all rows, where no tree helps
+constexpr double kMostKeptNumbers = 2e7;    // of a table: 160 MB, twice
+constexpr double kMostSearched = 1e11;      // products, of all rows with all rows, where no tree helps
 constexpr double kRowsPerLengthscale = 20;  // fewer: one shift of all lengthscales
 // Parts of the rows that are judged by kernels of the others: more where that takes no time.
 constexpr std::size_t kParts = 2, kPartsOfFew = 4;
 constexpr Index kFewRows = 500;
-constexpr Index kChoosing = 600;  // rows of a large table that choose its kernel
+constexpr Index kChoosing = 600;                              // rows of a large table that choose its kernel
 constexpr Index kEnoughJudged = 20000, kJudgedSample = 5000;  // of more rows than the former so many are judged
 
 // Calls f with the first and the number of every so many rows, several at the same time.
@@ -199,7 +199,9 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
     choice.told = told;
     const double variance = weighted_sum(own_targets.cwiseAbs2(), weights) / total_weight(count, weights);
     is_learned.push_back(variance > least);
-    Learned found{{Vector::Ones(rows.cols()), 0, least}, {Vector::Zero(rows.cols() + 1), {}}, own_targets(judged),
+    Learned found{{Vector::Ones(rows.cols()), 0, least},
+                  {Vector::Zero(rows.cols() + 1), {}},
+                  own_targets(judged),
                   Vector::Zero(size)};
     if (by_all) {
       const ProcessRows table{rows, own_targets, weights};
@@ -221,9 +223,9 @@ Neighbours::Fit Neighbours::fit(Matrix rows, Matrix targets, const NeighbourOpti
     if (is_learned[at]) left_out.tails[at].scale *= covering_factor({left_out}, judged_targets, k, judged_weights);
     learned[at].tails = left_out.tails[at];
   }
-  return {Neighbours({std::move(rows), std::move(targets), std::move(learned), std::move(weights)},
-                     std::move(processes)),
-          std::move(roles.judged), std::move(left_out), std::move(is_learned)};
+  return {
+      Neighbours({std::move(rows), std::move(targets), std::move(learned), std::move(weights)}, std::move(processes)),
+      std::move(roles.judged), std::move(left_out), std::move(is_learned)};
 }
 
 PredictionComponent Neighbours::predict(const Matrix& rows) const { return believed(rows, {}, all_processors()); }
@@ -248,8 +250,8 @@ PredictionComponent Neighbours::believed(const Matrix& rows, std::span<const Ind
         all.mean.col(k).segment(begin, size) = mean, all.epistemic_sd.col(k).segment(begin, size) = variance;
       });
     } else {
-      const auto& [mean, variance, apart] = believed_by_nearest(output.kernel, search_[at], memory_.rows, values_.col(k),
-                                                                memory_.weights, rows, own, jobs);
+      const auto& [mean, variance, apart] = believed_by_nearest(output.kernel, search_[at], memory_.rows,
+                                                                values_.col(k), memory_.weights, rows, own, jobs);
       all.mean.col(k) = mean + times(with_constant(rows), output.trend);
       all.epistemic_sd.col(k) = variance;
       if (output.trend_covariance.size() > 0)

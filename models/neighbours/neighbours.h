@@ -2,9 +2,9 @@
 // Follows local structure that a network of some units smooths over. All numbers in standardised units.
 //
 // Up to kMostExactRows rows (fewer of many outputs), every row is seen by all others, and kernel and line are chosen by
-// evidence (process.h). Above that each row sees the rows next to it, in time that grows with the rows and not with their cube.
-// Every row is then predicted by others without itself, with a kernel that was chosen without it: these left-out rows
-// decide the tails of the noise and how far the model is to be trusted.
+// evidence (process.h). Above that each row sees the rows next to it, in time that grows with the rows and not with
+// their cube. Every row is then predicted by others without itself, with a kernel that was chosen without it: these
+// left-out rows decide the tails of the noise and how far the model is to be trusted.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace dma {
 struct NeighbourOptions {
   std::uint64_t seed = 1;
   Vector least_noise = {};  // variance, of every output; empty: kLeastNoiseVariance
-  std::size_t jobs = 1;  // threads; no result depends on them
+  std::size_t jobs = 1;     // threads; no result depends on them
   StageWatch on_stage = {};
 };
 

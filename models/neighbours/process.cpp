@@ -91,8 +91,8 @@ double log_evidence(const ProcessRows& table, const NeighbourKernel& kernel, con
   return value - repeated * (std::log(kernel.noise) + 2 * kHalfLogTwoPi) - 0.5 * sum_of_logs(table.weights);
 }
 
-// Without row n the others leave y_n - a_n / q_n, a = C^-1 y and q the diagonal of C^-1, of variance 1 / q_n with its own
-// noise. With these rows last, q is of the last corner of the inverse factor.
+// Without row n the others say y_n - a_n / q_n, a = C^-1 y and q the diagonal of C^-1, of variance 1 / q_n with its own
+// noise. With these rows last, q needs the last corner of the factor alone.
 ProcessBeliefs left_out(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior& line,
                         const std::vector<Index>& own) {
   std::vector<bool> is_own(static_cast<std::size_t>(table.rows.rows()));
@@ -111,7 +111,8 @@ ProcessBeliefs left_out(const ProcessRows& table, const NeighbourKernel& kernel,
           (precisions.cwiseInverse() - noise_of(ordered, kernel.noise).tail(last)).cwiseMax(0)};
 }
 
-// With roots R of the prior variances, the covariance is R (I + R F^T S^-1 F R)^-1 R for observations F b with errors S.
+// With roots R of the prior variances, observations F b with errors S leave the covariance
+// R (I + R F^T S^-1 F R)^-1 R.
 Line line_given(const LinePrior& prior, const Vector& mean, const LineRows& rows) {
   const Vector roots = prior.variances().cwiseSqrt(), precisions = rows.variances.cwiseInverse();
   const Matrix scaled = scaled_columns(rows.apart, roots);

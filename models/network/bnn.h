@@ -257,6 +257,7 @@ class Bnn {
   std::unique_ptr<JointRegression> joint_;     // or, of other methods, the linear baseline
   std::optional<Neighbours> neighbours_;
   PredictionComponent neighbours_left_out_;
+  std::vector<Index> judged_;  // distinct rows that no part of the mixture was chosen by; empty: all judge
   double network_fraction_ = 1;                   // of other methods
   std::vector<PredictionComponent> left_out_;  // of other methods, standardised
   std::optional<std::uint64_t> learned_rows_;  // their checksum; none: nothing is learned, or it was restored

@@ -107,8 +107,8 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
     Member& member = *members_[progress.member];
     EpochRecord record;
     record.epoch = static_cast<int>(member.joint_epochs.size()) + 1;
-    record.log_likelihood = progress.epoch.log_evidence / (total_weight(targets.rows(), row_weights_) *
-                                                           static_cast<double>(targets.cols()));
+    record.log_likelihood = progress.epoch.log_evidence /
+                            (total_weight(targets.rows(), row_weights_) * static_cast<double>(targets.cols()));
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     member.joint_epochs.push_back(record);
     std::vector<double> sds;
@@ -148,6 +148,7 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
   }
   describe_joint_members();
   neighbours_.reset();
+  judged_ = joint_->judged();
   const double left = seconds_left_ ? seconds_left_() : HUGE_VAL;
   const bool is_wanted = !found.interrupted || left <= 0,  // not stopped by anybody
       has_time = kNeighbourSeconds * static_cast<double>(for_neighbours.rows.rows()) < std::max(kLeastSeconds, left);
@@ -157,7 +158,7 @@ void Bnn::fit_joint(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& target
   }
   set_joint_noise(std::move(found.noise));
   report_.noise = noise();
-  std::vector<Index> judged = joint_->judged();
+  std::vector<Index> judged = judged_;
   if (!learned_as_.empty() && !judged.empty()) {
     const std::vector<Index> distinct_ones = std::exchange(judged, {});
     for (std::size_t n = 0; n < learned_as_.size(); ++n)
@@ -277,8 +278,8 @@ double Bnn::score_with_far(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd&
     return values.stableNorm();
   };
   for (Index j = 0; j < targets.cols(); ++j)
-    sum -= far * (kHalfLogTwoPi + 0.5 +
-                  std::log(std::hypot(size(residuals.col(j)), size(p.sd.col(j))) / std::sqrt(far)));
+    sum -=
+        far * (kHalfLogTwoPi + 0.5 + std::log(std::hypot(size(residuals.col(j)), size(p.sd.col(j))) / std::sqrt(far)));
   return sum;
 }
 
@@ -290,8 +291,7 @@ void Bnn::report_left_out(const std::vector<PredictionComponent>& left_out, cons
       [&](Index first, Index rows) {
         Prediction p = Prediction::mix(rows_of(left_out, first, rows)).in_units_before(target_standardiser_);
         left_out_residuals_.middleRows(first, rows) = targets.middleRows(first, rows) - p.mean;
-        left_out_deviations_.middleRows(first, rows) =
-            left_out_residuals_.middleRows(first, rows).cwiseQuotient(p.sd);
+        left_out_deviations_.middleRows(first, rows) = left_out_residuals_.middleRows(first, rows).cwiseQuotient(p.sd);
         return p;
       },
       targets, row_weights_);

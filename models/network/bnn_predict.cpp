@@ -171,24 +171,18 @@ void add_baseline(std::vector<PredictionComponent> linear, double network_fracti
 std::vector<double> Bnn::mix_with_neighbours(RowData data, const LearnOptions& options) {
   const Matrix targets = data.targets;
   const Vector weights = data.weights;
-  Neighbours::Fit found =
-      Neighbours::fit(std::move(data.rows), std::move(data.targets),
-                      {.seed = options_.seed,
-                       .least_noise = data.least_noise,
-                       .jobs = options.jobs,
-                       .on_stage = options.on_stage},
-                      std::move(data.weights));
-  const Matrix seen = targets(found.judged, Eigen::all);
-  Matrix ahead = log_densities({found.left_out}, seen) - log_densities(rows_of(joint_->left_out(), found.judged), seen);
-  Vector seen_weights = weights_of(weights, found.judged);
-  const std::vector<Index>& judged = joint_->judged();
-  if (!judged.empty()) {
-    std::vector<Index> both;  // places among those that the neighbours have judged
-    for (std::size_t i = 0; i < found.judged.size(); ++i)
-      if (std::ranges::binary_search(judged, found.judged[i])) both.push_back(static_cast<Index>(i));
-    ahead = ahead(both, Eigen::all).eval();
-    seen_weights = weights_of(seen_weights, both);
-  }
+  Neighbours::Fit found = Neighbours::fit(
+      std::move(data.rows), std::move(data.targets),
+      {.seed = options_.seed, .least_noise = data.least_noise, .jobs = options.jobs, .on_stage = options.on_stage},
+      std::move(data.weights));
+  std::vector<Index> judged, places;  // rows that neither model has learned from; where the neighbours have them
+  for (std::size_t i = 0; i < found.judged.size(); ++i)
+    if (joint_->judged().empty() || std::ranges::binary_search(joint_->judged(), found.judged[i]))
+      judged.push_back(found.judged[i]), places.push_back(static_cast<Index>(i));
+  const Matrix seen = targets(judged, Eigen::all);
+  const Vector seen_weights = weights_of(weights, judged);
+  const Matrix ahead =
+      log_densities(rows_of({found.left_out}, places), seen) - log_densities(rows_of(joint_->left_out(), judged), seen);
   Vector fractions(targets.cols());
   for (Index k = 0; k < targets.cols(); ++k)
     fractions(k) = found.is_learned[static_cast<std::size_t>(k)]
@@ -202,19 +196,18 @@ std::vector<double> Bnn::mix_with_neighbours(RowData data, const LearnOptions& o
   neighbours_left_out_ = has_all ? std::move(found.left_out) : found.model.left_out(options.jobs);
   neighbours_left_out_.weight = fractions.transpose().replicate(targets.rows(), 1);
   neighbours_ = std::move(found.model);
-  const Matrix judged_targets = judged.empty() ? targets : targets(judged, Eigen::all).eval();
-  const Vector judged_weights = judged.empty() ? weights : weights_of(weights, judged);
   for (Index k = 0; k < targets.cols(); ++k)
     for (const bool covers : {false, true}) {
       if (fractions(k) == 0) continue;
-      const std::vector<PredictionComponent> all = joint_left_out(), own = judged.empty() ? all : rows_of(all, judged);
-      const double factor = covers ? covering_factor(own, judged_targets, k, judged_weights)
-                                   : likeliest_factor(own, judged_targets, k, judged_weights, data.least_noise(k));
+      const std::vector<PredictionComponent> own = rows_of(joint_left_out(), judged);
+      const double factor = covers ? covering_factor(own, seen, k, seen_weights)
+                                   : likeliest_factor(own, seen, k, seen_weights, data.least_noise(k));
       factors[static_cast<std::size_t>(k)] *= factor;
       joint_->scale_noise(k, factor);
       neighbours_->scale_noise(k, factor);
       neighbours_left_out_.tails[static_cast<std::size_t>(k)].scale *= factor;
     }
+  judged_ = std::move(judged);
   return factors;
 }
 

@@ -1,12 +1,11 @@
 // What the noise of a table is taken for, and the variance that explains observations best.
 #pragma once
 
+#include <Eigen/Dense>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <Eigen/Dense>
 
 #include "engine/learn/worker_team.h"
 
@@ -23,8 +22,8 @@ NoiseModel noise_model_named(std::string_view name);  // an Error lists the name
 // those of rounding. Values that are rounded to steps have step^2 / 12, up to a hundredth of the variance: of targets
 // with few values, which may be codes, steps tell no noise. Others have the rounding of a double, and 1e-10 at least.
 Eigen::VectorXd least_noise_of(const Eigen::MatrixXd& targets, const Eigen::RowVectorXd& scales);
-// What nine of ten values are multiples of: a power of ten, or the least distance of values where nine of ten occur more
-// than once. 0: neither is seen.
+// The step of rounded values: the power of ten that nine of ten are multiples of, or, where nine of ten values occur
+// more than once, the least distance of such values if that is larger. 0: no step is seen.
 double step_of(const Eigen::VectorXd& values);
 
 // Predictions of one network for all examples, without noise.

@@ -29,8 +29,7 @@ struct RowData {
     return weights.size() == 0 ? noise : Vector(noise.array() / stacked_weights().array());
   }
   RowData some(const std::vector<Index>& which) const {
-    return {rows(which, Eigen::all), targets(which, Eigen::all), weights_of(weights, which), likelihoods,
-            least_noise};
+    return {rows(which, Eigen::all), targets(which, Eigen::all), weights_of(weights, which), likelihoods, least_noise};
   }
 };
 

@@ -151,8 +151,9 @@ PredictionComponent component(RowBeliefs beliefs, const SharedPosterior& posteri
                               const OutputLikelihoods& likelihoods) {
   beliefs.variance = beliefs.variance.cwiseSqrt();
   beliefs.noise = beliefs.noise.cwiseSqrt();
-  return {std::move(beliefs.mean), std::move(beliefs.variance), std::move(beliefs.noise),
-          std::move(weight),       posterior.tails,             likelihoods};
+  return {std::move(beliefs.mean),  std::move(beliefs.variance),
+          std::move(beliefs.noise), std::move(weight),
+          posterior.tails,          likelihoods};
 }
 
 }  // namespace dma

@@ -56,8 +56,7 @@ TEST_CASE("class neighbours: the formula with all rows sorted, learned rows with
     const auto left_out = [&](const ClassNeighbours::Memory& of, Index n) {
       return formula(of, without.row(n).transpose(), of.rows.row(n).transpose(), n);
     };
-    for (Index n = 0; n < rows.rows(); ++n)
-      CHECK((fit.left_out.row(n).transpose() - left_out(m, n)).norm() < 1e-12);
+    for (Index n = 0; n < rows.rows(); ++n) CHECK((fit.left_out.row(n).transpose() - left_out(m, n)).norm() < 1e-12);
     const Matrix far = fit.model.predict(Matrix::Constant(1, columns, 1e4));
     CHECK((far.row(0).transpose() - frequencies).norm() < 1e-12);
     // No other width or doubt, a step of the search away, makes the learned rows more probable.

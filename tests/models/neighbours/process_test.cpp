@@ -37,8 +37,7 @@ PlainMatrix with_noise(PlainMatrix covariance, const NeighbourKernel& k, const V
 double dense_log_evidence(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior& line) {
   const PlainMatrix all = with_noise(covariance_of_values(kernel, line, table.rows, table.rows), kernel, table.weights),
                     y(table.targets);
-  return -0.5 * (dot(y, all.solve(y)) + all.log_determinant() +
-                 static_cast<double>(all.rows()) * std::log(2 * M_PI));
+  return -0.5 * (dot(y, all.solve(y)) + all.log_determinant() + static_cast<double>(all.rows()) * std::log(2 * M_PI));
 }
 
 struct Example {
@@ -129,8 +128,7 @@ TEST_CASE("process: the kernel of most evidence is found near the one that made 
   const NeighbourKernel made{Vector{{0.9, 40.0}}, 1.5, 0.04};
   const LinePrior line{Vector::Ones(2), 0.5, 0.1};
   const Matrix rows = random_matrix(count, 2, 5);
-  const PlainMatrix root =
-      with_noise(covariance_of_values(made, line, rows, rows), made, {}).lower_root();
+  const PlainMatrix root = with_noise(covariance_of_values(made, line, rows, rows), made, {}).lower_root();
   const Vector drawn = (root * PlainMatrix(random_matrix(count, 1, 6))).vector();
   KernelChoice choice{.relevance = Vector::Ones(2)};
   const auto [kernel, slopes] = likeliest_process({rows, drawn}, choice);

@@ -166,3 +166,28 @@ TEST_CASE("joint coverage: noise that the tails describe is left as it is") {
   CHECK(sd > 0.45);
   CHECK(sd < 0.57);
 }
+
+TEST_CASE("exact targets: no row that rounding has changed is called impossible") {
+  // Tenths, told by a column; one row is off by a tenth. Three values of a column. Fewer rows than neighbours take, and
+  // more.
+  for (const Eigen::Index rows : {20, 83})
+    for (const bool few_values : {false, true}) {
+      CAPTURE(rows);
+      CAPTURE(few_values);
+      const Eigen::MatrixXd drawn = oracle::random_matrix(rows, 2, 41);
+      const Eigen::MatrixXd x = oracle::filled(rows, 2, [&](Eigen::Index n, Eigen::Index c) -> double {
+        if (c == 1) return drawn(n, 1);
+        return few_values ? static_cast<double>(n % 3) : std::round(100 + 40 * drawn(n, 0)) / 10;
+      });
+      const Eigen::MatrixXd y =
+          oracle::filled(rows, [&](Eigen::Index n) { return few_values ? x(n, 0) / 7 : 24 - x(n, 0); });
+      Bnn net({.layers = {2, 8, 1}, .members = 1});
+      net.fit(x, y, kFewEpochs);
+      const double step = few_values ? 1.0 / 7 : 0.1;
+      const Eigen::MatrixXd changed = oracle::filled(rows, [&](Eigen::Index n) { return y(n) + step; });
+      const Prediction p = net.predict(x);
+      CHECK(oracle::rmse(p.mean, y) < 0.1 * step);
+      CHECK(p.log_density(changed).minCoeff() > -50);
+      CHECK(p.log_density(y).minCoeff() > 1);
+    }
+}
