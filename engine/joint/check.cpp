@@ -124,7 +124,7 @@ void JointSolver::check_fit(const State& state, Memory& memory, Report& report) 
 // one. Points have no place that differences could be taken of.
 void JointSolver::check_starts(const State& state, const Memory& memory, const JointReport& own,
                                JointReport::Fit& fit) const {
-  constexpr double kApart = 3, kNone = 0.01;
+  constexpr double kApart = 3, kNoMass = 0.01;
   const System& system = *memory.system;
   const double numbers = static_cast<double>(system.elimination.panels + system.role.size());
   if (system.has_constant_gains || !system.points.empty() || kSolve * numbers * own.iterations > kMostWork) return;
@@ -138,7 +138,7 @@ void JointSolver::check_starts(const State& state, const Memory& memory, const J
   const std::vector<Gaussian> here = moments(memory);
   try {
     const double mass = log_evidence_of(state, memory);
-    for (fit.starts = 1; fit.starts <= kStarts && fit.elsewhere <= kNone; ++fit.starts) {
+    for (fit.starts = 1; fit.starts <= kStarts && fit.elsewhere <= kNoMass; ++fit.starts) {
       Memory other(memory.system);
       if (!other.numbers.read(state)) return;
       begin(other, static_cast<std::uint64_t>(fit.starts));
@@ -149,7 +149,7 @@ void JointSolver::check_starts(const State& state, const Memory& memory, const J
       for (std::size_t u = 0; u < here.size(); ++u)
         apart = std::max(apart, std::abs(here[u].mean() - there[u].mean()) / (here[u].sd() + there[u].sd()));
       const double part = 1 / (1 + std::exp(mass - log_evidence_of(state, other)));
-      if (apart > kApart && part > kNone) fit.elsewhere = part;
+      if (apart > kApart && part > kNoMass) fit.elsewhere = part;
     }
   } catch (const Error&) {  // no evidence to compare
     fit.starts = 1;

@@ -22,7 +22,7 @@ constexpr std::size_t kUnits = 50, kFewestUnits = 8;
 constexpr double kMostLinearWeights = 2000, kProductsOfLinear = 1e11;
 constexpr std::size_t kFewestDirections = 20;
 
-double weights_of(std::size_t inputs, const std::vector<std::size_t>& hidden, std::size_t classes) {
+double size_of_network(std::size_t inputs, const std::vector<std::size_t>& hidden, std::size_t classes) {
   double sum = 0, below = static_cast<double>(inputs);
   for (const std::size_t width : hidden)
     sum += (below + 1) * static_cast<double>(width), below = static_cast<double>(width);
@@ -62,22 +62,22 @@ ClassifierSize classifier_size(std::size_t rows, std::size_t inputs, std::size_t
       fail("{}: {:.0f} weights as one Gaussian take too much memory or time; choose {}fewer columns or fewer rows",
            sizes, weights, hidden && !hidden->empty() ? "a smaller network, " : "");
   };
-  refuse_too_large(weights_of(inputs, {}, classes));
+  refuse_too_large(size_of_network(inputs, {}, classes));
   if (hidden) {
     size.hidden = *hidden;
-    refuse_too_large(weights_of(inputs, size.hidden, classes));
+    refuse_too_large(size_of_network(inputs, size.hidden, classes));
   } else {
     const double most = std::clamp(kProductsOfARow * n, kProductsOfAnEpoch, kProductsOfManyRows);
     const double observed = 2 * n * static_cast<double>(logits_for(static_cast<Index>(classes)));
     const auto fits = [&](std::size_t units) {
-      const double weights = weights_of(inputs, {units}, classes);
+      const double weights = size_of_network(inputs, {units}, classes);
       return products_of(n, weights) <= most && weights <= observed;
     };
     std::size_t units = kUnits;
     while (units > kFewestUnits && !fits(units)) --units;
-    if (!too_large(n, 2 * weights_of(inputs, {units}, classes))) size.hidden = {units};
+    if (!too_large(n, 2 * size_of_network(inputs, {units}, classes))) size.hidden = {units};
   }
-  const double weights = weights_of(inputs, size.hidden, classes);
+  const double weights = size_of_network(inputs, size.hidden, classes);
   size.members = size.hidden.empty() ? 0
                  : members > 0
                      ? members

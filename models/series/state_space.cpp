@@ -13,7 +13,7 @@ namespace dma {
 
 namespace {
 
-constexpr double kWideStart = 1e4;                       // of an unknown start, in variances of the series
+constexpr double kWideStart = 1e4;                             // of an unknown start, in variances of the series
 constexpr double kLeastOfSpread = 1e-10, kMostOfSpread = 1e4;  // of a learned variance, likewise
 constexpr std::size_t kLeastValues = 3;
 // Nats that the evidence may still rise by where a variance grows e-fold: standard deviations are then known to four
@@ -79,9 +79,9 @@ std::vector<Eigen::VectorXd> starts_around(const Eigen::VectorXd& usual, bool is
 }
 
 void check_range(const Spread& spread) {
-  constexpr double kLargest = 1e100, kSmallest = 1e-200;  // beyond: variances that a double cannot hold
-  if (!(std::abs(spread.mean) <= kLargest && spread.variance <= kLargest) ||
-      (spread.highest > spread.lowest && spread.variance < kSmallest))
+  constexpr double kLargestMoment = 1e100, kSmallestVariance = 1e-200;  // beyond: variances that a double cannot hold
+  if (!(std::abs(spread.mean) <= kLargestMoment && spread.variance <= kLargestMoment) ||
+      (spread.highest > spread.lowest && spread.variance < kSmallestVariance))
     fail("series: its values go from {:.3g} to {:.3g}; numbers of a more usual size are expected, in other units",
          spread.lowest, spread.highest);
 }
@@ -157,8 +157,7 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
       slopes[static_cast<Eigen::Index>(i)] = graph.slope(unknown[i], std::exp(logs[static_cast<Eigen::Index>(i)]));
     const Eigen::ArrayXd fraction = (logs - scales).array().exp();
     slopes.array() += 0.5 - fraction / (1 + fraction);
-    return evidence +
-           (0.5 * (logs - scales).array() - fraction.log1p() - std::log(std::numbers::pi)).sum();
+    return evidence + (0.5 * (logs - scales).array() - fraction.log1p() - std::log(std::numbers::pi)).sum();
   };
   const double unit = std::log(spread.variance);
   const double low = std::min(unit, scales.size() > 0 ? scales.minCoeff() : unit) + std::log(kLeastOfSpread),

@@ -133,8 +133,8 @@ PriorPull pull_of(const ScaleGroup& group, double log_factor) {
 // family adds -(log s - mean), a prior density its own slope. Newton's steps find the root.
 void learn_scales(const SharedPrior& prior, const Vector& determined, SharedState& state) {
   constexpr int kNewtonSteps = 40;
-  constexpr double kLongestStep = 2;      // by log s
-  constexpr double kLargestScale = 1e30;  // beyond, the prior's mean is all that is left
+  constexpr double kLongestStep = 2;       // by log s
+  constexpr double kLargestFactor = 1e30;  // beyond, the prior's mean is all that is left
   const Vector squares = prior.by_group(prior.precision.cwiseProduct((state.mean - prior.mean).cwiseAbs2()));
   const Vector logs = state.scale.array().log();
   for (Index g = 0; g < state.scale.size(); ++g) {
@@ -142,7 +142,7 @@ void learn_scales(const SharedPrior& prior, const Vector& determined, SharedStat
     const double gamma = std::max(determined(g), 1e-3), q = squares(g);
     if (own.family < 0 && !own.log_density) {
       const double factor = std::clamp(state.scale(g) * q / gamma, 1 / kLargestScaleStep, kLargestScaleStep);
-      state.scale(g) = std::clamp(state.scale(g) / factor, 1 / kLargestScale, kLargestScale);
+      state.scale(g) = std::clamp(state.scale(g) / factor, 1 / kLargestFactor, kLargestFactor);
       continue;
     }
     double sum = 0, members = 0, t = logs(g);
@@ -158,7 +158,7 @@ void learn_scales(const SharedPrior& prior, const Vector& determined, SharedStat
     }
     const double most = std::log(kLargestGroupStep);
     state.scale(g) =
-        std::clamp(std::exp(std::clamp(t, logs(g) - most, logs(g) + most)), 1 / kLargestScale, kLargestScale);
+        std::clamp(std::exp(std::clamp(t, logs(g) - most, logs(g) + most)), 1 / kLargestFactor, kLargestFactor);
   }
 }
 
