@@ -83,7 +83,7 @@ std::string series(const char* value, const char* input) {
   return text;
 }
 
-const std::string kQuick = " --hidden 2 --members 1 --epochs 3", kOut = kQuick + " --model out.json";
+const std::string kSmallFit = " --hidden 2 --members 1 --epochs 3", kOut = kSmallFit + " --model out.json";
 
 std::vector<Way> ways() {
   std::vector<Way> all;
@@ -165,10 +165,10 @@ TEST_CASE("extreme numbers: every way in ends with finite numbers or one line, a
   write("data.csv", table_with("-"));
   write("line.json", line_graph("0", "4", "0.1"));
   write("classes.txt", kScores);
-  for (const std::string& fit : {"fit data.csv --target y --features x,z --model joint.json" + kQuick,
+  for (const std::string& fit : {"fit data.csv --target y --features x,z --model joint.json" + kSmallFit,
                                  std::string("fit data.csv --target y --features x,z --model near.json"),
-                                 "fit data.csv --target y --features x,z --method dma --model messages.json" + kQuick,
-                                 "fit data.csv --target c --features x,z --model classes.json" + kQuick,
+                                 "fit data.csv --target y --features x,z --method dma --model messages.json" + kSmallFit,
+                                 "fit data.csv --target c --features x,z --model classes.json" + kSmallFit,
                                  std::string("fit data.csv --target y --graph line.json --model graph.json"),
                                  std::string("fit data.csv --target c --graph classes.txt --model scores.json")}) {
     const Ended ended = run(words(fit));

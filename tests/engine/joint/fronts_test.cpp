@@ -209,7 +209,8 @@ TEST_CASE("fronts: what the order itself would take is counted before it is soug
                        "raise joint({.memory = ...}) or solve by sweeps",
                        dma::Error);
   CHECK(eliminate(sums, {.bytes = 100'000'000}).fronts.size() == 4);
-  RowPattern pairs{.unknowns = 3 * kWide};  // of the first 600 unknowns all pairs
+  RowPattern pairs;
+  pairs.unknowns = 3 * kWide;  // all pairs of the first 600 unknowns
   for (std::uint32_t a = 0; a < 600; ++a)
     for (std::uint32_t b = 0; b < a; ++b) {
       pairs.columns.insert(pairs.columns.end(), {b, a});
