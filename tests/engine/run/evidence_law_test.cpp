@@ -33,7 +33,6 @@ double log_normal(double x, double mean, double variance) {
 }
 double log_1_plus_exp(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 double log_choose(double n, double k) { return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1); }
-double log_beta_of(double a, double b) { return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b); }
 double log_student(double x, double degrees) {
   return std::lgamma(0.5 * (degrees + 1)) - std::lgamma(0.5 * degrees) - 0.5 * std::log(degrees * std::numbers::pi) -
          0.5 * (degrees + 1) * std::log1p(x * x / degrees);

@@ -40,7 +40,7 @@ double dense_log_evidence(const ProcessRows& table, const NeighbourKernel& kerne
   return -0.5 * (dot(y, all.solve(y)) + all.log_determinant() + static_cast<double>(all.rows()) * std::log(2 * M_PI));
 }
 
-struct Example {
+struct ProcessExample {
   ProcessRows table{random_matrix(40, 3, 1), random_matrix(40, 1, 2)};
   NeighbourKernel kernel{Vector::LinSpaced(3, 0.8, 2.5), 1.3, 0.07};
   LinePrior line{Vector::LinSpaced(3, 1, 0.2), 0.6, 0.9};
@@ -56,7 +56,7 @@ struct Example {
 }  // namespace
 
 TEST_CASE("process: its evidence is that of a dense Gaussian, with the gradient of finite differences") {
-  Example one;
+  ProcessExample one;
   for (const bool weighted : {false, true}) {
     if (weighted) one.table.weights = filled(40, [](Index n) { return 0.5 + 0.1 * static_cast<double>(n); });
     Vector gradient, unused, logs(6);
@@ -74,7 +74,7 @@ TEST_CASE("process: its evidence is that of a dense Gaussian, with the gradient 
 }
 
 TEST_CASE("process: a row of weight w has the evidence of w equal rows") {
-  const Example one;
+  const ProcessExample one;
   const Vector weights = filled(40, [](Index n) { return static_cast<double>(1 + n % 3); });
   std::vector<Index> repeated;
   for (Index n = 0; n < 40; ++n) repeated.insert(repeated.end(), static_cast<std::size_t>(weights(n)), n);
@@ -88,7 +88,7 @@ TEST_CASE("process: a row of weight w has the evidence of w equal rows") {
 }
 
 TEST_CASE("process: predictions are those of the dense Gaussian, whether the line is learned or told") {
-  Example one;
+  ProcessExample one;
   one.table.weights = filled(40, [](Index n) { return 0.5 + 0.1 * static_cast<double>(n); });
   Matrix fresh = random_matrix(15, 3, 3);
   fresh.row(0) *= 100;  // far away, where the line is all there is
@@ -107,7 +107,7 @@ TEST_CASE("process: predictions are those of the dense Gaussian, whether the lin
 }
 
 TEST_CASE("process: a row that is left out is what the others say, learned without it") {
-  Example one;
+  ProcessExample one;
   one.table.weights = filled(40, [](Index n) { return 0.5 + 0.1 * static_cast<double>(n); });
   const std::vector<Index> own = {31, 4, 17};
   const ProcessBeliefs found = left_out(one.table, one.kernel, one.line, own);
