@@ -194,7 +194,8 @@ void System::trace_rows(const EliminationLimits& limits) {
     first_program.push_back(static_cast<std::uint32_t>(programs.size()));
     for (const std::uint32_t e : roots) pattern.columns.push_back(unknown_of[e]);
     pattern.end_row();
-    if (const std::uint64_t numbers = pattern.columns.size() + programs.size(); kBytesPerNumber * numbers > limits.bytes)
+    if (const std::uint64_t numbers = pattern.columns.size() + programs.size();
+        kBytesPerNumber * numbers > limits.bytes)
       fail(
           "joint: the first {} of {} rows alone have {} numbers, which take more than the limit of {:.3g} GB; raise "
           "joint({{.memory = ...}}) or solve by sweeps",

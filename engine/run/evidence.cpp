@@ -17,11 +17,17 @@ namespace {
 
 using Stop = Report::Stop;
 
+constexpr const char* kBelowRange = "it is below the range of a double";
+
 class BetheEnergy {
  public:
   BetheEnergy(const PlanData& plan, const State& state)
-      : plan_(plan), state_(state), variable_of_(plan.elements), at_(plan.elements),
-        of_factor_(plan.factors.size()), of_variable_(plan.variables.size()) {
+      : plan_(plan),
+        state_(state),
+        variable_of_(plan.elements),
+        at_(plan.elements),
+        of_factor_(plan.factors.size()),
+        of_variable_(plan.variables.size()) {
     for (std::uint32_t v = 0; v < plan.variables.size(); ++v)
       for (std::uint32_t i = 0; i < plan.variables[v].size; ++i) variable_of_[plan.variables[v].first_element + i] = v;
     for (const Group& group : plan.groups)
@@ -56,6 +62,14 @@ class BetheEnergy {
   // Summing all others anew loses no digits; where there are more messages, dividing costs less.
   static constexpr std::size_t kFew = 32;
   static constexpr double kRounding = 1e-15;
+
+  // The logarithm of a density of such numbers is beyond the range of a double: it does not say what is impossible.
+  static bool has_large_squares(const std::vector<Natural>& messages) {
+    constexpr double kLargest = 1e150;
+    return std::ranges::any_of(messages, [](const Natural& m) {
+      return std::abs(m.is_point() || m.rho == 0 ? m.tau : m.tau / m.rho) > kLargest;
+    });
+  }
 
   PlanData::Variable variable_at(std::uint32_t e) const { return plan_.variables[variable_of_[e]]; }
 
@@ -122,10 +136,12 @@ class BetheEnergy {
       parameters.insert(parameters.end(), first, first + view.terms);
     }
     try {
-      of_factor_[group.members[member]] +=
+      const double mass =
           is_variational && !is_missing
               ? log_variational_mass(*group.kind, beliefs, arrivals, parameters, families, centres, &largest_)
               : log_mass(*group.kind, factor.method, arrivals, parameters, families, centres, &largest_);
+      is_below_range_ |= mass == -kInfinity && std::ranges::any_of(arrivals, has_large_squares);
+      of_factor_[group.members[member]] += mass;
     } catch (const Error& error) {
       fail("no evidence: factor '{}': {}", plan_.slot_name(g, s), error.what());
     }
@@ -158,9 +174,12 @@ class BetheEnergy {
       const auto messages = static_cast<double>(at_[e].size());
       for (std::uint32_t k = 0; k < components; ++k) belief[k] = product_at(e + k);
       if (variable.shared) add_cavity(v, i);
-      if (belief[0].is_point()) add_point(v, e, belief[0]);
-      else if (variable.family->is_like_gaussian) add_gaussian(v, belief_at(e), 1 - messages);
-      else add_normaliser(v, belief, 1 - messages, "the belief");
+      if (belief[0].is_point())
+        add_point(v, e, belief[0]);
+      else if (variable.family->is_like_gaussian)
+        add_gaussian(v, belief_at(e), 1 - messages);
+      else
+        add_normaliser(v, belief, 1 - messages, "the belief");
     }
   }
   // A(belief) of messages that are 1 at its mean. The mean is rounded, which a belief that is narrower than its last
@@ -233,26 +252,30 @@ class BetheEnergy {
     const auto is_none = [](const Evidence::Part& part) { return part.value == -kInfinity; };
     if (std::ranges::any_of(out.factors, is_none)) out.log_value = -kInfinity;
     const Stop ended = *state_.ended();
-    if (has_loops_) out.why = "the graph has loops: the Bethe approximation";
-    else if (has_bound_ && are_others_exact()) out.why = "a lower bound: some messages are variational";
-    else if (!state_.has_exact_messages()) out.why = "some messages are projections: EP's estimate";
+    if (has_loops_)
+      out.why = "the graph has loops: the Bethe approximation";
+    else if (has_bound_ && are_others_exact())
+      out.why = "a lower bound: some messages are variational";
+    else if (!state_.has_exact_messages())
+      out.why = "some messages are projections: EP's estimate";
     constexpr double kAllowed = 1e-8;
     if (kRounding * largest_ > kAllowed * (1 + std::abs(out.log_value)))
       out.why = fmt::format("parts of {:.0e} cancel, and with them its digits", largest_);
     // A factor that allows nothing is proof enough, however far the run came: messages forbid only what cannot be.
     if (ended != Stop::exact && ended != Stop::converged && out.log_value != -kInfinity)
       out.why = "the messages of the run have not settled";
+    if (is_below_range_) out.why = kBelowRange;
     return out;
   }
 
   const PlanData& plan_;
   const State& state_;
-  std::vector<std::uint32_t> variable_of_;         // by element
-  std::vector<std::vector<std::uint32_t>> at_;     // the slots of the messages at each element
-  std::vector<Natural> belief_;                    // by element, NaN until it is asked for
+  std::vector<std::uint32_t> variable_of_;      // by element
+  std::vector<std::vector<std::uint32_t>> at_;  // the slots of the messages at each element
+  std::vector<Natural> belief_;                 // by element, NaN until it is asked for
   std::vector<double> of_factor_, of_variable_;
   double largest_ = 0;  // normaliser of a message
-  bool has_loops_ = false, has_bound_ = false;
+  bool has_loops_ = false, has_bound_ = false, is_below_range_ = false;
 };
 
 // Exact is what is a number and has no reason not to be; -inf is one only if an impossible observation
@@ -262,7 +285,7 @@ Evidence checked(Evidence found, bool may_be_impossible) {
     fail("no evidence: a part of it is not a number; give every variable a proper prior");
   if (found.log_value == kInfinity)
     found.why = "infinite: a variable is known exactly where only a density is asked for";
-  if (found.log_value == -kInfinity && !may_be_impossible) found.why = "it is below the range of a double";
+  if (found.log_value == -kInfinity && !may_be_impossible) found.why = kBelowRange;
   found.is_exact = found.why.empty();
   return found;
 }
@@ -279,8 +302,7 @@ Evidence evidence(const Plan& handle, const State& state) {
   if (handle->solver != nullptr) {
     Evidence out;
     out.log_value = handle->solver->log_evidence(state);
-    if (*state.ended() != Stop::exact)
-      out.why = handle->solver->evidence_method(state);
+    if (*state.ended() != Stop::exact) out.why = handle->solver->evidence_method(state);
     return checked(std::move(out), false);
   }
   return checked(BetheEnergy(*handle, state).sum(), true);
@@ -299,6 +321,7 @@ std::string Evidence::line() const {
 
 std::string Evidence::text() const {
   std::string out = line() + "\n";
+  if (log_value == -kInfinity && !is_exact) return out;
   for (const auto& [what, parts] : {std::pair{"factor", &factors}, std::pair{"variable", &variables}})
     for (const Part& part : *parts) out += fmt::format("  {:>12.6g}  {} {}\n", part.value, what, part.name);
   return out;

@@ -15,8 +15,8 @@
 
 namespace dma {
 
-// The members of an object, in the order in which they were set. The library's own list is searched from the front; this
-// one finds a name in constant time: a table of hashes says where the members of a large object stand.
+// The members of an object, in the order in which they were set. The library's own list is searched from the front;
+// this one finds a name in constant time: a table of hashes says where the members of a large object stand.
 template <class Name, class Value, class Less, class Allocator>
 class JsonMembers : public nlohmann::ordered_map<Name, Value, Less, Allocator> {
  public:

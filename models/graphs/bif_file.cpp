@@ -17,7 +17,8 @@ using namespace network_file;
 
 class Bif {
  public:
-  // A row `default` stands for any number of rows: beyond what the file could state itself, tables have a limit together.
+  // A row `default` stands for any number of rows: beyond what the file could state itself, tables have a limit
+  // together.
   explicit Bif(std::string_view text)
       : tokens_(text, "{}()[]|,;"), most_numbers_(std::max<double>(1u << 24, static_cast<double>(text.size()))) {}
 

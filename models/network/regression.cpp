@@ -116,10 +116,10 @@ double seconds_of_fit(const BnnOptions& network, const LearnOptions& fit, std::s
   }
   const auto given = static_cast<double>(std::max<std::size_t>(1, network.members));
   if (!network.is_joint()) return kByMessages * epochs * given * static_cast<double>(rows) * weights;
-  const double members =
-      network.members > 0 ? given
-                          : static_cast<double>(affordable_members(static_cast<Index>(rows), static_cast<Index>(outputs),
-                                                                   static_cast<Index>(weights)));
+  const double members = network.members > 0
+                             ? given
+                             : static_cast<double>(affordable_members(
+                                   static_cast<Index>(rows), static_cast<Index>(outputs), static_cast<Index>(weights)));
   const double products = n <= weights ? kByRows * n * n * (sides + n) : kByWeights * n * weights * weights;
   return members * products * epochs / kJointEpochs;
 }

@@ -165,12 +165,13 @@ TEST_CASE("extreme numbers: every way in ends with finite numbers or one line, a
   write("data.csv", table_with("-"));
   write("line.json", line_graph("0", "4", "0.1"));
   write("classes.txt", kScores);
-  for (const std::string& fit : {"fit data.csv --target y --features x,z --model joint.json" + kSmallFit,
-                                 std::string("fit data.csv --target y --features x,z --model near.json"),
-                                 "fit data.csv --target y --features x,z --method dma --model messages.json" + kSmallFit,
-                                 "fit data.csv --target c --features x,z --model classes.json" + kSmallFit,
-                                 std::string("fit data.csv --target y --graph line.json --model graph.json"),
-                                 std::string("fit data.csv --target c --graph classes.txt --model scores.json")}) {
+  for (const std::string& fit :
+       {"fit data.csv --target y --features x,z --model joint.json" + kSmallFit,
+        std::string("fit data.csv --target y --features x,z --model near.json"),
+        "fit data.csv --target y --features x,z --method dma --model messages.json" + kSmallFit,
+        "fit data.csv --target c --features x,z --model classes.json" + kSmallFit,
+        std::string("fit data.csv --target y --graph line.json --model graph.json"),
+        std::string("fit data.csv --target c --graph classes.txt --model scores.json")}) {
     const Ended ended = run(words(fit));
     REQUIRE_MESSAGE(ended.code == 0, ended.errors);
   }

@@ -92,7 +92,9 @@ std::string damaged(std::string_view text, Choices& choices) {
   for (std::size_t changes = choices.one_in(4) ? 3 : 1; changes > 0; --changes) {
     std::vector<Json*> nodes;
     collect(json, nodes);
-    if (!nodes.empty()) damage(*choices.any_of(nodes), choices);
+    if (nodes.empty()) continue;
+    Json& node = *choices.any_of(nodes);
+    damage(node, choices);
   }
   return checksummed(std::move(json));
 }

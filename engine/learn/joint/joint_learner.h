@@ -11,8 +11,8 @@
 // curvature the steps then take: Laplace's method. Targets of one learner may differ in that.
 //
 // A shared variable may have the prior gaussian_precision about a known mean, with an element of a shared gamma
-// variable as its precision. The evidence then chooses one precision per element, for all scalars that read it; elements
-// of one variable are shrunk towards each other: log w ~ N(mean of the logarithms, 1).
+// variable as its precision. The evidence then chooses one precision per element, for all scalars that read it;
+// elements of one variable are shrunk towards each other: log w ~ N(mean of the logarithms, 1).
 #pragma once
 
 #include <functional>

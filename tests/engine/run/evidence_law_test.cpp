@@ -100,14 +100,14 @@ std::vector<Likelihood> likelihoods() {
                    {{"noise", 0.5}},
                    0.4,
                    [=](double x) { return log_below(sign * (x - 0.4)); }});
-    all.push_back({"softmax", {{"scores"}, {"scores", 0.4}, {"class", 1 - y, "categorical(2)"}}, {}, 0.4, [=](double x) {
-                     return -log_1_plus_exp(-sign * (x - 0.4));
-                   }});
-    all.push_back({"interval",
-                   {{"x"}, {"class", y, "categorical(2)"}},
-                   {{"noise", 0.3}, {"cuts", {0.2}}},
-                   0.2,
-                   [=](double x) { return log_below(sign * (x - 0.2) / std::sqrt(0.3)); }});
+    all.push_back(
+        {"softmax", {{"scores"}, {"scores", 0.4}, {"class", 1 - y, "categorical(2)"}}, {}, 0.4, [=](double x) {
+           return -log_1_plus_exp(-sign * (x - 0.4));
+         }});
+    all.push_back(
+        {"interval", {{"x"}, {"class", y, "categorical(2)"}}, {{"noise", 0.3}, {"cuts", {0.2}}}, 0.2, [=](double x) {
+           return log_below(sign * (x - 0.2) / std::sqrt(0.3));
+         }});
     all.push_back({"interval",
                    {{"x"}, {"class", y, "categorical(2)"}},
                    {{"cuts", {0.2}}},
@@ -115,15 +115,18 @@ std::vector<Likelihood> likelihoods() {
                    [=](double x) { return sign * (x - 0.2) > 0 ? 0 : -kInfinity; },
                    {0.2}});
   }
-  all.push_back({"multinomial", {{"scores"}, {"scores", 0.4}, {"counts", 3.0}, {"counts", 2.0}}, {}, 0.8, [=](double x) {
-                   return std::log(10) + share(x - 0.4, 3, 2);
-                 }});
-  all.push_back({"greater_than", {{"x"}}, {{"threshold", 0.5}}, 0.5, [](double x) {
-                   return x > 0.5 ? 0 : -kInfinity;
-                 }, {0.5}});
-  all.push_back({"within", {{"x"}}, {{"margin", 0.3}}, 0, [](double x) {
-                   return std::abs(x) <= 0.3 ? 0 : -kInfinity;
-                 }, {-0.3, 0.3}});
+  all.push_back(
+      {"multinomial", {{"scores"}, {"scores", 0.4}, {"counts", 3.0}, {"counts", 2.0}}, {}, 0.8, [=](double x) {
+         return std::log(10) + share(x - 0.4, 3, 2);
+       }});
+  all.push_back(
+      {"greater_than", {{"x"}}, {{"threshold", 0.5}}, 0.5, [](double x) { return x > 0.5 ? 0 : -kInfinity; }, {0.5}});
+  all.push_back({"within",
+                 {{"x"}},
+                 {{"margin", 0.3}},
+                 0,
+                 [](double x) { return std::abs(x) <= 0.3 ? 0 : -kInfinity; },
+                 {-0.3, 0.3}});
   const auto between = [](double x, double a, double b) {
     return -log_1_plus_exp(x - b) - log_1_plus_exp(a - x) + std::log1p(-std::exp(a - b));
   };
@@ -136,9 +139,8 @@ std::vector<Likelihood> likelihoods() {
   all.push_back({"ordered", {{"x"}, {"cuts", -1.0}, {"cuts", 1.0}, {"y", 2.0}}, {}, 0, [](double x) {
                    return -log_1_plus_exp(1 - x);
                  }});
-  all.push_back({"ordered", {{"x", 0.7}, {"cuts"}, {"y", 1.0}}, {}, 0.7, [](double cut) {
-                   return -log_1_plus_exp(cut - 0.7);
-                 }});
+  all.push_back(
+      {"ordered", {{"x", 0.7}, {"cuts"}, {"y", 1.0}}, {}, 0.7, [](double cut) { return -log_1_plus_exp(cut - 0.7); }});
   all.push_back({"gaussian_prior", {{"x"}}, {{"mean", 0.4}, {"variance", 0.3}}, 0.4, [](double x) {
                    return log_normal(x, 0.4, 0.3);
                  }});
@@ -153,16 +155,14 @@ std::vector<Likelihood> likelihoods() {
   all.push_back({"student_t_noise", {{"x"}, {"y", 0.4}}, {{"scale", 0.5}, {"degrees", 3.0}}, 0.4, [](double x) {
                    return log_student((0.4 - x) / 0.5, 3) - std::log(0.5);
                  }});
-  all.push_back({"student_t_log_variance",
-                 {{"x"}, {"log_variance", -1.0}, {"y", 0.4}},
-                 {{"degrees", 3.0}},
-                 0.4,
-                 [](double x) { return log_student((0.4 - x) * std::exp(0.5), 3) + 0.5; }});
-  all.push_back({"student_t_log_variance",
-                 {{"x", -0.8}, {"log_variance"}, {"y", 0.4}},
-                 {{"degrees", 3.0}},
-                 0,
-                 [](double z) { return log_student(1.2 * std::exp(-0.5 * z), 3) - 0.5 * z; }});
+  all.push_back(
+      {"student_t_log_variance", {{"x"}, {"log_variance", -1.0}, {"y", 0.4}}, {{"degrees", 3.0}}, 0.4, [](double x) {
+         return log_student((0.4 - x) * std::exp(0.5), 3) + 0.5;
+       }});
+  all.push_back(
+      {"student_t_log_variance", {{"x", -0.8}, {"log_variance"}, {"y", 0.4}}, {{"degrees", 3.0}}, 0, [](double z) {
+         return log_student(1.2 * std::exp(-0.5 * z), 3) - 0.5 * z;
+       }});
   all.push_back({"gaussian_log_variance", {{"x"}, {"log_variance", -1.0}, {"y", 0.4}}, {}, 0.4, [](double x) {
                    return log_normal(0.4, x, std::exp(-1));
                  }});
@@ -187,17 +187,20 @@ std::vector<Likelihood> likelihoods() {
                  {},
                  0.4,
                  [](double x) { return log_normal(0.4, x, 0.4); }});
-  all.push_back({"laplace", {{"x"}, {"y", 0.4}}, {}, 0.4, [](double x) {
-                   return -std::abs(x - 0.4) / 0.15 - std::log(0.3);
-                 }, {0.4}});
+  all.push_back({"laplace",
+                 {{"x"}, {"y", 0.4}},
+                 {},
+                 0.4,
+                 [](double x) { return -std::abs(x - 0.4) / 0.15 - std::log(0.3); },
+                 {0.4}});
   (void)poisson;
   return all;
 }
 
 Registry registry_with_laplace() {
   Registry registry = standard_registry();
-  registry.add(likelihood_from_log_density(
-      "laplace", [](double x, double y) { return -std::abs(x - y) / 0.15 - std::log(0.3); }));
+  registry.add(likelihood_from_log_density("laplace",
+                                           [](double x, double y) { return -std::abs(x - y) / 0.15 - std::log(0.3); }));
   return registry;
 }
 

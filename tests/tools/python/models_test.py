@@ -128,7 +128,7 @@ def test_names_are_text_where_a_notebook_shows_them() -> None:
     plan = dma.compile(g, dma.joint())
     state = dma.State(plan)
     report = dma.run(plan, state)
-    shown = [g, state, state.belief(bad), report, dma.evidence(state), dma.rate([(bad, "Ben")])]
+    shown = [g, state, state.belief(bad), report, dma.evidence(plan, state), dma.rate([(bad, "Ben")])]
     pages = [one._repr_html_() for one in shown]
     assert all("<script" not in page for page in pages) and "&lt;script&gt;bad" in pages[1] and "&lt;script&gt;bad" in pages[-1]
 

@@ -181,7 +181,8 @@ void print_columns(const GraphFile& file, const std::string& graph) {
   std::vector<std::string> columns, shared;
   std::vector<bool> is_given(file.graph.variables().size());
   for (const GraphFile::Observation& one : file.observations)
-    if (std::ranges::any_of(one.values, [](const auto& x) { return x.has_value(); })) is_given[one.variable.value] = true;
+    if (std::ranges::any_of(one.values, [](const auto& x) { return x.has_value(); }))
+      is_given[one.variable.value] = true;
   for (std::uint32_t v = 0; v < file.graph.variables().size(); ++v) {
     const Graph::Variable& variable = file.graph.variables()[v];
     if (variable.observed && !is_given[v]) columns.push_back(variable.name);
@@ -312,7 +313,8 @@ void infer(const InferRequest& request) {
                          ? found.parts.substr(0, found.parts.find_last_not_of('\n') + 1)
                          : found.line);
   if (!solved.why_not_exact.empty()) fmt::print("not {}\n", solved.why_not_exact);
-  if (found.value == -kInfinity && !solved.plan->solver) fmt::print("what is observed is impossible under this graph\n");
+  if (found.value == -kInfinity && found.why.empty() && !solved.plan->solver)
+    fmt::print("what is observed is impossible under this graph\n");
   print_columns(file, request.graph.string());
   if (!request.dot.empty()) fmt::print("graph    {}\n", printable(request.dot.string()));
   if (!request.plot.empty()) fmt::print("picture  {}\n", printable(skipped.empty() ? request.plot.string() : skipped));

@@ -192,7 +192,7 @@ SeriesTime SeriesTime::of_numbers(const std::filesystem::path& file, std::span<c
 
 void SeriesTime::check_end(std::size_t steps) const {
   constexpr double kLastYear = 32767;  // of the calendar
-  const double last = is_date() ? number(steps) : 0;
+  const double last = is_date() ? std::floor(number(steps)) : 0;
   if (last > kLastYear)
     fail("the series would end in the year {:.0f}; dates up to the year {:.0f} are known: forecast fewer steps", last,
          kLastYear);

@@ -85,9 +85,10 @@ TEST_CASE("smooth: wrong input is refused in one line") {
   check_smooth_refused("t,y\n1,2\n2,3\n3,4\n", "--model ar:", "coefficients with commas");
   check_smooth_refused("t,y\n1,2\n2,3\n2,4\n", "--time t", "row 3: the time 2 does not come after 2");
   check_smooth_refused("t,y\n1,2\n2,3\n3.4,4\n", "--time t", "equal steps are expected");
-  check_smooth_refused("t,y\n1,2\n2,3\n1e9,4\n", "--time t",
-                       "row 3: the time 1e+09 is 999999998 steps of 1 after the row before, which leaves 999999997 "
-                       "steps without a row, more than 1000000; round the times to coarser steps");
+  check_smooth_refused(
+      "t,y\n1,2\n2,3\n1e9,4\n", "--time t",
+      "row 3: the time 1000000000 is 999999998 steps of 1 after the row before, which leaves 999999997 "
+      "steps without a row, more than 1000000; round the times to coarser steps");
   check_smooth_refused("t,y\n1,2\n2,3\n1e300,4\n", "--time t", "row 3: the time 1e+300 is 1e+300 steps of 1 after");
   check_smooth_refused("t,y\n-1.7e308,2\n1.7e308,3\n", "--time t", "steps of inf after the row before");
   check_smooth_refused("y,t\n1,2\n2,3\n3,4\n", "--time t", "say with --column");
@@ -106,7 +107,8 @@ TEST_CASE("smooth: wrong input is refused in one line") {
                        "row 4: the time 2005-01-01T00:00 is 126230398 steps of 1 second after the row before, which "
                        "leaves 126230397 steps without a row, more than 1000000; round the times to coarser steps, "
                        "delete the row, or take another column of times (--time)");
-  check_smooth_refused("t,y\n2001-01-01,2\n2001-01-02,3\n2001-01-03,4\n9999-12-31,5\n", "", "row 4: the time 9999-12-31");
+  check_smooth_refused("t,y\n2001-01-01,2\n2001-01-02,3\n2001-01-03,4\n9999-12-31,5\n", "",
+                       "row 4: the time 9999-12-31");
   check_smooth_refused("t,y\n2001-01,2\n2001-02,3\n2001-03,5\n2001-04,4\n", "--forecast 1000000",
                        "the series would end in the year 85334; dates up to the year 32767 are known");
   check_smooth_refused("t,y\n1,2\n2,3\n3,1e300\n4,4\n", "", "numbers of a more usual size are expected");

@@ -72,8 +72,8 @@ TEST_CASE("graphviz: dma infer writes its page without a picture that is too lar
     variables += fmt::format("\"x{}\": {{\"observed\": 1}}, ", i);
     names += fmt::format("\"x{}\", ", i);
   }
-  folder.write("g.json", "{\"variables\": {" + variables + "\"y\": {}}, \"factors\": [{\"kind\": \"sum\", \"connects\": [" +
-                             names + "\"y\"]}]}");
+  folder.write("g.json", "{\"variables\": {" + variables +
+                             "\"y\": {}}, \"factors\": [{\"kind\": \"sum\", \"connects\": [" + names + "\"y\"]}]}");
   const auto outcome = testing::run_dma(folder, "infer g.json --report page.html --plot graph.svg");
   CHECK_MESSAGE(outcome.exit_code == 0, outcome.errors);
   const std::string why = "the graph has 5001 edges, more than the 5000 that are drawn";
