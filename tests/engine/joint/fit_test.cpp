@@ -183,5 +183,51 @@ TEST_CASE("joint: the minimum between two modes is left, and one of two is not c
     CAPTURE(is_told);
     CAPTURE(report.line());
     CHECK(std::abs(state.belief(x).mean()) == doctest::Approx(2).epsilon(1e-3));
+    REQUIRE(report.joint->fit.has_value());
+    CHECK(!report.joint->fit->is_good());
+    CHECK(report.joint->fit->elsewhere == doctest::Approx(0.5).epsilon(0.01));
   }
+}
+
+TEST_CASE(
+    "joint: a Gaussian that is too narrow is not called a fit, as with a regressor that was measured with error") {
+  // "air" of BUGS volume II: y_j of n_j children ill, with log odds a + b x_j; x_j is known up to an error.
+  constexpr double kIll[] = {21, 20, 15}, kChildren[] = {48, 34, 21}, kMeasured[] = {10, 30, 50}, kVariance = 81.14;
+  Graph g;
+  const VariableId a = g.variable("a"), b = g.variable("b"), x = g.variable("x", 3), bx = g.variable("bx", 3),
+                   odds = g.variable("odds", 3), y = g.observed("y", 3);
+  g.factor("gaussian_prior", {a}, {{"mean", 0.0}, {"variance", 1000.0}});
+  g.factor("gaussian_prior", {b}, {{"mean", 0.0}, {"variance", 1000.0}});
+  std::vector<double> means;
+  for (const double z : kMeasured) means.push_back(4.48 + 0.76 * z);
+  g.factor("gaussian_prior", {x}, {{"mean", means}, {"variance", kVariance}});
+  g.factor("product", {all_to_one(b), x, bx});
+  g.factor("add", {all_to_one(a), bx, odds});
+  g.factor("binomial", {odds, y}, {{"trials", std::vector<double>(kChildren, kChildren + 3)}});
+  const Plan plan = compile(g, joint(), standard_registry());
+  State state(plan);
+  state.observe(y, std::span(kIll));
+  const Report report = run(plan, state);
+  CAPTURE(report.line());
+  // The posterior of a: b and every x_j by sums over grids.
+  double mass = 0, first = 0, second = 0;
+  for (double at_a = -12; at_a < 8; at_a += 0.1)
+    for (double at_b = -0.3; at_b < 0.6; at_b += 0.003) {
+      double density = std::exp(-(at_a * at_a + at_b * at_b) / 2000);
+      for (int j = 0; j < 3; ++j) {
+        double of_row = 0;
+        for (double z = -6; z <= 6; z += 0.1) {
+          const double p = 1 / (1 + std::exp(-at_a - at_b * (means[static_cast<std::size_t>(j)] + 9.0078 * z)));
+          of_row += std::exp(-0.5 * z * z) * std::pow(2 * p, kIll[j]) * std::pow(2 * (1 - p), kChildren[j] - kIll[j]);
+        }
+        density *= of_row;
+      }
+      mass += density, first += density * at_a, second += density * at_a * at_a;
+    }
+  const double mean = first / mass, sd = std::sqrt(second / mass - mean * mean);
+  CAPTURE(mean);
+  CAPTURE(sd);
+  CHECK(sd > 1.2 * state.belief(a).sd());  // the answer is too narrow ...
+  REQUIRE(report.joint->fit.has_value());
+  CHECK(!report.joint->fit->is_good());  // ... and says so
 }
