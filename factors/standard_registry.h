@@ -5,7 +5,7 @@
 
 namespace dma {
 
-// A fresh copy of the table of built-in kinds; add to it what else a graph needs.
+// A fresh copy of the registry of built-in kinds; add your own kinds to it.
 Registry standard_registry();
 
 }  // namespace dma

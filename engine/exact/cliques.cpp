@@ -37,7 +37,7 @@ void for_common(const NodeList& a, const NodeList& b, const Visit& visit) {
     if (std::ranges::binary_search(b, node)) visit(node);
 }
 
-// A node that goes, and the neighbours it has then, which are linked with each other.
+// An eliminated node, and its neighbours at that time, which become linked with each other.
 struct Eliminated {
   std::uint32_t node;
   NodeList others;
@@ -68,7 +68,7 @@ class Elimination {
       if (values[v] == kNone) queue_.insert(keys_[v] = key(v));
   }
 
-  // False, with the clique that is too large as the last, where one has more entries than 2^most.
+  // Returns false if a clique has more than 2^most entries; that clique is the last one.
   bool run(double most, std::vector<Eliminated>& order) {
     while (!queue_.empty()) {
       const std::uint32_t v = std::get<2>(*queue_.begin());
@@ -93,7 +93,7 @@ class Elimination {
     for (const std::uint32_t u : others) {
       std::int64_t met = 0;
       for_common(links_[u], others, [&](std::uint32_t) { ++met; });
-      missing_[u] -= static_cast<std::int64_t>(links_[u].size()) - 1 - met;  // pairs of v and what it has no link to
+      missing_[u] -= static_cast<std::int64_t>(links_[u].size()) - 1 - met;  // pairs of v and nodes it has no link to
       links_[u].erase(std::ranges::lower_bound(links_[u], v));
       size_[u] -= logs_[v];
     }
@@ -124,14 +124,14 @@ class Elimination {
 
   Rule rule_;
   Links links_;
-  std::vector<double> logs_, size_;    // of the values of a node, of the entries of its clique; to the base of 2
-  std::vector<std::int64_t> missing_;  // links between neighbours of a node
+  std::vector<double> logs_, size_;  // base-2 logs: values of a node, entries of its clique
+  std::vector<std::int64_t> missing_;  // links missing between neighbours of a node
   std::vector<Key> keys_;
   std::set<Key> queue_;
   NodeList touched_;
 };
 
-// A clique that another one holds is left out: that of w, if some v had w and the neighbours of w for neighbours.
+// Leaves out cliques contained in another: the clique of w, if some v had w and the neighbours of w for neighbours.
 std::vector<Clique> maximal_cliques(const Network& network, const std::vector<Eliminated>& order, NodeList& home) {
   const auto steps = static_cast<std::uint32_t>(order.size());
   NodeList position(network.nodes.size(), kNone), holder(steps, kNone), last;
@@ -171,7 +171,7 @@ double entries_of(const Network& network, std::span<const std::uint32_t> nodes) 
   return product;
 }
 
-// What the tables and both messages of every clique take.
+// Bytes for the tables and both messages of every clique.
 double bytes_of(const Network& network, const std::vector<Clique>& cliques) {
   double numbers = 0;
   for (const Clique& c : cliques)
@@ -193,7 +193,7 @@ double bytes_of(const Network& network, const std::vector<Clique>& cliques) {
        widest.size(), names, entries, bytes / 1e9, limit / 1e9);
 }
 
-// The unknown nodes of a factor are a clique, and each two of them are linked: counted before the links are made.
+// The unknown nodes of a factor are pairwise linked; the links are counted before they are made.
 void check_scopes(const Network& network, const Values& values, const PlanData& plan, double limit) {
   constexpr double kBytesPerLink = 16;  // both ends, and a copy of them
   double links = 0;
@@ -244,7 +244,8 @@ CliqueTree::CliqueTree(const Network& network, const Values& values, const PlanD
   for (std::uint32_t i = 0; i < cliques.size(); ++i)
     if (widest == kNone || cliques[i].entries > cliques[widest].entries) widest = i;
   for (std::uint32_t s = 0; s < network.scopes.size(); ++s) {
-    std::uint32_t first = kNone;  // children stand before parents: the clique of the node eliminated first has them all
+    // children come before parents: the clique of the node eliminated first contains them all
+    std::uint32_t first = kNone;
     for (const std::uint32_t v : network.nodes_of(network.scopes[s])) first = std::min(first, home[v]);
     (first == kNone ? known : cliques[first].scopes).push_back(s);
   }

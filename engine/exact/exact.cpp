@@ -15,7 +15,8 @@ namespace dma {
 
 namespace {
 
-// The front of a compiler: a plan without a solver, its discrete part, and what hangs on it, handed to `make`.
+// Shared front end of the compilers: makes a plan without a solver, its discrete part and the hanging parts, and passes
+// them to `make`.
 template <class Make>
 Plan compile_discrete(const Graph& graph, std::string_view name, const Registry& registry,
                       const CompileOptions& options, const Make& make) {

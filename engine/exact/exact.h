@@ -1,8 +1,8 @@
-// exact/: discrete graphs solved whole, by a tree of cliques. May include run/ and what lies below it.
+// exact/: exact solution of discrete graphs by a junction tree. May include run/ and what lies below it.
 //
-// A third way to solve a graph: variables with finitely many values are joined into cliques, and two passes over the
-// tree of cliques give the posterior exactly, with loops or without. The cost is the number of entries of all cliques,
-// which is counted before anything is allocated.
+// exact() joins variables with finitely many values into cliques; two passes over the tree of cliques give the exact
+// posterior, with or without loops. The cost is the number of entries of all cliques, which is counted before anything
+// is allocated.
 //
 //   const Plan plan = compile(g, exact(), standard_registry());
 //   State state(plan);
@@ -25,7 +25,7 @@
 namespace dma {
 
 struct ExactOptions {
-  // Bytes that the cliques may take in doubles; where wider numbers take over it is twice as much.
+  // Largest size of the clique tables in bytes, as doubles; wide numbers take twice as much.
   std::uint64_t memory = std::uint64_t{2} << 30;
 };
 
@@ -34,17 +34,17 @@ struct Exact {
 };
 inline Exact exact(ExactOptions options = {}) { return {options}; }
 
-// What is not discrete is observed, or hangs on discrete variables as trees (hanging.h). A graph whose cliques would
-// take too much is an Error that names the variables of the widest. A run is one pass up the tree and one down:
-// RunOptions have no say in it.
+// Variables that are not discrete must be observed, or hang on discrete variables as trees (hanging.h). If the cliques
+// exceed the memory limit, an Error names the variables of the widest. A run is one pass up the tree and one down:
+// RunOptions do not affect it.
 Plan compile(const Graph& graph, const Exact& exact, const Registry& registry, const CompileOptions& options = {});
 
-// Where cliques are too wide: approximate beliefs, and two numbers that the log evidence is proved to lie between
-// (reweighted.h). The same graphs; the bounds hold wherever a run stops, and they meet where nothing is unknown.
+// For graphs whose cliques are too wide: approximate beliefs, and proven bounds on the log evidence (reweighted.h).
+// Takes the same graphs as exact(); the bounds hold wherever a run stops, and coincide if nothing is unknown.
 struct ReweightedOptions {
-  double tolerance = 1e-9;  // of what is constant at the fixed point, in logs
-  int limit = 1000;         // of sweeps
-  std::uint64_t memory = std::uint64_t{2} << 30;  // bytes that tables of the factors may take
+  double tolerance = 1e-9;  // on logs that are constant at the fixed point
+  int limit = 1000;  // largest number of sweeps
+  std::uint64_t memory = std::uint64_t{2} << 30;  // largest size of the factors' tables in bytes
 };
 struct TreeReweighted {
   ReweightedOptions options;
@@ -54,9 +54,9 @@ Plan compile(const Graph& graph, const TreeReweighted& bounds, const Registry& r
              const CompileOptions& options = {});
 
 struct EvidenceBounds {
-  double lower = 0, upper = 0;  // lower is -inf where no possible combination was found
+  double lower = 0, upper = 0;  // lower is -inf if no possible combination was found
 };
-// Of a state that tree_reweighted has run; log_evidence() is the upper one.
+// The state must have been run by tree_reweighted; its log_evidence() is the upper bound.
 EvidenceBounds evidence_bounds(const State& state);
 
 // One element of a variable.
@@ -66,7 +66,7 @@ struct ElementOf {
   std::size_t element;
 };
 
-// Values of all discrete variables, one row for each draw.
+// Values of all discrete variables, one row per draw.
 class Assignments {
  public:
   std::uint32_t operator()(std::size_t row, ElementOf element) const;
@@ -80,21 +80,21 @@ class Assignments {
 
 struct MostProbable {
   Assignments values;          // one row
-  double log_probability = 0;  // of these values and what is observed, together; NaN where there is no evidence
+  double log_probability = 0;  // of these values and the observations together; NaN without evidence
 };
 
-// What an exact run found, read from its state.
+// Reads the result of an exact run from its state.
 class ExactPosterior {
  public:
-  explicit ExactPosterior(const State& state);  // Error unless the state was run by exact
+  explicit ExactPosterior(const State& state);  // throws an Error if the state was not run by exact
 
-  // The probability of every combination of values of these elements, the last innermost. Those of one clique are
-  // summed from it; for others, each value of the first is tried in turn.
+  // Probability of every combination of values of these elements, the last innermost. Elements of one clique are summed
+  // from its table; for others, each value of the first is tried in turn.
   std::vector<double> marginal(std::span<const ElementOf> elements) const;
   std::vector<double> marginal(std::initializer_list<ElementOf> elements) const {
     return marginal(std::span(elements.begin(), elements.size()));
   }
-  // The same of the discrete variables of a factor, in the order of its ports.
+  // The same for the discrete variables of a factor, in the order of its ports.
   std::vector<double> family(FactorId factor, std::size_t slot = 0) const;
   MostProbable most_probable() const;
   Assignments sample(std::size_t draws, std::uint64_t seed) const;
@@ -104,7 +104,7 @@ class ExactPosterior {
   const State* state_;
 };
 
-// One graph solved in two ways.
+// Compares two solutions of one graph.
 struct ExactComparison {
   struct Row {
     std::string variable;
@@ -115,7 +115,7 @@ struct ExactComparison {
   double log_evidence_of_sweeps = 0, log_evidence = 0;
   std::string text() const;
 };
-// Runs both plans on the values that `observe` gives to a state of each.
+// Runs both plans on the values that `observe` sets in a state of each.
 ExactComparison compare_with_exact(const Graph& graph, const Scheduler& rule, const Registry& registry,
                                    const std::function<void(State&)>& observe, const ExactOptions& exact_options = {},
                                    const CompileOptions& options = {});

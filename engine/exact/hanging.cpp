@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kRepair = "sweep with a schedule, such as flooding()";
 
-// Every message once, after all it depends on.
+// Sends every message once, after all it depends on.
 Scheduler along_trees() {
   return {"trees", [](const Flow& flow) {
             const auto order = flow.exact_order();
@@ -35,7 +35,7 @@ Scheduler along_trees() {
 
 bool is_open(const PlanData::Variable& v) { return v.family.outcomes() == 0 && !v.observed; }
 
-// The parts of a graph that slots join at unknown elements.
+// Connected components: slots join their unknown elements.
 class Parts {
  public:
   explicit Parts(const PlanData& plan) : leader_(plan.elements) {
@@ -61,7 +61,7 @@ class Parts {
   std::vector<std::uint32_t> leader_;
 };
 
-// To a discrete unknown, or of a factor that meets none, every message must be exact.
+// Messages to a discrete unknown, and those of a factor without discrete variables, must be exact.
 bool sends_exact_messages(const PlanData& plan, const Group& group) {
   const auto is_root = [&](const Group::Port& port) {
     const PlanData::Variable v = plan.variables.at_element(port.elements(0));
@@ -91,7 +91,7 @@ std::shared_ptr<const Hanging> Hanging::of(const Graph& graph, const PlanData& p
   for (std::uint32_t v = 0; v < plan.variables.size(); ++v) {
     const PlanData::Variable of = plan.variables[v];
     const std::string family = of.family == Family() ? "" : of.family.text();
-    (void)(!is_met[v]                    ? parts.variable(of.name.text(), of.size)  // nothing is known or said of it
+    (void)(!is_met[v]                    ? parts.variable(of.name.text(), of.size)  // the variable has no factor here
            : of.observed                 ? parts.observed(of.name.text(), of.elements(), family)
            : of.shared || !is_open(of)   ? parts.shared(of.name.text(), of.elements(), family)
                                          : parts.variable(of.name.text(), of.elements(), family));
@@ -120,7 +120,7 @@ std::shared_ptr<const Hanging> Hanging::of(const Graph& graph, const PlanData& p
         fail("exact: what is not discrete joins '{}' and '{}'; each part of it may hang on one discrete variable: {}",
              compiled.element_name(other), compiled.element_name(e), kRepair);
       other = e;
-      out->places_.push_back({network.node_at[e], v, i});  // elements are numbered alike
+      out->places_.push_back({network.node_at[e], v, i});  // elements have the same numbers in both graphs
     }
   }
   out->place_at_.assign(compiled.elements, kNone);
@@ -135,7 +135,7 @@ std::shared_ptr<const Hanging> Hanging::of(const Graph& graph, const PlanData& p
   return out;
 }
 
-// Values, cavities and parameters of the whole. The cavities of discrete elements are what the cliques know.
+// Copies values, cavities and parameters of the whole. The cavities of discrete elements are the cliques' beliefs.
 void Hanging::read(const State& whole, State& parts) const {
   for (std::uint32_t v = 0; v < plan_->variables.size(); ++v) {
     const PlanData::Variable of = plan_->variables[v];
@@ -188,9 +188,9 @@ void Hanging::set_cavity(const Place& place, const std::vector<double>& logs, St
 
 namespace {
 
-// Moments of a mixture, from those of the Gaussians in it.
+// Moments of a mixture, from those of its Gaussian components.
 struct Mixed {
-  double weight = 0, mean = 0, square = 0;  // square: of deviations from the mean, times the weight
+  double weight = 0, mean = 0, square = 0;  // square: weighted squared deviations from the mean
   bool is_unknown = false;
 
   void add(double share, const Gaussian& given) {
@@ -214,7 +214,7 @@ std::vector<Natural> Hanging::distribute(const Found& found, const std::vector<s
   std::vector<Mixed> mixed(plan_->elements);
   std::size_t most = 1;
   for (const Place& place : places_) most = std::max(most, log_beliefs[place.node].size());
-  for (std::size_t k = 0; k < most; ++k) {  // parts do not hear of each other: value k of all elements at once
+  for (std::size_t k = 0; k < most; ++k) {  // parts are independent: value k of all elements at once
     for (const Place& place : places_) {
       const std::vector<double>& belief = log_beliefs[place.node];
       const bool is_possible = k < belief.size() && belief[k] > -HUGE_VAL;
@@ -229,7 +229,7 @@ std::vector<Natural> Hanging::distribute(const Found& found, const std::vector<s
       const Belief belief = parts.belief({v});
       for (std::uint32_t i = 0; i < of.size; ++i) {
         const std::uint32_t place = place_at_[of.first_element + i];
-        const std::vector<double> alone{0};  // of a part that hangs on nothing
+        const std::vector<double> alone{0};  // for a part that hangs on no element
         const std::vector<double>& logs = place == kNone ? alone : log_beliefs[places_[place].node];
         if (k < logs.size() && logs[k] > -HUGE_VAL) mixed[of.first_element + i].add(std::exp(logs[k]), belief[i]);
       }

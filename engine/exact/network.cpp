@@ -10,7 +10,7 @@ namespace dma::clique_tree {
 
 namespace {
 
-enum class Role : std::uint8_t { node, known, open };  // of an element: discrete, observed, or neither
+enum class Role : std::uint8_t { node, known, open };  // role of an element: discrete, observed, or neither
 
 std::vector<Role> roles(const PlanData& plan) {
   std::vector<Role> out(plan.elements, Role::open);
@@ -53,7 +53,7 @@ Network::Network(const PlanData& plan) : node_at(plan.elements, kNone), joins(pl
           if (node_at[e] != kNone) members.push_back(node_at[e]);
         }
       if (is_open)
-        members.resize(first);  // hanging.h sees to it
+        members.resize(first);  // hanging.h handles it
       else
         scopes.push_back({g, s, first, static_cast<std::uint32_t>(members.size()) - first});
     }
@@ -86,7 +86,7 @@ FactorWeights::Weights FactorWeights::of(const Scope& scope) {
     if (group.parameters.size() == 1 && group.kind->weights()) return {group.kind->weights()({first, view.terms})};
     parameters_.insert(parameters_.end(), first, first + view.terms);
   }
-  // By the integral of f at point masses, one combination after the other.
+  // Computes f as an integral over point masses, one combination after the other.
   const auto member =
       static_cast<std::size_t>(std::ranges::upper_bound(group.first_slot, scope.slot) - group.first_slot.begin()) - 1;
   const FactorTable::Factor factor = plan.factors[group.members[member]];
@@ -97,7 +97,7 @@ FactorWeights::Weights FactorWeights::of(const Scope& scope) {
     std::vector<std::vector<Natural>> points;  // by value
   };
   std::vector<Place> places;
-  double log_space = 0;  // of missing values: the integral of 1 over all they could be
+  double log_space = 0;  // for missing values: log of the number of values they could have
   for (std::size_t p = 0; p < group.ports.size(); ++p) {
     const Group::Port& port = group.ports[p];
     for (std::uint32_t q = scope.slot * port.terms; q < (scope.slot + 1) * port.terms; ++q) {
@@ -112,7 +112,7 @@ FactorWeights::Weights FactorWeights::of(const Scope& scope) {
       const std::size_t components = families.back().components();
       if (v.family.outcomes() > 0 || arrivals[p].size() % components != 0) continue;
       const Components arrival = Components(arrivals[p]).last(components);
-      if (!is_flat(arrival)) continue;  // a value that is missing is integrated over, here alone
+      if (!is_flat(arrival)) continue;  // a missing value is integrated over in this factor only
       if (network_.joins[e])
         fail("exact: observed variable '{}' has no value in this run, and joins factors; declare it with "
              "graph.variable(...) where it is unknown", v.name);

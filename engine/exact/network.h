@@ -1,4 +1,4 @@
-// The discrete part of a plan: elements of variables with finitely many values as nodes, factors as scopes over them.
+// The discrete part of a plan: elements of variables with finitely many values are nodes, factors are scopes over them.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +13,33 @@ inline constexpr std::uint32_t kNone = 0xffffffffu;
 
 struct Node {
   std::uint32_t element;  // its first component
-  std::uint32_t values;   // how many it can have
+  std::uint32_t values;  // number of possible values
 };
 
 // One slot of a factor, with its nodes in the order of the ports. Its other variables are observed.
 struct Scope {
   std::uint32_t group, slot;
-  std::uint32_t first, count;  // in Network::members
+  std::uint32_t first, count;  // in DiscreteGraph::members
 };
 
-// The value of every node in a run, kNone where it is unknown.
+// The value of every node in a run, kNowhere if unknown.
 using Values = std::vector<std::uint32_t>;
 
 struct Network {
   explicit Network(const PlanData& plan);
 
   std::vector<Node> nodes;
-  std::vector<std::uint32_t> node_at;  // by element; kNone where no node begins
+  std::vector<std::uint32_t> node_at;  // by element; kNowhere where no node begins
   std::vector<Scope> scopes;
   std::vector<std::uint32_t> members;
-  std::vector<std::uint8_t> joins;  // by element: factors meet there, two or more
+  std::vector<std::uint8_t> joins;  // by element: at least two factors meet there
 
   std::span<const std::uint32_t> nodes_of(const Scope& scope) const {
     return std::span(members).subspan(scope.first, scope.count);
   }
 };
 
-// What a state was given; an observed variable without a value is an Error.
+// Values observed in a state; an observed variable without a value is an Error.
 Values observed_values(const Network& network, const State& state);
 
 // f for every combination of the values of a scope's nodes, the last node innermost.

@@ -1,4 +1,4 @@
-// What is read from a state that exact has run.
+// Reads posteriors from a state that exact has run.
 #include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/uniform_01.hpp>
@@ -65,7 +65,7 @@ class Joints {
     return std::ranges::all_of(nodes, is_there) ? first : kNone;
   }
 
-  // From one clique, or from what the others are given each value of the first.
+  // Reads one clique, or conditions on each value of the first node and reads the others.
   std::vector<double> logs_of(const CliqueTables& tables, const std::vector<Hint>& hints,
                               std::span<const std::uint32_t> nodes) const {
     if (const std::uint32_t clique = common_clique(nodes); clique != kNone)
@@ -162,7 +162,7 @@ Assignments ExactPosterior::sample(std::size_t draws, std::uint64_t seed) const 
     double total = 0;
     for (const auto& x : weights) total += ratio(x, largest);
     double left = uniform(random) * total;
-    std::size_t last = 0;  // that is possible: rounding may leave something
+    std::size_t last = 0;  // last possible value: rounding may leave a remainder
     for (std::size_t i = 0; i < weights.size(); ++i) {
       const double share = ratio(weights[i], largest);
       if (share == 0) continue;

@@ -9,7 +9,8 @@ namespace dma::clique_tree {
 
 namespace {
 
-// A product of doubles beyond these may have lost digits, or lose them soon; all of it is done again then.
+// A product outside this range may have lost digits, or may lose them soon; everything is then recomputed in wide
+// numbers.
 constexpr double kSmallest = 1e-290, kLargest = 1e270;
 
 bool is_lost(double product, double a, double b) {
@@ -21,7 +22,8 @@ bool is_zero(const WideNumber& x) { return x.mantissa == 0; }
 double log_of(double x) { return std::log(x); }
 double log_of(const WideNumber& x) { return x.log(); }
 
-// Brings the largest near 1, without rounding, and sets the exponent that was taken out. False: others do not reach.
+// Scales the largest number to about 1 by a power of 2, and returns that exponent in `exponent`. False if small numbers
+// underflow.
 bool rescale(std::span<double> numbers, int& exponent) {
   exponent = std::ilogb(*std::ranges::max_element(numbers));
   const double factor = std::ldexp(1.0, -exponent);
@@ -36,8 +38,8 @@ bool rescale(std::span<WideNumber>, int&) { return true; }
 double scaled(double x, int exponent) { return std::ldexp(x, exponent); }
 WideNumber scaled(const WideNumber& x, int) { return x; }
 
-// The axes of a table and the step each of them takes in another table, 0 where that has no such axis. Neighbours that
-// can be walked as one are one.
+// An axis of a table, and its stride in another table, 0 if the other table lacks it. Adjacent axes with matching
+// strides are merged.
 struct Axis {
   std::size_t size, step, at = 0;
 };
@@ -49,8 +51,8 @@ void add_axis(std::vector<Axis>& axes, std::size_t size, std::size_t step) {
     axes.push_back({size, step});
 }
 
-// Calls visit(own, other, count, step) for all entries: count of them from `own` on, which meet those of the other
-// table from `other` on, `step` apart.
+// Calls visit(own, other, count, step) for all entries: runs of `count` entries from `own` on, which correspond to
+// entries of the other table from `other` on, `step` apart.
 template <class Visit>
 void walk(std::vector<Axis>& axes, std::size_t other, const Visit& visit) {
   if (axes.empty()) return visit(std::size_t{0}, other, std::size_t{1}, std::size_t{0});
@@ -70,7 +72,8 @@ void walk(std::vector<Axis>& axes, std::size_t other, const Visit& visit) {
   }
 }
 
-// How the table of a clique meets one over `nodes`, the last innermost; where that begins, by what is known.
+// Computes how the table of a clique maps to one over `nodes`, the last innermost; returns the first entry, given the
+// known values.
 std::size_t meet(const Problem& problem, const Clique& clique, std::span<const std::uint32_t> nodes,
                  std::vector<Axis>& axes) {
   std::vector<std::size_t> steps(clique.nodes.size());
@@ -136,7 +139,7 @@ bool Propagation<Number>::multiply(std::uint32_t clique, std::span<const std::ui
   return !lost;
 }
 
-// exp(logs), the largest being 1.
+// exp(logs), scaled to a largest value of 1.
 template <class Number>
 bool Propagation<Number>::multiply_logs(std::uint32_t clique, std::span<const std::uint32_t> nodes,
                                         std::span<const double> logs) {
@@ -167,7 +170,7 @@ bool Propagation<Number>::multiply_factors(std::uint32_t clique, FactorWeights& 
   return is_whole;
 }
 
-// Factors whose nodes are all known.
+// Multiplies in the factors whose nodes are all known.
 template <class Number>
 void Propagation<Number>::add_known(FactorWeights& weights) {
   for (const std::uint32_t s : problem_.tree.known) {

@@ -5,7 +5,7 @@
 //   distribute  every clique, parents first: table *= (the parent's table summed over what is not shared) / message;
 //               each table is then the joint of its nodes, up to one scale for all of them
 //
-// In doubles, each message scaled by a power of 2. A product that underflows is noticed, and the caller begins again in
+// Computed in doubles, with each message scaled by a power of 2. If a product underflows, the caller starts again in
 // wide numbers: a zero is always a true zero.
 #pragma once
 
@@ -19,13 +19,13 @@
 
 namespace dma::clique_tree {
 
-// What is known of a node beside its factors: the log of a weight for each of its values.
+// A message to a node from outside its factors: log weights of its values.
 struct Hint {
   std::uint32_t node;
   std::vector<double> logs;
 };
 
-// What one run is about: all of it outlives the tables.
+// Inputs of one run; they must outlive the tables.
 struct Problem {
   const Network& network;
   const CliqueTree& tree;
@@ -37,18 +37,18 @@ class Propagation {
  public:
   explicit Propagation(const Problem& problem);
 
-  // By sums, or by maxima. False: doubles do not reach.
+  // Sums or maxima. Returns false if doubles underflow.
   bool collect(const State& state, std::span<const Hint> hints, bool by_maxima = false);
   bool distribute();
-  // After collect: log of the sum (the maximum) of the product of all factors; -inf if every combination is forbidden.
+  // After collect: log of the sum (or maximum) of the product of all factors; -inf if every combination is forbidden.
   double log_total() const { return log_total_; }
   // After distribute: log of the probability of every combination of values of some nodes of one clique, the last
   // innermost.
   std::vector<double> log_marginal(std::uint32_t clique, std::span<const std::uint32_t> nodes) const;
 
-  // Chooses values, parents first: `choose` is given the weights of the own nodes of a clique, given what it shares,
-  // and picks one. After collect by maxima the largest is of the most probable combination; after distribute the
-  // weights are probabilities, up to a scale.
+  // Chooses values, parents first: `choose` gets the weights of a clique's own nodes, given the nodes it shares with
+  // its parent, and returns an index. After collect by maxima the largest weight belongs to the most probable
+  // combination; after distribute the weights are probabilities up to a scale.
   using Choose = std::function<std::size_t(std::span<const Number>)>;
   void assign(Values& values, const Choose& choose) const;
 
@@ -72,9 +72,9 @@ class Propagation {
   bool multiply(std::uint32_t clique, std::span<const std::uint32_t> nodes, std::span<const Other> other);
 
   Problem problem_;
-  std::vector<std::size_t> first_, first_message_;  // of each clique
+  std::vector<std::size_t> first_, first_message_;  // by clique
   std::vector<Number> tables_, messages_;
-  std::vector<int> exponents_;  // of each clique: its message is 2^exponent times what is stored
+  std::vector<int> exponents_;  // by clique: its message is 2^exponent times the stored one
   double log_scale_ = 0, log_total_ = 0;
   std::vector<Number> converted_, sums_;
 };

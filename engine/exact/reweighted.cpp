@@ -11,7 +11,7 @@
 
 namespace dma::clique_tree {
 
-// Calls visit(entry) for every combination of values of these nodes, the last innermost; it stands in at_ meanwhile.
+// Calls visit(entry) for every combination of values of these nodes, the last innermost; at_ holds the combination.
 template <class Visit>
 void Reweighted::for_each(std::span<const std::uint32_t> nodes, const Visit& visit) {
   for (const std::uint32_t v : nodes) at_[v] = 0;
@@ -24,7 +24,7 @@ void Reweighted::for_each(std::span<const std::uint32_t> nodes, const Visit& vis
   for (const std::uint32_t v : nodes) at_[v] = kNone;
 }
 
-// Of what is in at_, in a table over these nodes.
+// Index of the combination in at_ in a table over these nodes.
 std::size_t Reweighted::place(std::span<const std::uint32_t> nodes) const {
   std::size_t out = 0;
   for (const std::uint32_t v : nodes) out = out * network_.nodes[v].values + at_[v];
@@ -82,7 +82,7 @@ void Reweighted::add(std::vector<std::uint32_t> nodes, std::vector<double> logs)
   }
 }
 
-// Those that few forests have stand first in the next one: fractions come out as equal as loops allow.
+// Factors in few forests come first in the next forest, so that the fractions are as equal as loops allow.
 void Reweighted::draw_forests() {
   constexpr std::size_t kForests = 64;
   std::vector<std::uint32_t> order(regions_.size()), leader(network_.nodes.size()), met;
@@ -115,7 +115,7 @@ void Reweighted::draw_forests() {
     regions_[r].rho = static_cast<double>(count[r]) / static_cast<double>(forests);
 }
 
-// Normalised; returns the sum of log Z_i.
+// Normalises the beliefs; returns the sum of log Z_i.
 double Reweighted::refresh_beliefs() {
   beliefs_ = weights_;
   for (const Region& region : regions_)
@@ -134,7 +134,7 @@ double Reweighted::refresh_beliefs() {
   return sum;
 }
 
-// log r_ai of all nodes of a region: what g_a prod b_j sums to, b_i included, divided by b_i.
+// log r_ai for all nodes of a region: the sum of g_a prod b_j, b_i included, divided by b_i.
 void Reweighted::find_ratios(const Region& region) {
   totals_.resize(region.logs.size());
   largest_.assign(region.sent.size(), -HUGE_VAL);
@@ -166,7 +166,7 @@ void Reweighted::find_ratios(const Region& region) {
 }
 
 double Reweighted::sweep() {
-  constexpr double kStep = 0.5;  // of the way to the next message, where there are loops
+  constexpr double kStep = 0.5;  // fraction of the step to the next message, on graphs with loops
   double change = 0;
   refresh_beliefs();
   for (std::size_t turn = 0; turn < 2 * regions_.size(); ++turn) {
@@ -217,7 +217,7 @@ void Reweighted::add_others(const Region& region, std::uint32_t node, const Beli
   });
 }
 
-// E_q[log f] - E_q[log q], from these q on. -inf: a combination that q allows is forbidden.
+// E_q[log f] - E_q[log q], maximised node by node from these q. -inf: q allows a forbidden combination.
 double Reweighted::mean_field(Beliefs q) {
   constexpr int kLimit = 200;
   constexpr double kSettled = 1e-9;
@@ -246,7 +246,7 @@ double Reweighted::mean_field(Beliefs q) {
   return bound;
 }
 
-// From the beliefs, and from one combination: each node in turn at the value that is best beside those already chosen.
+// Two starts: the beliefs, and one combination that gives each node in turn the best value beside those already chosen.
 double Reweighted::lower_bound() {
   Beliefs q = beliefs_;
   for (std::vector<double>& b : q)

@@ -20,7 +20,7 @@ bool passes_over(Propagation<Number>& tables, const State& state, std::span<cons
   return passes != Passes::both || tables.log_total() == -HUGE_VAL || tables.distribute();
 }
 
-// What shared variables have learned elsewhere.
+// Adds the cavities of shared variables.
 void add_cavities(const Network& network, const State& state, std::vector<Hint>& hints) {
   for (const auto& v : state.plan()->variables) {
     if (!v.shared || v.observed || v.family.outcomes() == 0) continue;
@@ -144,8 +144,8 @@ Report ExactSolver::run(State& state, const RunOptions&) const {
 
 double ExactSolver::log_evidence(const State& state) const { return ExactPosterior(state).log_evidence(); }
 
-// A few observations that are impossible together, none of which can be left out: the last that makes those before it
-// impossible is one of them, and so on with those before it.
+// Finds a minimal set of observations that are impossible together: the last one that makes its predecessors impossible
+// belongs to it; repeat with its predecessors.
 void ExactSolver::refuse_impossible(const State& state, const CliqueMemory& memory) const {
   std::vector<std::uint32_t> candidates, needed;
   for (std::uint32_t v = 0; v < memory.values.size(); ++v)
@@ -168,7 +168,7 @@ void ExactSolver::refuse_impossible(const State& state, const CliqueMemory& memo
       needed.push_back(candidates[possible]);
       candidates.resize(possible);
     }
-  } catch (const Error&) {  // with less observed the cliques are too wide
+  } catch (const Error&) {  // with fewer observations the cliques are too wide
     needed.insert(needed.end(), candidates.begin(), candidates.end());
     advice = "change some of these observations";
   }
@@ -198,7 +198,7 @@ ReweightedSolver::ReweightedSolver(Network network, std::shared_ptr<const Hangin
   if (options.limit < 1) fail("tree_reweighted: the limit is {} sweeps; at least 1 is expected", options.limit);
   double bytes = 0;
   for (const Scope& scope : network_.scopes) {
-    double own = 2 * sizeof(double);  // the table, and what it sums to
+    double own = 2 * sizeof(double);  // the table, and its sums
     for (const std::uint32_t v : network_.nodes_of(scope)) own *= network_.nodes[v].values;
     bytes += own;
   }

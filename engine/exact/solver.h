@@ -1,4 +1,4 @@
-// Runs of a clique tree: what a State keeps of them.
+// Runs of a clique tree, and the memory that a State keeps for them.
 #pragma once
 
 #include <memory>
@@ -15,23 +15,23 @@ namespace dma::clique_tree {
 
 using CliqueTables = std::variant<Propagation<double>, Propagation<WideNumber>>;
 
-enum class Passes { sums, both, maxima };  // collect alone, collect and distribute, collect by maxima
-// In doubles, or in wide numbers where they do not reach.
+enum class Passes { sums, both, maxima };  // collect; collect and distribute; collect by maxima
+// Computes in doubles, or in wide numbers if doubles underflow.
 CliqueTables propagate(const Problem& problem, const State& state, std::span<const Hint> hints, Passes passes);
 double log_total(const CliqueTables& tables);
 
 class DiscreteMemory : public SolverMemory {
  public:
   Values values;
-  std::optional<State> parts;  // of what is not discrete
+  std::optional<State> parts;  // state of the hanging parts
   Hanging::Found found;
-  std::vector<Natural> mixed;  // Gaussian beliefs of it, by element
+  std::vector<Natural> mixed;  // Gaussian beliefs of hanging elements
   std::vector<Hint> hints;
   std::vector<std::vector<double>> log_beliefs;  // by node
   bool is_solved = false;
 };
 
-// What all solvers of discrete variables share: what hangs on them, and their beliefs.
+// Base of all solvers of discrete variables: handles hanging parts and beliefs.
 class DiscreteSolver : public Solver {
  public:
   DiscreteSolver(Network network, std::shared_ptr<const Hanging> hanging)
@@ -41,18 +41,18 @@ class DiscreteSolver : public Solver {
 
  protected:
   void make_parts(DiscreteMemory& memory) const;
-  // What is observed, and what is known of nodes beside their factors. Returns the values of the run before.
+  // Reads observations and cavities, and sends messages up the hanging parts. Returns the values of the previous run.
   Values begin(const State& state, DiscreteMemory& memory) const;
-  // Tells what hangs there the beliefs that were found.
+  // Sends the beliefs down the hanging parts.
   void end(DiscreteMemory& memory) const;
 
   Network network_;
-  std::shared_ptr<const Hanging> hanging_;  // null: everything unknown is discrete
+  std::shared_ptr<const Hanging> hanging_;  // null: all unknowns are discrete
 };
 
 class CliqueMemory : public DiscreteMemory {
  public:
-  std::shared_ptr<const CliqueTree> tree;  // the plan's, or one of this state's own, where a value is missing
+  std::shared_ptr<const CliqueTree> tree;  // the plan's, or this state's own if a value is missing
   std::optional<CliqueTables> tables;
 };
 
@@ -73,7 +73,7 @@ class ExactSolver : public DiscreteSolver {
   [[noreturn]] void refuse_impossible(const State& state, const CliqueMemory& memory) const;
 
   ExactOptions options_;
-  Values as_compiled_;  // kNone where a node is not observed
+  Values as_compiled_;  // kNowhere for nodes that are not observed
   std::shared_ptr<const CliqueTree> tree_;
 };
 
@@ -95,7 +95,7 @@ class ReweightedSolver : public DiscreteSolver {
   ReweightedOptions options_;
 };
 
-// Of a state that exact has run as it is; an Error for any other.
+// Memory of a state that exact has run; an Error for any other.
 const CliqueMemory& solved_cliques(const State& state);
 const ExactSolver& solver_of(const PlanData& plan);
 

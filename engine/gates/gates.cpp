@@ -20,22 +20,22 @@ namespace dma {
 namespace {
 
 struct Alternative {
-  std::vector<GateCase> cases;         // of every chooser
-  std::vector<std::uint32_t> factors;  // of the whole graph that count here, in the order of the plan's
-  std::vector<std::uint32_t> given;    // ... and are no part of the plan: all their variables are
-  std::vector<std::uint8_t> exists;    // by variable: one of them meets it
+  std::vector<GateCase> cases;  // value of every chooser
+  std::vector<std::uint32_t> factors;  // indices of the factors that count here, in the order of the plan's
+  std::vector<std::uint32_t> given;  // ... of factors outside the plan, because all their variables are given
+  std::vector<std::uint8_t> exists;  // by variable: it has a factor here
   Plan plan;
 };
 
 class GateMemory : public SolverMemory {
  public:
-  std::vector<State> states;    // of every alternative
-  std::vector<double> weights;  // their probabilities; empty: nothing was run
+  std::vector<State> states;  // one per alternative
+  std::vector<double> weights;  // their probabilities; empty before the first run
   double log_evidence = 0;
-  std::string why;              // it is not exact; empty: it is
+  std::string why;  // reason why the answer is not exact; empty: it is exact
 };
 
-// The worse, the larger.
+// Larger is worse.
 int badness(Report::Stop stop) {
   using enum Report::Stop;
   constexpr Report::Stop kOrder[] = {exact, converged, approximate, interrupted, limit, singular, diverged};
@@ -58,7 +58,7 @@ class GateSolver : public Solver {
 
  private:
   static GateMemory& memory_of(const State& state) { return static_cast<GateMemory&>(*state.solver_memory()); }
-  // The log of what the state says of a chooser, by its value or, of a shared one, its cavity.
+  // Log probability of a chooser's value in the state; for a shared variable, in its cavity.
   static double log_known(const State& state, const GateCase& one) {
     const PlanData::Variable v = state.plan()->variable(one.variable);
     std::vector<Natural> known(v.size);
@@ -66,12 +66,12 @@ class GateSolver : public Solver {
     const double value = one.value;
     return is_flat(known) ? 0 : v.family->log_density(known, {&value, 1});
   }
-  // Gives the state of an alternative all it needs.
+  // Copies observations, tables and cavities to the state of an alternative.
   void prepare(const State& whole, const Alternative& alternative, State& state) const;
-  // The log of the product of the factors that are given.
+  // Log of the product of the factors whose variables are all given.
   static double log_given(const State& whole, const Alternative& alternative, const State& state);
   std::string text(const State& state) const;
-  // Of one that no factor of the case meets: its value, or what is known elsewhere.
+  // Belief of a variable that has no factor in this case.
   static Belief in_case(const State& state, VariableId variable) {
     const PlanData::Variable v = state.plan()->variables[variable.value];
     if (!v.eliminated) return state.belief({variable.value});
@@ -156,7 +156,7 @@ Report GateSolver::run(State& state, const RunOptions& options) const {
       const Report report = dma::run(a.plan, memory.states[i], own);
       messages += report.messages;
       if (badness(report.stop) >= badness(worst.stop)) worst = report;
-    } catch (const Contradiction&) {  // it cannot be
+    } catch (const Contradiction&) {  // the case has probability 0
       continue;
     }
     const Evidence found = evidence(a.plan, memory.states[i]);
@@ -167,7 +167,7 @@ Report GateSolver::run(State& state, const RunOptions& options) const {
   if (memory.log_evidence == -kInfinity)
     throw Contradiction("what is observed has probability zero in every case of the gates; change an observation");
   if (worst.stop != Report::Stop::exact && memory.why.empty()) memory.why = "a case was not solved exactly";
-  // Evidence weighs the cases: beliefs are no better than it is.
+  // The beliefs are weighted by the evidence, so they are exact only if it is.
   if (worst.stop == Report::Stop::exact && !memory.why.empty())
     worst.stop = Report::Stop::approximate, worst.why = "approximate: so is the evidence that weighs the cases";
   to_fractions(logs);
@@ -229,7 +229,7 @@ Belief GateSolver::belief(const State& state, VariableId variable) const {
   return {v.name, v.family, std::move(out)};
 }
 
-// The variables that choose, each with the number of its values.
+// The variables that choose, each with its number of values.
 std::vector<GateCase> choosers_of(const Graph& graph, const Registry& registry) {
   constexpr double kMostCases = 1024;
   std::vector<GateCase> choosers;
@@ -292,7 +292,8 @@ Alternative make_alternative(const Graph& graph, const Gates& gates, const Regis
   for (std::uint32_t i = 0; i < graph.variables().size(); ++i) {
     const Graph::Variable v = graph.variables()[i];
     out.exists[i] |= v.shared;
-    (void)(!out.exists[i]                           ? part.observed(v.name, v.size)  // of a value that nobody asks for
+    // the value of a variable that does not exist here is never read
+    (void)(!out.exists[i]                           ? part.observed(v.name, v.size)
            : v.observed || is_chosen(VariableId{i}) ? part.observed(v.name, v.size, v.family)
            : v.shared                               ? part.shared(v.name, v.size, v.family)
                                                     : part.variable(v.name, v.size, v.family));
@@ -304,7 +305,7 @@ Alternative make_alternative(const Graph& graph, const Gates& gates, const Regis
     part.factor_like(factor, std::move(connections));
   }
   CompileOptions own = options;
-  own.fuse = false, own.is_part = true;  // parameters and beliefs are those of the factors as they were given
+  own.fuse = false, own.is_part = true;  // the user reads parameters and beliefs of the original factors
   std::erase_if(own.unobserved, [&](VariableId v) {
     return !out.exists[v.value] || is_chosen(v);
   });
@@ -329,7 +330,7 @@ Plan compile(const Graph& graph, const Gates& gates, const Registry& registry, c
   }
   auto kept_registry = std::make_shared<const Registry>(registry);
   CompileOptions methods = options;
-  methods.is_part = true;  // one that chooses may do nothing else
+  methods.is_part = true;  // a chooser has no other factor
   methods.kind_methods.merge(methods_of_kinds(graph, *kept_registry, options.method));
   Draft draft(resolve(graph.without_gates(), *kept_registry, methods));
   refuse_given_tables(draft.graph, "gates");

@@ -8,9 +8,10 @@
 //   const Plan plan = compile(g, gates(forward_backward()), standard_registry());
 //
 // Every combination of values of such variables is a case: the graph with those values observed and the factors that
-// count there, solved by the rule that gates() is given. Beliefs are those of the cases, mixed by their evidence; in a
-// family that has no mixtures, by mean and variance. What no factor of a case meets does not exist in it, and is
-// believed given the others; a shared variable exists always. The answer is exact where each case has an exact one.
+// count there, solved by the rule passed to gates(). Beliefs are mixtures of the cases' beliefs, weighted by evidence;
+// families without mixtures match mean and variance. A variable that has no factor in a case does not exist in it, and
+// its belief comes from the other cases; a shared variable always exists. The answer is exact if the answer of every
+// case is.
 #pragma once
 
 #include <functional>
@@ -23,12 +24,13 @@ namespace dma {
 
 struct Gates {
   std::function<Plan(const Graph&, const Registry&, const CompileOptions&)> compile_case;
-  bool is_gaussian = false;  // the rule takes no factors among discrete variables; of given ones they are counted here
+  // the rule takes no factors among discrete variables: gates() evaluates those with given values
+  bool is_gaussian = false;
 };
 
 struct Joint;
 
-// By a schedule, by exact() or by joint(), to which a case is Gaussian.
+// The rule is a schedule, exact() or joint(); for joint(), each case must be Gaussian.
 template <class Rule>
 Gates gates(Rule rule) {
   return {[rule = std::move(rule)](const Graph& graph, const Registry& registry, const CompileOptions& options) {
@@ -37,10 +39,10 @@ Gates gates(Rule rule) {
           std::is_same_v<Rule, Joint>};
 }
 
-// An Error names what has too many cases together.
+// Throws an Error that names the variables with too many cases together.
 Plan compile(const Graph& graph, const Gates& gates, const Registry& registry, const CompileOptions& options = {});
 
-// By the rule itself where every factor counts always.
+// Uses the rule itself if the graph has no gates.
 template <class Rule>
 Plan compile_with_gates(const Graph& graph, const Rule& rule, const Registry& registry, const CompileOptions& options) {
   return graph.has_gates() ? compile(graph, gates(rule), registry, options) : compile(graph, rule, registry, options);

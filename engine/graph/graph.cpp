@@ -18,17 +18,17 @@ namespace dma {
 
 namespace {
 
-// Of a factor whose connections are plain.
+// Calls `use` for each end of a factor with plain connections.
 template <class Factors, class Ends, class Use>
 void for_each_end(const Factors& factors, const Ends& ends, std::size_t factor, const Use& use) {
   const std::size_t end = factor + 1 < factors.size() ? factors[factor + 1].first_end : ends.size();
   for (std::size_t i = factors[factor].first_end; i < end; ++i) use(ends[i]);
 }
 
-// A variable has messages to and from several factors, and all of them are counted together.
+// A variable has messages to and from several factors, and all are counted together in 32 bits.
 constexpr std::size_t kLargestVariable = kLargestSize / 4;
 
-// A stem that ends in a digit is set apart: number 2 of "log1" is not number 12 of "log".
+// A stem that ends in a digit gets a separator: number 2 of "log1" is not number 12 of "log".
 std::string numbered(std::string_view stem, std::uint64_t number) {
   const fmt::format_int digits(number);
   const bool apart = !stem.empty() && ((stem.back() >= '0' && stem.back() <= '9') || stem.back() == '_');
@@ -37,7 +37,7 @@ std::string numbered(std::string_view stem, std::uint64_t number) {
   return name.append(stem).append(apart ? "_" : "").append(digits.data(), digits.size());
 }
 
-// "v3", or the next number that the user has not taken.
+// "v3", or the next numbered name that the user has not taken.
 template <class Names>
 std::string name_by_number(std::string_view stem, std::uint32_t id, Names& names) {
   std::string name = numbered(stem, id);
@@ -47,7 +47,7 @@ std::string name_by_number(std::string_view stem, std::uint32_t id, Names& names
   return name;
 }
 
-// Where a text stands in a table of few, and now does.
+// Index of `text` in a small table; appends it if missing.
 std::uint32_t number_in(std::deque<std::string>& table, std::string_view text) {
   for (std::uint32_t i = 0; i < table.size(); ++i)
     if (table[i] == text) return i;
@@ -55,7 +55,7 @@ std::uint32_t number_in(std::deque<std::string>& table, std::string_view text) {
   return static_cast<std::uint32_t>(table.size() - 1);
 }
 
-// To the bit; of lists of one number each.
+// Bitwise equality of two lists of one number each.
 bool is_same(const ParameterList& a, const ParameterList& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
     return std::bit_cast<std::uint64_t>(x.second.numbers[0]) == std::bit_cast<std::uint64_t>(y.second.numbers[0]) &&
@@ -86,8 +86,8 @@ void Graph::rename(bool of_variables, std::uint32_t i, std::string name) {
   specials_[i].given_name = std::move(name);
 }
 
-// The position of the node of that name. Numbered names end in it ("v17", "product3"), and so need no entry among the
-// names.
+// Position of the node with that name. Numbered names end in their position ("v17", "product3") and need no entry in
+// the table.
 std::optional<std::uint32_t> Graph::position(bool of_variables, const std::string& wanted) const {
   const Names& names = of_variables ? variable_names_ : factor_names_;
   if (const auto found = names.find(wanted); found != names.end()) return found->second.position;
@@ -108,8 +108,8 @@ std::uint32_t Graph::find(bool of_variables, std::string_view wanted) const {
   fail("no {} '{}' in this graph{}", of_variables ? "variable" : "factor", wanted, suggestion(wanted, known));
 }
 
-// A name the user gives to two things is an Error. One that was only a number so far makes way, for a number nobody
-// has.
+// Reserves a name for the user. A name the user gives twice is an Error. A numbered name that collides gets another
+// number.
 void Graph::take_name(bool of_variables, const std::string& name) {
   Names& names = of_variables ? variable_names_ : factor_names_;
   if (!is_plain_text(name))
@@ -124,14 +124,14 @@ void Graph::take_name(bool of_variables, const std::string& name) {
   names.insert_or_assign(name, Named{static_cast<std::uint32_t>(nodes)});
   if (!holder) return;
   const std::string_view stem = of_variables ? std::string_view("v") : kinds_[factors_[*holder].kind];
-  std::uint64_t number = nodes + 1;  // the name of a later position would be taken from it in turn
+  std::uint64_t number = nodes + 1;  // start beyond all positions, whose names would collide in turn
   std::string free = numbered(stem, number);
   while (position(of_variables, free)) free = numbered(stem, ++number);
   names.emplace(free, Named{*holder, true});
   rename(of_variables, *holder, std::move(free));
 }
 
-// Marks may come again after 65,535 graphs: two of them may then be taken for one, never one for two.
+// Marks repeat after 65,535 graphs: two graphs may then share a mark, but one graph never has two.
 std::uint16_t Graph::next_mark() {
   static std::atomic<std::uint32_t> made = 0;
   return static_cast<std::uint16_t>(made++ % 0xffff + 1);
@@ -262,13 +262,12 @@ VariableId Graph::shared(std::string_view name, std::size_t size, std::string_vi
   return add(name, size, family, false, true);
 }
 
-// The number of a list of parameters, from 1. In a model of many nodes most have the one of a node just before, and
-// share it.
+// Index of a list of parameters, from 1. In a large model most lists equal that of a recent factor and are shared.
 std::uint32_t Graph::number_of(ParameterList&& parameters) {
   if (parameters.empty()) return 0;
   std::uint64_t hash = parameters.size();
   for (const auto& [name, value] : parameters) {
-    if (value.numbers.size() != 1) hash = 0;  // it is kept as it is
+    if (value.numbers.size() != 1) hash = 0;  // only lists of one number are shared
     else if (hash != 0)
       hash = (hash ^ std::bit_cast<std::uint64_t>(value.numbers[0])) * 0x9e3779b97f4a7c15u + name.size();
   }

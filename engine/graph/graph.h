@@ -1,7 +1,7 @@
 // graph/: the model as its author writes it. May include messages/ and support/.
 //
-// The model as the user writes it: named variables and factors, connected through index maps. Nothing is checked
-// against a registry and nothing is computed here; compile() does that.
+// A Graph has named variables and factors, connected through index maps. It checks nothing against a registry and
+// computes nothing; compile() does that.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@
 
 namespace dma {
 
-// Which of a graph's nodes: its position, and the mark of the graph that made it. Without a mark (VariableId{3}) it is
-// of whatever graph it is given to.
+// Position of a node, and the mark of the graph that made it. An id without a mark (VariableId{3}) is valid for any
+// graph.
 template <class Node>
 struct NodeId {
   std::uint32_t value;
@@ -44,7 +44,7 @@ enum class Reach : std::uint8_t {
   row,         // slot s -> element s / C      (R elements)
   column,      // slot s -> element s % C      (C elements)
   all_to_one,  // slot s -> element 0          (1 element)
-  gather,      // slot s -> element table[s]
+  gather,  // like gather, with a table that is data (see given())
   shift,       // slot t -> element t - lag    (see shift())
   given,       // as gather, with a table that is data (see given())
 };
@@ -60,9 +60,10 @@ struct Connection {
   [[no_unique_address]] VariableId variable;
   Reach reach = Reach::identical;
   MostlyEmpty<std::string> port;                  // empty: by position
-  MostlyEmpty<std::vector<std::uint32_t>> table;  // for gather; of a shift the lag, of a given table its length
+  // for gather: the table; for a shift: the lag; for a given table: its length
+  MostlyEmpty<std::vector<std::uint32_t>> table;
 
-  // Entries of the table, which may not be known yet.
+  // Number of table entries; a given table may not be known yet.
   std::size_t entries() const { return reach == Reach::given ? table[0] : table.size(); }
   std::int32_t lag() const { return reach == Reach::shift ? static_cast<std::int32_t>(table[0]) : 0; }
 };
@@ -71,12 +72,12 @@ inline Connection row(VariableId v) { return {v, Reach::row}; }
 inline Connection column(VariableId v) { return {v, Reach::column}; }
 inline Connection all_to_one(VariableId v) { return {v, Reach::all_to_one}; }
 Connection gather(VariableId v, std::vector<std::uint32_t> table);
-// A gather whose table of that many entries is data: given to every State (State::set_table), or with every example
+// A gather whose table of that many entries is data, passed to every State (State::set_table) or with every example
 // (learn/data.h). A season of games is then the graph of one game.
 Connection given(VariableId v, std::size_t entries = 1);
-// Slot t reads element t - lag: the one before it, or those lag before (after it, if lag is negative). Of variables of
-// T elements the plate then has the slots t for which every end has an element: {shift(x), x} is the T - 1 steps of a
-// chain. Plain ends have T elements as well, or one for each slot.
+// Slot t reads element t - lag (a later one if lag is negative). On variables of T elements the plate has the slots t
+// for which every end has an element: {shift(x), x} is the T - 1 steps of a chain. Plain ends have T elements, or one
+// per slot.
 Connection shift(VariableId v, std::int32_t lag = 1);
 
 // A parameter's value: one number for the whole plate, or one per slot (per term for a per-term parameter).
@@ -96,16 +97,16 @@ struct GateCase {
 
 struct FactorOptions {
   std::string name = {};    // empty: the kind and a number
-  std::string method = {};  // empty: the method of the run
-  // The fraction of a message's old value that stays in the new one, in [0, 1), where messages are sent again and
-  // again; nothing: as the schedule says.
+  std::string method = {};  // empty: the run's method
+  // Damping: the fraction of a message's old value that stays in the new one, in [0, 1), where messages are sent
+  // repeatedly; none: the schedule's damping.
   std::optional<double> damping = {};
-  // The factor counts only where all of these are so: a gate (engine/gates/gates.h); nothing: always.
+  // The factor counts only if all these cases hold: a gate (engine/gates/gates.h); empty: always.
   std::vector<GateCase> when = {};
 };
-inline constexpr double kDampedBySchedule = -1;  // of a factor that says nothing of its own
+inline constexpr double kDampedBySchedule = -1;  // damping of a factor without its own
 
-// The connections of a factor. Most are plain, and of those a graph keeps the numbers of the variables alone.
+// The connections of a factor. For plain connections, the majority, the graph stores only the variables' numbers.
 class Connections {
  public:
   Connections() = default;
@@ -127,10 +128,10 @@ class Connections {
 
 class Graph {
  public:
-  // Variables and factors as they are looked at. What they point to lives as long as the graph, until it is added to.
+  // Read-only views of variables and factors. Their pointers stay valid until the graph is changed.
   struct Nameless {
     std::uint32_t size = 1;
-    std::string_view family;  // as the registry names it: "gamma", "categorical(3)"; empty: Gaussian
+    std::string_view family;  // name in the registry: "gamma", "categorical(3)"; empty: Gaussian
     bool observed = false;
     bool shared = false;
   };
@@ -140,7 +141,7 @@ class Graph {
   struct Factor {
     std::string_view kind;
     std::uint32_t number = 0;
-    std::string_view given_name;  // empty: the kind and the number
+    std::string_view given_name;  // empty: named by kind and number
     std::string_view method;
     Connections connections;
     std::span<const ParameterList::value_type> parameters;
@@ -151,17 +152,17 @@ class Graph {
   };
 
   // An array of `size` independent variables of one family, which the registry of compile() must know. An empty name is
-  // replaced by a number, and by another one should somebody later give that name to something else.
+  // replaced by a numbered one, which changes if the user later gives that name to another node.
   VariableId variable(std::string_view name, std::size_t size = 1, std::string_view family = {});
   // A variable whose value is given to every State before it runs.
   VariableId observed(std::string_view name, std::size_t size = 1, std::string_view family = {});
-  // A variable whose belief outlives one example: weights, skills (see learn.h).
+  // A variable whose belief is kept from example to example: weights, skills (see learn.h).
   VariableId shared(std::string_view name, std::size_t size = 1, std::string_view family = {});
 
-  // What people call the values 0, 1, ... of a discrete variable; as many as it has, each another one.
+  // Names of the values 0, 1, ... of a discrete variable; all different, one per value.
   void name_categories(VariableId id, std::vector<std::string> names);
   std::span<const std::string> categories(VariableId id) const;  // empty: they have no names
-  // The value of that name, or a number as text; anything else is an Error that offers the nearest one.
+  // The value with that name, or a number as text; anything else is an Error that suggests the nearest name.
   double category(VariableId id, std::string_view name) const;
 
   FactorId factor(std::string_view kind, std::initializer_list<Connection> connections, ParameterList parameters = {},
@@ -173,12 +174,12 @@ class Graph {
     return add(kind, {std::move_iterator(connections.begin()), std::move_iterator(connections.end())},
                std::move(parameters), std::move(options));
   }
-  // One like that of another graph, at variables of this one, without its gate.
+  // Copies a factor of another graph, without its gate, to variables of this one.
   FactorId factor_like(const Factor& other, std::vector<Connection> connections);
 
-  GateCase gate_case(VariableId variable, double value) const;  // an Error where that is no whole number from 0 on
+  GateCase gate_case(VariableId variable, double value) const;  // `value` must be a whole number from 0 on
   bool has_gates() const { return has_gates_; }
-  Graph without_gates() const;  // the same factors, all of which count always
+  Graph without_gates() const;  // the same factors without their gates
 
  private:
   Variable variable_at(std::size_t i) const;
@@ -192,34 +193,34 @@ class Graph {
   Variable operator[](VariableId id) const;  // an id of another graph is an Error
   Factor operator[](FactorId id) const;
 
-  // By name; an unknown name is an Error that offers the nearest one.
+  // Finds a variable by name; an unknown name is an Error that suggests the nearest one.
   VariableId find_variable(std::string_view name) const;
   FactorId find_factor(std::string_view name) const;
-  // Null where a variable has nothing but its number for a name.
+  // Null if the variable has only a numbered name.
   const std::string* given_name(VariableId id) const {
     check(id);
     const std::uint32_t name = variables_[id.value].name;
     return name == 0 ? nullptr : &names_[name - 1];
   }
   NodeName name(VariableId id) const { return {given_name(id), id.value}; }
-  // For those who look at millions: without making up a name for it; and into one place, again and again.
+  // Fast access for loops over millions of nodes: formats no name, and can reuse one object.
   Nameless without_name(VariableId id) const;
   void read(std::size_t i, Factor& factor) const;
-  // Of a factor with nothing of its own but a kind, parameters and the variables at its ports, each the identical map
-  // on the next port. Equal lists of parameters are mostly one.
+  // A factor with only a kind, parameters and the variables at its ports, each connected by the identical map. Most
+  // lists of parameters are shared.
   struct PlainFactor {
     using Variables = ShortList<std::uint32_t, 4>;
     const std::string* kind = nullptr;
     const ParameterList* parameters = nullptr;  // null: none
     Variables variables;
   };
-  bool read(std::size_t i, PlainFactor& factor) const;  // false, and nothing is read, if it is not such a factor
+  bool read(std::size_t i, PlainFactor& factor) const;  // false if the factor is not plain; `factor` is then unchanged
 
-  // In every id it gives; copies of a graph have the same, so that ids mean the same in them.
+  // Stored in every id; copies of a graph share it, so ids of one are valid in the other.
   std::uint16_t mark() const { return mark_; }
 
  private:
-  // As they are kept: numbers in tables of the graph, from 1, where 0 is the usual.
+  // Stored form: indices into tables of the graph, from 1; 0 is the default.
   struct VariableRecord {
     std::uint32_t size = 1;
     std::uint32_t name = 0;
@@ -227,30 +228,30 @@ class Graph {
     bool observed = false, shared = false;
   };
   struct FactorRecord {
-    std::uint32_t first_end = 0;  // in ends_: where the variables of plain connections begin
+    std::uint32_t first_end = 0;  // index into ends_ of the first variable of plain connections
     std::uint32_t parameters = 0;
     std::uint32_t kind : 31 = 0;
     std::uint32_t is_special : 1 = 0;
   };
-  // What few factors have: a name, a method, a damping or a gate of their own, or connections that are not plain.
+  // Rarely used fields of a factor: its own name, method, damping or gate, or connections that are not plain.
   struct Special {
     std::string given_name, method;
     double damping = kDampedBySchedule;
     ShortList<Connection, 2> connections;
     std::vector<GateCase> when;
   };
-  // Names the user gave, and numbered ones that are not simply the stem and the position.
+  // Names given by the user, and numbered names whose number is not the position.
   struct Named {
     std::uint32_t position;
     bool by_number = false;
   };
   using Names = std::unordered_map<std::string, Named>;
-  // Grow by blocks: nothing is moved when a model of many nodes is built one by one.
+  // Grows by blocks: building a model node by node moves nothing.
   using BlockSize = boost::container::deque_options<boost::container::block_size<512u>>::type;
   template <class Item>
   using Blocks = boost::container::deque<Item, void, BlockSize>;
 
-  void check(VariableId id) const {  // that it is one of its own; in line, for those who look at millions
+  void check(VariableId id) const {  // throws if the id belongs to another graph; inline for speed
     if (id.value >= variables_.size() || !id.is_of(mark_)) refuse(id);
   }
   [[noreturn]] void refuse(VariableId id) const;
@@ -271,18 +272,18 @@ class Graph {
   Blocks<FactorRecord> factors_;
   Blocks<std::uint32_t> ends_;
   std::unordered_map<std::uint32_t, Special> specials_;  // by factor
-  std::deque<std::string> names_;                        // of variables
+  std::deque<std::string> names_;  // of variables and factors
   std::deque<std::string> kinds_, families_;
   std::deque<ParameterList> parameters_;
   std::array<std::uint32_t, 64> recent_parameters_ =
-      {};  // which lists of one number each were given last, by their hash
+      {};  // latest one-number parameter lists, by hash
   Names variable_names_, factor_names_;
   std::unordered_map<std::uint32_t, std::vector<std::string>> categories_;  // by variable
   std::uint16_t mark_ = next_mark();
   bool has_gates_ = false;
 };
 
-// "8 variables, 7 factors" and one line for each.
+// "8 variables, 7 factors", then one line per node.
 std::string describe(const Graph& graph);
 
 }  // namespace dma

@@ -1,4 +1,4 @@
-// Slot of a port -> element of all variables laid side by side.
+// Maps a port's slot to an element of all variables laid side by side.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace dma {
 
-// element(q) = base + (q / divisor) % modulus, or table[q] where no such form exists.
+// element(q) = base + (q / divisor) % modulus; table[q] if there is no such form.
 struct IndexMap {
   static constexpr std::uint32_t kWhole = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t base = 0;
   std::uint32_t divisor = 1;
   std::uint32_t modulus = kWhole;
-  bool is_given = false;  // the table is data: what stands in it is only a place for it
+  bool is_given = false;  // the table is data: its entries are placeholders
   MostlyEmpty<std::vector<std::uint32_t>> table = {};
 
   bool is_affine() const { return table.empty(); }
@@ -30,7 +30,7 @@ struct IndexMap {
 // table.
 IndexMap simplified(IndexMap map);
 
-// No two of the first `slots` slots share an element, whatever is given.
+// True if no two of the first `slots` slots share an element, for any given table.
 bool is_injective(const IndexMap& map, std::uint32_t slots);
 
 }  // namespace dma

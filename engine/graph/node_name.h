@@ -1,5 +1,5 @@
-// The name of a node: the one somebody gave it, or a stem and its number ("v3", "product3", "log2_3"). It is put into
-// words when it is read, not when a model of a million nodes is built.
+// The name of a node: the user's, or a stem and a number ("v3", "product3", "log2_3"). Numbered names are formatted
+// when read, not while a model of a million nodes is built.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace dma {
 
 std::string name_or_number(std::string_view given, std::string_view stem, std::uint32_t number);
 
-// Of a variable. It points to the name that was given, if there is one.
+// Name of a variable; points to the user's name if there is one.
 class NodeName {
  public:
   NodeName() = default;

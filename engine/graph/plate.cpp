@@ -18,7 +18,7 @@ Lags::Lags(const Graph::Factor& factor) {
   }
 }
 
-// The slots of a plate along a chain of that many elements.
+// Number of slots of a plate along a chain of `size` elements.
 std::uint32_t PlateShape::slots_of_chain(const NodeName& name, std::uint32_t size) const {
   if (std::uint64_t{lags_.before} + lags_.after < size) return size - lags_.in_all();
   fail("{}: '{}' has {} elements, too few for a shift over {}; give it at least {}", where(factor_), name, size,
@@ -42,7 +42,7 @@ void PlateShape::add(const Connection& end, const NodeName& name, std::uint32_t 
   switch (end.reach) {
     case Reach::shift: return agree(whole_, name, slots_of_chain(name, size));
     case Reach::identical:
-      // Along the chain, or one element for each slot.
+      // The variable spans the chain, or has one element per slot.
       if (lags_.any() && whole_.size > 0 && size == std::uint64_t{whole_.size} + lags_.in_all()) return;
       if (lags_.any() && whole_.size > 0 && size != whole_.size)
         fail(

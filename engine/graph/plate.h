@@ -1,4 +1,4 @@
-// The slots of a factor, as the variables it is connected to ask for them: one plate of R rows and C columns.
+// The slots of a factor: one plate of R rows and C columns, deduced from the variables at its ends.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace dma {
 
-// How many steps of a chain have no slot, because a shifted end would reach beyond its beginning or its end.
+// Number of steps of a chain without a slot, because a shifted end would reach beyond the first or last element.
 struct Lags {
   explicit Lags(const Graph::Factor& factor);
   bool any() const { return before + after > 0; }
@@ -18,20 +18,20 @@ struct Lags {
 
 class PlateShape {
  public:
-  // `factor` names the factor in errors, and must outlive the shape.
+  // `factor` names the factor in errors; it must outlive the shape.
   explicit PlateShape(const Graph::Factor& factor) : factor_(factor), lags_(factor) {}
   explicit PlateShape(Graph::Factor&&) = delete;
 
-  // The end reaches a variable of that name and size. Ends that contradict each other are an Error. Shifted ends, which
-  // say how long the chain is, come first.
+  // Adds an end at a variable of that name and size. Ends that contradict each other are an Error. Shifted ends, which
+  // determine the length of the chain, must be added first.
   void add(const Connection& end, const NodeName& name, std::uint32_t size);
-  // What the identical, shifted and gathered ends agree on, which must be rows x columns; without such ends, rows x
-  // columns, or the largest variable.
+  // The number of slots on which the identical, shifted and gathered ends agree, which must be rows x columns; without
+  // such ends, rows x columns, or the size of the largest variable.
   std::uint32_t slots() const;
 
  private:
   struct Side {
-    std::uint32_t size = 0;  // 0: nobody has asked yet
+    std::uint32_t size = 0;  // 0: not known yet
     NodeName name;
   };
   void agree(Side& side, const NodeName& name, std::uint32_t size);

@@ -25,7 +25,7 @@ std::string label(std::string_view name, std::uint32_t count, std::string_view b
   return below.empty() ? text : fmt::format("{}\\n{}\"", text.substr(0, text.size() - 1), below);
 }
 
-// The first elements of a belief, one a line.
+// The first elements of a belief, one per line.
 std::string known(const Belief& belief) {
   constexpr std::size_t kShown = 4;
   std::string text;
@@ -56,7 +56,7 @@ std::string highlight(const Explanation* explanation, VariableId variable) {
                   : ", color=\"#D55E00\", style=dashed, xlabel=\"nothing informs it\"";
 }
 
-// Who is connected to whom; by which method messages would be computed does not matter.
+// Resolves the connections only; the method of the messages does not matter here.
 Resolved connected(const Graph& graph, const Registry& registry) {
   CompileOptions options;
   for (const Graph::Factor& factor : graph.factors()) {
@@ -75,7 +75,7 @@ std::string draw(const Graph& graph, const Registry& registry, const Explanation
     const auto& variable = graph.variables()[v];
     const VariableId id{static_cast<std::uint32_t>(v)};
     const bool has_belief =
-        state != nullptr && !state->plan()->variable(id).eliminated;  // fused away: it has no messages
+        state != nullptr && !state->plan()->variable(id).eliminated;  // fused away: has no messages
     const std::optional<Belief> belief = has_belief ? std::optional(state->belief(id)) : std::nullopt;
     text += fmt::format(
         "  v{} [shape=ellipse, label={}{}{}{}{}];\n", v,

@@ -12,11 +12,11 @@ namespace dma {
 // Edges point along the data flow, which the registry knows.
 std::string to_dot(const Graph& graph, const Registry& registry);
 
-// The same with one variable explained: the edges to it are as wide as their factors' fraction of its precision, and
-// say it; a variable that nothing informs is drawn dashed.
+// The same with one variable explained: the width and label of an edge show its factor's fraction of the variable's
+// precision; variables without information are dashed.
 std::string to_dot(const Graph& graph, const Registry& registry, const Explanation& explanation);
 
-// The same with what is known of every variable that was not fused away; one that nothing informs is drawn dashed.
+// The same with the belief of every variable that was not fused away; variables without information are dashed.
 std::string to_dot(const Graph& graph, const Registry& registry, const State& state);
 
 }  // namespace dma

@@ -12,7 +12,7 @@ namespace dma {
 
 namespace {
 
-// The factors of the user's graph that a slot of a group stands for.
+// Factors of the user's graph that a slot of a group represents.
 std::vector<FactorId> origins(const Plan& plan, const Group& group, std::uint32_t slot) {
   const auto next = std::ranges::upper_bound(group.first_slot, slot);
   const auto member = static_cast<std::size_t>(next - group.first_slot.begin()) - 1;
@@ -22,7 +22,7 @@ std::vector<FactorId> origins(const Plan& plan, const Group& group, std::uint32_
 
 void settle_fractions(Explanation::Element& element) {
   const bool point = element.belief.is_point();
-  bool taken = false;  // of several point masses the first decides
+  bool taken = false;  // the first of several point masses has fraction 1
   for (auto& source : element.sources) {
     if (!point)
       source.fraction = source.message.rho / element.belief.rho;

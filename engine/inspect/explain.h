@@ -1,7 +1,7 @@
 // inspect/: pictures and explanations of graphs and beliefs. May include run/ and what lies below it.
 //
-// Why a belief is what it is. Natural parameters add, so the precision of a belief splits exactly into what each factor
-// (or what a shared variable has stored) contributed.
+// Explains a belief. Natural parameters add, so the precision of a belief splits exactly into the contributions of its
+// factors and of a shared variable's cavity.
 #pragma once
 
 #include <string>
@@ -16,13 +16,13 @@ namespace dma {
 struct Explanation {
   struct Source {
     std::string name;               // "product3[17].x", "learned elsewhere", "observed value"
-    std::vector<FactorId> factors;  // of the user's graph; empty for a cavity or a value
+    std::vector<FactorId> factors;  // in the user's graph; empty for a cavity or a value
     Natural message;
-    double fraction = 0;  // of the belief's precision; a point mass has all of it
+    double fraction = 0;  // of the belief's precision; a point mass has fraction 1
   };
   struct Element {
     Natural belief;
-    std::vector<Source> sources;  // those that say anything, largest fraction first
+    std::vector<Source> sources;  // informative ones, largest fraction first
     bool informed() const { return !belief.is_uniform(); }
   };
   std::string name;
@@ -30,13 +30,13 @@ struct Explanation {
   Family family = {};
   std::vector<Element> elements = {};
 
-  // The average fraction of a factor over the informed elements.
+  // Average fraction of a factor over the informed elements.
   double fraction(FactorId factor) const;
   std::string line() const;  // "w: 3 elements, most of the precision from gaussian_noise1 (62%)"
-  std::string text() const;  // a table, one row for each element and source
+  std::string text() const;  // a table, one row per element and source
 };
 
-// A variable that was fused away is an Error.
+// Throws an Error if the variable was fused away.
 Explanation explain(const Plan& plan, const State& state, VariableId variable);
 
 }  // namespace dma

@@ -1,4 +1,4 @@
-// The elements that the slots of a group read and write.
+// Lists the elements that the slots of a group read and write.
 #pragma once
 
 #include <numeric>
@@ -13,7 +13,7 @@ namespace dma::joint_system {
 inline bool is_function(const Kind& kind) { return static_cast<bool>(kind.linear_view()); }
 inline bool is_density(const Kind& kind) { return !is_function(kind) && kind.gaussian_row(); }
 
-// Elements of one argument after the other, each by slot; a variadic port gives one argument per term.
+// Elements argument by argument, each by slot; a variadic port gives one argument per term.
 template <class Keep>
 std::uint32_t list_arguments(const Group& group, const Keep& keep, std::span<const std::uint32_t> slots,
                              std::vector<std::uint32_t>& out) {

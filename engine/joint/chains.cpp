@@ -29,7 +29,7 @@ class GraphDensity {
     numbers.points = memory.numbers.points;
   }
 
-  // Site rows have no weight here, and as pull the slope of their factor's log density.
+  // Site rows have weight 0 here, and the slope of their factor's log density as their linear term.
   double operator()(const std::vector<double>& x) {
     const joint_system::System& system = *numbers.system;
     std::fill(numbers.taus.begin() + system.first_site_row, numbers.taus.end(), 0.0);
@@ -95,7 +95,7 @@ double energy(const Numbers& n, const std::vector<double>& v) {
   return sum;
 }
 
-// One chain: positions x with velocities v ~ N(0, Q^-1), so that every direction is as wide as it is long.
+// One Markov chain: positions x with velocities v ~ N(0, Q^-1), so that the Gaussian is isotropic in its metric.
 class HamiltonianChain {
  public:
   HamiltonianChain(const Memory& memory, GraphDensity& density, std::uint64_t seed)
@@ -139,7 +139,7 @@ class HamiltonianChain {
     n_.fronts.solve_upper(v_, room_);
     return squares;
   }
-  // Half a step of velocity along the slope.
+  // Half a step of the velocity along the slope.
   void push() {
     pushed_ = gradient_;
     n_.fronts.solve(pushed_, room_);
@@ -155,9 +155,9 @@ class HamiltonianChain {
   double step_ = 0.1, height_ = 0;
 };
 
-// A chain of the graph's density and one of the Gaussian, from the same draw, with the same velocities, steps and
-// chances: where the two densities are one, so are the chains, and what they differ by owes little to chance. Of the
-// Gaussian, positions and velocities are kept as the standard normal numbers they are made from.
+// One chain of the graph's density and one of the Gaussian, with the same initial draw, velocities, steps and random
+// numbers. Equal densities give equal chains, so their difference has little noise. For the Gaussian, positions and
+// velocities are stored as the standard normal numbers that generate them.
 class CoupledChains {
  public:
   CoupledChains(const Numbers& solution, GraphDensity& density, boost::random::mt19937_64& random)
@@ -189,7 +189,7 @@ class CoupledChains {
     if (!(chance < ratio_of_gaussian)) z_ = old_z_;
   }
 
-  // How far both are from the solution.
+  // Distances of both chains from the solution.
   std::vector<double> off() const {
     std::vector<double> out(x_);
     for (std::size_t u = 0; u < out.size(); ++u) out[u] -= n_.x[u];
@@ -230,8 +230,8 @@ class CoupledChains {
 struct Worth {
   double r_hat, effective;
 };
-// Of the draws of one number, chain after chain, each cut into halves (Vehtari, Gelman, Simpson, Carpenter, Buerkner
-// 2021). Autocorrelations are summed in pairs until a pair is negative (Geyer 1992).
+// R-hat and effective size of one number's draws, chain by chain, each cut into halves (Vehtari, Gelman, Simpson,
+// Carpenter, Buerkner 2021). Autocorrelations are summed in pairs until a pair is negative (Geyer 1992).
 Worth worth_of(const std::vector<double>& draws, std::size_t parts) {
   const std::size_t length = draws.size() / parts;
   const auto l = static_cast<double>(length), m = static_cast<double>(parts);
@@ -246,7 +246,7 @@ Worth worth_of(const std::vector<double>& draws, std::size_t parts) {
   double between = 0;
   for (const double part : means) between += (part - mean) * (part - mean) / (m - 1);
   const double whole = within * (l - 1) / l + between;
-  if (!(whole > 0)) return {kInfinity, 0};  // it never moves
+  if (!(whole > 0)) return {kInfinity, 0};  // the number never moves
   const auto correlation = [&](std::size_t lag) {
     double sum = 0;
     for (std::size_t p = 0; p < parts; ++p) {
@@ -266,11 +266,12 @@ Worth worth_of(const std::vector<double>& draws, std::size_t parts) {
 
 }  // namespace
 
-// Few chains are enough where nothing moves; where something seems to, as many as the work allows.
+// Few chains suffice if nothing moves; otherwise as many as the budget of gradients allows.
 void joint_system::JointSolver::check_steps(const State& state, const Memory& memory, double most_gradients,
                                             JointReport::Fit& fit) const {
   constexpr int kFewChains = 20, kMoves = 6, kLeaps = 8;
-  constexpr double kAtRest = 0.1, kBeyond = 3, kMore = 4;  // standard deviations; work where something moves
+  // thresholds in standard deviations; factor of work if something moves
+  constexpr double kAtRest = 0.1, kBeyond = 3, kMore = 4;
   const std::size_t unknowns = memory.numbers.x.size();
   const double of_chain = kMoves * kLeaps;
   if (unknowns == 0 || most_gradients < kFewChains * of_chain) return;
@@ -341,7 +342,7 @@ JointChains draw_chains(const State& state, const ChainOptions& options) {
   out.draws_.draws_ = static_cast<std::size_t>(options.chains) * draws;
   joint_system::check_memory(state, "draws of all elements", out.size(), out.draws_.elements_, "draw fewer at a time");
   out.draws_.values_.resize(out.size() * out.draws_.elements_);
-  boost::random::mt19937_64 noise(options.seed);  // of what is missing
+  boost::random::mt19937_64 noise(options.seed);  // for missing elements
   Numbers work(*memory.system);
   (void)work.read(state);
   work.points = memory.numbers.points;

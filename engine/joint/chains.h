@@ -1,11 +1,12 @@
-// Draws from the graph's own density, where the Gaussian of a joint run does not fit it: Hamiltonian Monte Carlo in the
-// metric of that Gaussian, several chains from draws of it. What they are worth is measured, not assumed.
+// Draws from the graph's own density, for posteriors that the Gaussian of a joint run does not fit: Hamiltonian Monte
+// Carlo in the metric of that Gaussian, with several Markov chains that start at draws of it. R-hat and effective sizes
+// are measured.
 //
-//   if (report.joint->fit && !report.joint->fit->is_good()) {
-//     const JointChains chains = draw_chains(state);
-//     chains.line();         // "2000 draws of 4 chains: R-hat 1.003, 812 effective, 84 % accepted"
-//     chains.mean(x);
-//   }
+//  if (report.joint->fit && !report.joint->fit->is_good()) {
+//    const JointDraws draws = draw_posterior(state);
+//    draws.line();         // "2000 draws of 4 chains: R-hat 1.003, 812 effective, 84 % accepted"
+//    draws.mean(x);
+//  }
 #pragma once
 
 #include <cstdint>
@@ -17,9 +18,9 @@ namespace dma {
 
 struct ChainOptions {
   int chains = 4;
-  int warm_up = 500;  // draws of each chain that set the step, and are dropped
-  int draws = 500;    // of each chain
-  int leaps = 12;     // most steps between two draws
+  int warm_up = 500;  // draws per chain that tune the step and are discarded
+  int draws = 500;  // per chain
+  int leaps = 12;  // largest number of leapfrog steps between two draws
   std::uint64_t seed = 1;
 };
 
@@ -28,14 +29,14 @@ class JointChains {
   double operator()(std::size_t draw, VariableId variable, std::size_t element = 0) const {
     return draws_(draw, variable, element);
   }
-  std::size_t size() const { return draws_.size(); }  // chain after chain
+  std::size_t size() const { return draws_.size(); }  // all draws of the first chain, then of the next
   double mean(VariableId variable, std::size_t element = 0) const;
   double sd(VariableId variable, std::size_t element = 0) const;
 
-  // Over all unknowns, the worst: spread of all draws against that within halves of chains, and how many independent
-  // draws they are worth.
+  // Worst values over all unknowns: R-hat (spread of all draws relative to that within half chains) and effective
+  // sample size.
   double r_hat = 1, effective = 0;
-  double accepted = 0;  // fraction
+  double accepted = 0;  // fraction of proposals
   int chains = 0;
   bool have_settled() const;  // R-hat below 1.05, and at least 100 effective draws
   std::string line() const;
@@ -45,7 +46,7 @@ class JointChains {
   JointSamples draws_;
 };
 
-// Of a state that joint has run, without hypers. All its kinds must have a function, a row or a log density.
+// The state must have been run by joint without hypers. Every kind must have a function, a row or a log density.
 JointChains draw_chains(const State& state, const ChainOptions& options = {});
 
 }  // namespace dma

@@ -1,11 +1,11 @@
-// Is the Gaussian the posterior? Draws from it are weighted by the graph's own density,
+// Checks whether the Gaussian fits the posterior. Draws from it are weighted by the graph's own density,
 //
-//   log w = log p(x, observed) - log N(x; solution),
+//  log w = log p(x, observed) - log N(x; solution),
 //
-// constant if it is. How heavy the tail of the weights is says how far off it may be: the shape k of a generalised
-// Pareto distribution of the largest of them, as in Pareto-smoothed importance sampling (Vehtari, Simpson, Gelman, Yao
-// and Gabry 2024). Draws of a Gaussian that is too narrow do not see what lies beyond it; steps of a sampler from them
-// do (chains.cpp), and starts elsewhere find other modes.
+// which is constant for a perfect fit. The tail of the weights measures the misfit: the shape k of a generalised Pareto
+// distribution of the largest of them, as in Pareto-smoothed importance sampling (Vehtari, Simpson, Gelman, Yao and
+// Gabry 2024). Draws of a Gaussian that is too narrow miss the mass beyond it; steps of a sampler from them find it
+// (chains.cpp), and other starts find other modes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,17 +23,17 @@ namespace dma::joint_system {
 namespace {
 
 constexpr std::uint64_t kSeed = 1;
-// Numbers touched by all draws together: a fraction of a second.
+// Work of all draws together, in multiplications: a fraction of a second.
 constexpr double kMostWork = 2e8;
-// What calling a function or a density costs, in numbers of a triangular solve; what a gradient costs beside a value;
-// and a step of the solver beside a triangular solve.
+// Cost of a function or density call, in multiplications; of a gradient, relative to a value; of a solver step,
+// relative to a triangular solve.
 constexpr double kCall = 20, kGradient = 3, kSolve = 30;
 constexpr int kStarts = 3;
 
 // Shape of a generalised Pareto distribution (1 + k x / sigma)^(-1 / k - 1) / sigma, from its excesses x > 0,
 // ascending. For t = k / sigma the likelihood is largest at k = mean log(1 + t x), and is n (log(t / k) - k - 1) there;
-// its mean over a grid of t that is dense where the data are (Zhang and Stephens 2009) needs no search. Ten more
-// excesses of shape 1/2 steady what few of them leave open.
+// its mean over a grid of t that is dense near the data (Zhang and Stephens 2009) needs no search. Ten prior excesses
+// of shape 1/2 regularise small samples.
 double pareto_shape(std::span<const double> x) {
   const auto n = static_cast<double>(x.size());
   const double largest = x.back(), quarter = x[static_cast<std::size_t>(0.25 * n + 0.5) - 1];
@@ -46,7 +46,7 @@ double pareto_shape(std::span<const double> x) {
   std::vector<double> ts, logs;
   for (int j = 1; j <= grid; ++j) {
     const double t = (std::sqrt(grid / (j - 0.5)) - 1) / (3 * quarter) - 1 / largest, k = shape_at(t);
-    if (!(t / k > 0 && t < kInfinity)) continue;  // 0 / 0, or excesses that a double hardly holds
+    if (!(t / k > 0 && t < kInfinity)) continue;  // 0 / 0, or excesses near the limits of a double
     ts.push_back(t);
     logs.push_back(n * (std::log(t / k) - k - 1));
   }
@@ -61,7 +61,7 @@ double pareto_shape(std::span<const double> x) {
   return (n * shape_at(mean / sum) + 0.5 * kSteady) / (n + kSteady);
 }
 
-// log w, in any order.
+// Fit from log weights in any order.
 JointReport::Fit fit_of(std::vector<double> logs) {
   JointReport::Fit fit{.draws = static_cast<int>(logs.size())};
   std::ranges::sort(logs);
@@ -73,12 +73,12 @@ JointReport::Fit fit_of(std::vector<double> logs) {
   const double draws = static_cast<double>(logs.size());
   const auto tail = static_cast<std::size_t>(std::min(0.2 * draws, 3 * std::sqrt(draws)));
   const double cut = logs[logs.size() - tail - 1];
-  constexpr double kRounding = 1e-9;  // weights that differ by less are equal
+  constexpr double kRounding = 1e-9;  // smaller differences of weights are rounding
   if (1 - cut < kRounding) return fit;
   std::vector<double> excesses;
   for (std::size_t i = logs.size() - tail; i < logs.size(); ++i)
     if (logs[i] > cut) excesses.push_back(logs[i] - cut);
-  constexpr std::size_t kFew = 5;  // where fewer are left, the others are nothing beside them
+  constexpr std::size_t kFew = 5;  // with fewer left, the others are negligible
   fit.k = excesses.size() < kFew ? kInfinity : pareto_shape(excesses);
   return fit;
 }
@@ -88,7 +88,7 @@ JointReport::Fit fit_of(std::vector<double> logs) {
 void JointSolver::check_fit(const State& state, Memory& memory, Report& report) const {
   Numbers& n = memory.numbers;
   const System& system = *memory.system;
-  JointReport::Fit& fit = report.joint->fit.emplace(JointReport::Fit{});  // clang takes emplace() for impossible here
+  JointReport::Fit& fit = report.joint->fit.emplace(JointReport::Fit{});  // clang rejects emplace() here
   if (const Kind* const kind = memory.sites.without_density(*state.plan())) {
     fit.why_not = fmt::format("kind '{}' has no log_density", kind->name());
     return;
@@ -120,8 +120,8 @@ void JointSolver::check_fit(const State& state, Memory& memory, Report& report) 
   if (fit.are_steps_good()) check_starts(state, memory, *report.joint, fit);
 }
 
-// Solutions from draws of the priors: the mass of each is its evidence. One within a few standard deviations is this
-// one. Points have no place that differences could be taken of.
+// Solves from draws of the priors and compares evidences. A solution within a few standard deviations is the same mode.
+// Graphs with points on manifolds are skipped: their values have no differences.
 void JointSolver::check_starts(const State& state, const Memory& memory, const JointReport& own,
                                JointReport::Fit& fit) const {
   constexpr double kApart = 3, kNoMass = 0.01;

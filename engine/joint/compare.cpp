@@ -12,7 +12,7 @@ JointComparison compare_with_joint(const Graph& graph, const Scheduler& rule, co
                                    const std::function<void(State&)>& observe, const JointOptions& joint_options,
                                    const CompileOptions& options) {
   CompileOptions unfused = options;
-  unfused.fuse = false;  // both must show every variable
+  unfused.fuse = false;  // both solutions must have every variable
   const Plan by_sweeps = compile(graph, rule, registry, unfused),
              by_joint = compile(graph, joint(joint_options), registry, options);
   State sweeps(by_sweeps), solved(by_joint);

@@ -12,24 +12,24 @@ namespace dma::joint_system {
 
 namespace {
 
-// A sparse factor that holds more of the triangle than this takes longer than a dense one.
+// A sparse factor that fills more than this fraction of the triangle is slower than a dense one.
 constexpr double kDenseFraction = 0.4;
-// So few unknowns are not worth an order.
+// Fewer unknowns are always one dense front.
 constexpr std::uint32_t kFew = 24;
-// Bytes: of a number of the factor, which has one of the inverse beside it; of one of a list of neighbours while the
-// order is sought, with the copies of it that takes (a dense factor takes as much for each pair of unknowns).
+// Bytes per number of the factor, with its number of the inverse; bytes per entry of a neighbour list, with the copies
+// made by the ordering (a dense factor takes as much per pair of unknowns).
 constexpr std::uint64_t kBytesPerFilled = 16, kBytesPerNeighbour = 24;
 
 double triangle(double n) { return 0.5 * n * (n + 1); }
 
-// Later positions that each front meets, while fronts are formed.
+// Later positions of each front, while fronts are formed.
 struct Forming {
   std::uint32_t first, columns;
   Indices later;
 };
 
-// Whether a child may be joined with its parent although some of the numbers kept are then zero: a front costs as much
-// as some twenty multiplications by itself.
+// True if a child should be merged with its parent although the merged front stores zeros: a front has an overhead of
+// about twenty multiplications.
 bool is_worth_joining(const Forming& child, const Forming& parent) {
   const double own = child.columns, size = own + static_cast<double>(child.later.size());
   const double joined = own + parent.columns + static_cast<double>(parent.later.size());
@@ -50,7 +50,7 @@ class Analysis {
     if (n_ <= kFew || triangle(static_cast<double>(widest)) >= kDenseFraction * triangle(n_)) {
       be_dense();
     } else {
-      // Counted before anything is taken: the factor of the widest row, and the neighbours.
+      // Check before allocating: the factor of the widest row, and the neighbours.
       check_need(kBytesPerFilled * triangle(static_cast<double>(widest)));
       const std::uint64_t most = limits_.bytes / kBytesPerNeighbour;
       if (auto found = neighbours(rows_, different, most))
@@ -69,7 +69,7 @@ class Analysis {
  private:
   bool is_nearly_dense() const { return static_cast<double>(fill_) > kDenseFraction * triangle(n_); }
 
-  // At least so many bytes will be needed.
+  // Lower bound on the bytes needed.
   void check_need(double bytes) const {
     if (bytes > static_cast<double>(limits_.bytes))
       fail(
@@ -104,11 +104,11 @@ class Analysis {
     form_fronts(parent_after);
   }
 
-  // Column after column: what it meets later is what its rows and its children meet. A finished front whose parent is
-  // the next column is joined with it where that pays.
+  // Column by column: a column meets later the columns of its rows and of its children. A finished front whose parent
+  // is the next column is merged with it if that pays.
   void form_fronts(const Indices& parent) {
     Indices mark(n_, kNone);
-    std::vector<std::uint32_t> top;  // fronts whose parent is not reached yet, as a stack
+    std::vector<std::uint32_t> top;  // stack of fronts whose parent is not reached yet
     Indices parent_column;           // by front
     forming_.clear();
     fill_ = 0;
@@ -124,7 +124,7 @@ class Analysis {
       std::ranges::sort(own.later);
       fill_ += own.later.size() + 1;
       check_need(static_cast<double>(kBytesPerFilled * fill_));
-      // Only the front just before can be joined: its columns end where this one begins.
+      // Only the previous front can be merged: its columns end where this one begins.
       if (!top.empty() && top.back() + 1 == forming_.size() && parent_column[top.back()] == j &&
           is_worth_joining(forming_.back(), own)) {
         Forming& child = forming_.back();

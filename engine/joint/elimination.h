@@ -1,11 +1,12 @@
-// The order in which the unknowns of a Gaussian are eliminated, and what that makes of its information matrix
+// The order in which the unknowns of a Gaussian are eliminated, and the resulting structure of the factor of its
+// information matrix
 //
-//   L = sum_r weight_r a_r a_r^T,
+//  L = sum_r weight_r a_r a_r^T,
 //
-// known from where each row a_r has its numbers. Unknowns that are eliminated together form a front: a small dense
-// matrix over its own columns and the later ones they meet. Every row lies within the front of its first column, and
-// what is left of a front lies within that of its parent; the numbers (fronts.h) are dense all the way. One front is a
-// dense matrix.
+// computed from the columns at which each row a_r has numbers. Unknowns that are eliminated together form a front: a
+// small dense matrix over its own columns and the later columns that these meet. Every row lies within the front of its
+// first column, and the update matrix of a front lies within its parent's front; so all arithmetic (fronts.h) is dense.
+// A dense matrix is a single front.
 #pragma once
 
 #include <cstdint>
@@ -32,29 +33,29 @@ struct RowPattern {
 struct Elimination {
   struct Front {
     std::uint32_t first = 0;    // position of its first own column
-    std::uint32_t columns = 0;  // own ones
-    std::uint32_t size = 0;     // own and later ones
+    std::uint32_t columns = 0;  // own columns
+    std::uint32_t size = 0;  // own and later columns
     std::uint32_t parent = kNone;
-    std::uint64_t indices = 0;  // where its later positions begin in `later` and `in_parent`
-    std::uint64_t panel = 0;    // where its part of the factor begins: size x columns
-    std::uint64_t square = 0;   // where its part of the inverse begins: size x size
-    std::uint32_t rows = 0;     // where its rows begin in `rows`; they end where those of the next front begin
+    std::uint64_t indices = 0;  // start of its later positions in `later` and `in_parent`
+    std::uint64_t panel = 0;  // start of its part of the factor: size x columns
+    std::uint64_t square = 0;  // start of its part of the inverse: size x size
+    std::uint32_t rows = 0;  // start of its rows in `rows`; they end at the start of the next front's
 
     std::uint32_t below() const { return size - columns; }
   };
 
   std::uint32_t unknowns = 0;
-  std::vector<std::uint32_t> position;   // unknown -> place in the order
-  std::vector<std::uint32_t> unknown;    // and back
-  std::vector<Front> fronts;             // children before parents; one more at the end
+  std::vector<std::uint32_t> position;  // unknown -> position in the order
+  std::vector<std::uint32_t> unknown;  // position -> unknown
+  std::vector<Front> fronts;  // children before parents; one sentinel at the end
   std::vector<std::uint32_t> front_of;   // position -> front
   std::vector<std::uint32_t> later;      // positions, ascending
-  std::vector<std::uint32_t> in_parent;  // the same within the parent's front
+  std::vector<std::uint32_t> in_parent;  // places of `later` within the parent's front
   std::vector<std::uint32_t> rows;       // grouped by front
   std::vector<std::uint32_t> local;      // parallel to RowPattern::columns: the place within the row's front, ascending
   std::vector<std::uint32_t> front_of_row;           // kNone for a row without columns
-  std::uint64_t panels = 0, squares = 0, stack = 0;  // numbers in all
-  std::uint32_t largest = 0;                         // front
+  std::uint64_t panels = 0, squares = 0, stack = 0;  // total sizes
+  std::uint32_t largest = 0;  // size of the largest front
 
   bool is_dense() const { return fronts.size() == 2 && unknowns > 0; }
   std::uint64_t bytes() const { return 8 * (panels + squares + stack + std::uint64_t{largest} * largest); }
@@ -66,7 +67,7 @@ struct EliminationLimits {
   std::uint64_t bytes = std::uint64_t{8} << 30;
 };
 
-// Sorts the columns of each row by position. More memory than the limit is an Error.
+// Sorts the columns of each row by position. Throws an Error if memory exceeds the limit.
 Elimination eliminate(RowPattern& rows, const EliminationLimits& limits);
 
 }  // namespace dma::joint_system

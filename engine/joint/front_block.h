@@ -1,4 +1,4 @@
-// Parts of a front as Eigen sees them.
+// Eigen views of parts of a front.
 #pragma once
 
 #include <Eigen/Core>

@@ -15,7 +15,7 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Index = Eigen::Index;
 
-// Rows that are added to a large front at once, columns of it that are updated at once.
+// Block sizes: rows added to a large front, columns of it updated.
 constexpr std::uint32_t kRowsAtOnce = 256;
 constexpr Index kColumnsAtOnce = 128;
 
@@ -52,7 +52,7 @@ void Fronts::take_memory() {
   waiting_.resize(e_->fronts.size());
 }
 
-// A block of rows counts their zeros too, in products that are this many times faster than one entry after the other.
+// Adding rows by blocks multiplies their zeros too, but each multiplication is this many times faster.
 bool Fronts::fills_front(const Rows& rows, std::uint32_t f) const {
   constexpr double kGain = 8;
   constexpr std::uint32_t kFewRows = 8;
@@ -87,7 +87,7 @@ void Fronts::assemble_row_by_row(const Rows& rows, std::uint32_t f, double* fron
     const std::uint32_t begin = rows.pattern->first[r], count = rows.pattern->first[r + 1] - begin;
     const double* const values = rows.values.data() + begin;
     const std::uint32_t* const local = e_->local.data() + begin;
-    switch (count) {  // short rows are most of a sparse system
+    switch (count) {  // most rows of a sparse system are short
       case 1:
         add_row<1>(weight, values, local, size, front);
         break;
@@ -126,7 +126,7 @@ void Fronts::assemble_in_blocks(const Rows& rows, std::uint32_t f, double* front
   }
 }
 
-// What is left of children stands on the stack in their order; this front takes it from the top.
+// Update matrices of children lie on the stack in their order; this front pops them.
 void Fronts::take_children(std::uint32_t f, double* front, double*& top, std::size_t& waiting) const {
   const std::size_t size = e_->fronts[f].size;
   while (waiting > 0 && e_->fronts[waiting_[waiting - 1]].parent == f) {
@@ -174,7 +174,7 @@ bool Fronts::eliminate_in_blocks(const Elimination::Front& shape, double* front)
   return true;
 }
 
-// Own columns become those of the factor, the rest what is left for the parent.
+// Own columns become columns of the factor, the rest the update matrix for the parent.
 void Fronts::eliminate_front(const Elimination::Front& shape, double* front) {
   const std::size_t size = shape.size, own = shape.columns;
   if (own >= kBlocked && eliminate_in_blocks(shape, front)) return;

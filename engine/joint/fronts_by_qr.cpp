@@ -1,6 +1,6 @@
-// The factor by orthogonal transformations of the rows themselves. The sum of their squares, from which fronts.cpp
-// starts, keeps only half of the digits: beside a difference that is known to 1e-6, a mean that is known to 1e6 is
-// rounding. Here both stay. Slower, and therefore only for matrices where the other way loses digits.
+// The factor by orthogonal transformations of the rows. Summing their squares, as fronts.cpp does, keeps only half of
+// the digits: beside a difference known to 1e-6, a mean known to 1e6 is lost in rounding. QR keeps both. It is slower,
+// and used only for matrices on which the other way loses digits.
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
@@ -16,22 +16,22 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Index = Eigen::Index;
 
-// A pivot below this fraction of its diagonal is rounding; it is the square of what the rows themselves keep.
+// A pivot below this fraction of its diagonal is rounding; it is the square of the rows' own precision.
 constexpr double kLost = 1e-26;
 constexpr Index kQrRows = 256;
 
-// Rows of one front, gathered and reduced to at most as many as it has columns: R^T R stays what it is.
+// Rows of one front, gathered and reduced to at most as many as it has columns: R^T R is preserved.
 class Triangle {
  public:
   explicit Triangle(Index size) : rows_(0, size) {}
 
-  // Adds rows; those with the largest numbers have to come first, so that small ones are not rounded away.
+  // Adds rows; add those with the largest numbers first, so that small ones are not rounded away.
   void add(const Matrix& more) {
     Matrix all(rows_.rows() + more.rows(), rows_.cols());
     all << rows_, more;
     rows_ = reduced(std::move(all));
   }
-  // Row k becomes the only one from there on with a number in column j. False, and nothing is done, if the column is
+  // Makes row k the only one from k on with a number in column j. Returns false, and changes nothing, if the column is
   // rounding.
   bool take_pivot(Index k, Index j, double diagonal) {
     const Index rest = rows_.rows() - k;
@@ -59,11 +59,11 @@ class Triangle {
   }
 
  private:
-  // Exchanging rows keeps small ones whole, but for this many columns Eigen's blocks are much quicker.
+  // Row exchanges preserve small rows, but from this many columns on Eigen's blocked QR is much faster.
   static constexpr Index kLarge = 256;
 
-  // A reflection of the rows from k on after which only row k has a number in column j; the row with the largest one
-  // there is made row k, so that no row is mixed into much smaller ones. False if there is none.
+  // Reflects the rows from k on so that only row k has a number in column j. The row with the largest number there
+  // becomes row k, so that no row is mixed into much smaller ones. Returns false if the column is zero.
   static bool reflect(Matrix& m, Index k, Index j) {
     const Index rest = m.rows() - k, right = m.cols() - j;
     Index largest;
@@ -92,7 +92,7 @@ bool Fronts::factorise_by_qr(const Rows& rows) {
   for (std::uint32_t f = 0; f + 1 < e_->fronts.size(); ++f) {
     const Elimination::Front& shape = e_->fronts[f];
     const Index size = shape.size, own = shape.columns, below = shape.below();
-    // Own rows and what children left, the largest first.
+    // Own rows and those of children, the largest first.
     Index count = 0;
     const double* child_top = top;
     for (std::size_t w = waiting; w > 0 && e_->fronts[waiting_[w - 1]].parent == f; --w)
@@ -165,7 +165,7 @@ bool Fronts::factorise_by_qr(const Rows& rows) {
   return lost_.empty();
 }
 
-// With Z = S^T S on every front, S square: what lies below is a choice of columns of the parent's S, made triangular
+// With Z = S^T S on every front, S square: the part below is a selection of columns of the parent's S, made triangular
 // again; variances are sums of squares.
 void Fronts::invert_by_qr() {
   std::vector<double> roots(e_->squares);

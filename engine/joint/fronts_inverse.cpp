@@ -1,4 +1,4 @@
-// The part of Fronts that knows the inverse, and what a singular matrix leaves open.
+// The part of Fronts that computes the inverse, and the null directions of a singular matrix.
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
@@ -98,7 +98,7 @@ double Fronts::quadratic(std::uint32_t f, std::span<const std::uint32_t> local, 
 double Fronts::quadratic(std::span<const std::uint32_t> unknowns, std::span<const double> values,
                          std::vector<double>& room) const {
   room.resize(e_->unknowns);
-  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> next;  // fronts; children come first
+  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> next;  // C^T x = e
   for (std::size_t k = 0; k < unknowns.size(); ++k) {
     const std::uint32_t p = e_->position[unknowns[k]];
     room[p] = values[k];

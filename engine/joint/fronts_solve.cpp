@@ -12,12 +12,12 @@ namespace {
 
 using Index = Eigen::Index;
 
-// A front and its fraction of the numbers that are solved for.
+// The numbers of one front in the vector that is solved for.
 struct Solving {
   const Elimination::Front& shape;
   std::size_t size = shape.size, own = shape.columns;
   const double* panel;
-  const std::uint32_t* later;  // positions after the own ones
+  const std::uint32_t* later;  // positions after its own
   double* mine;
 
   Solving(const Elimination& e, std::size_t f, const std::vector<double>& panels, double* y)
@@ -38,7 +38,7 @@ void Fronts::forward(double* y) const {
 void Fronts::forward(std::uint32_t f, double* y) const {
   const Solving at(*e_, f, panels_, y);
   const auto& [shape, size, own, panel, later, mine] = at;
-  // Of a few numbers that are not 0, only the fronts above theirs have something to do.
+  // For a sparse right-hand side only the fronts above its numbers have work.
   if (std::all_of(mine, mine + own, [](double value) { return value == 0; })) return;
   if (size <= kSmallFront) {
     small_front(shape.size, shape.columns).forward(panel, mine, y, later);

@@ -11,14 +11,14 @@ namespace dma::joint_system {
 
 namespace {
 
-// From so many functions in a row on, it is worth while to look for noise to solve for.
+// Shorter chains of functions are not worth solving for their noise.
 constexpr std::uint32_t kDeep = 16;
 
 // One slot of a function.
 struct Node {
   std::uint32_t group, slot;
   std::uint32_t inputs = 0, outputs = 0;
-  std::size_t first = 0;  // of its inputs among the elements, outputs after them
+  std::size_t first = 0;  // index of its first input element; outputs follow the inputs
   std::uint32_t waits = 0, level = 0, solved_for = kNone;
 };
 
@@ -57,12 +57,12 @@ class Functions {
 
 // Kahn's algorithm.
 void Functions::order() {
-  std::vector<std::uint32_t> node_of(plan_.elements, kNone);  // of derived elements
+  std::vector<std::uint32_t> node_of(plan_.elements, kNone);  // node that computes each derived element
   for (std::uint32_t n = 0; n < nodes.size(); ++n) {
     nodes[n].waits = nodes[n].level = 0;
     for (const std::uint32_t e : outputs(nodes[n])) node_of[e] = n;
   }
-  // Who waits for whom.
+  // Successors of each node.
   std::vector<std::uint32_t> first(nodes.size() + 1), waiting;
   const auto for_inputs = [&](const Node& node, const auto& visit) {
     for (const std::uint32_t e : inputs(node))
@@ -104,8 +104,9 @@ bool Functions::are_linear(const std::vector<Role>& role) {
   return true;
 }
 
-// A root that one function and a Gaussian prior know, and nobody else, follows from what that function computes, and so
-// on through outputs that nobody else reads. Nobody waits for those in a circle: their only reader is solved for them.
+// A root with one function and one Gaussian prior as its only factors becomes derived: it follows from the function's
+// output, and so on through outputs that no other factor reads. Nodes in a cycle have no waiting readers: their only
+// reader is solved for them.
 bool Functions::solve_for_noise(std::vector<Role>& role) {
   std::vector<std::uint32_t> uses(plan_.elements), reader(plan_.elements, kNone), priors(plan_.elements),
       others(plan_.elements), path;
@@ -184,7 +185,7 @@ void System::form_batches(const PlanData& plan, bool may_solve) {
     gain_count += std::uint64_t{batch.inputs} * batch.views * batch.slots;
     for (const std::uint32_t e : batch.results) level[e] = head.level;
   }
-  // What follows from known elements alone is known; edges of the rest.
+  // Functions of known elements are known; edges of the others.
   first_edge.assign(plan.elements + 1, 0);
   feeds_function.assign(plan.elements, 0);
   std::vector<std::uint8_t> free;

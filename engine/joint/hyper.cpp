@@ -131,8 +131,8 @@ double HyperBelief::sd() const {
   return std::sqrt(expected([m](double x) { return (x - m) * (x - m); }));
 }
 
-// Every point is a narrow normal distribution of the free number, half a step wide, and moved towards the mean by so
-// much that the variance stays what it is.
+// Every point is a narrow normal distribution of the free number, half a step wide, shrunk towards the mean so that the
+// variance is preserved.
 double HyperBelief::quantile(double probability) const {
   if (!(probability > 0 && probability < 1))
     fail("a quantile of {}; a number between 0 and 1 is expected", probability);

@@ -1,12 +1,12 @@
-// Parameters that nobody knows: a noise variance, the spread of effects, the length of a kernel. The joint solver finds
-// the mode of their evidence and integrates over a lattice around it, on a logarithmic scale (of correlations, that of
-// (1 + r) / (1 - r)); what it says of variables, is then a mixture over the points of that lattice.
+// Unknown parameters: a noise variance, the spread of effects, the length of a kernel. The joint solver finds the mode
+// of their evidence and integrates over a lattice around it, on a logarithmic scale (for correlations, log of (1 + r) /
+// (1 - r)); beliefs are then mixtures over the points of that lattice.
 //
-//   const FactorId effects = g.factor("gaussian_noise", {all_to_one(mu), theta}, {{"variance", 1.0}});
-//   const Hyper tau = hyper("tau", HyperPrior::half_cauchy(5), {{effects, "variance", 2}});       // variance = tau^2
-//   const Plan plan = compile(g, joint({.hypers = {tau}}), standard_registry());
-//   ...
-//   JointPosterior(state).hyper("tau").mean();
+//  const FactorId effects = g.factor("gaussian_noise", {all_to_one(mu), theta}, {{"variance", 1.0}});
+//  const Hyper tau = hyper("tau", HyperPrior::half_cauchy(5), {{effects, "variance", 2}});       // variance = tau^2
+//  const Plan plan = compile(g, joint({.hypers = {tau}}), standard_registry());
+//  ...
+//  JointPosterior(state).hyper("tau").mean();
 #pragma once
 
 #include <functional>
@@ -21,12 +21,12 @@ namespace dma {
 
 class State;
 
-// A density of a positive number, or of one between -1 and 1.
+// Prior density of a positive number, or of a correlation between -1 and 1.
 struct HyperPrior {
-  std::string name = {};  // "half_cauchy", with
+  std::string name = {};  // "half_cauchy", with its numbers
   std::vector<double> numbers = {};
-  std::function<double(double)> log_density = {};  // empty: none was given
-  double start = 1;                                // where it has its mass
+  std::function<double(double)> log_density = {};  // empty: no prior given
+  double start = 1;  // typical value
   bool is_correlation = false;                     // between -1 and 1
 
   static HyperPrior half_cauchy(double scale);
@@ -34,38 +34,39 @@ struct HyperPrior {
   static HyperPrior half_student_t(double degrees, double scale);
   static HyperPrior gamma(double shape, double rate);
   static HyperPrior log_normal(double mean, double sd);  // of the logarithm
-  static HyperPrior flat();                              // 1, which no evidence is proper with
-  static HyperPrior correlation(double shape);           // in proportion to (1 - r^2)^(shape - 1)
-  // One of these by its name; an Error says which there are.
+  static HyperPrior flat();  // density 1; evidence under it is not normalised
+  static HyperPrior correlation(double shape);  // proportional to (1 - r^2)^(shape - 1)
+  // The prior with this name; an Error lists the known names.
   static HyperPrior named(const std::string& name, std::span<const double> numbers);
 
-  // The free number, without bounds, that the solver moves, and its density.
+  // The unbounded number that the solver moves, and its density.
   double free_of(double value) const;
   double value_of(double free) const;
   double log_density_of_free(double free) const;
 };
 
 struct Hyper {
-  // The parameter is times * value^power in all slots of the factor: power 2 of a standard deviation is a variance.
+  // The parameter is times * value^power in all slots of the factor; power 2 turns a standard deviation into a
+  // variance.
   struct Use {
     FactorId factor;
     std::string parameter;
     double power = 1;
-    std::vector<double> times = {};  // one number, or one for each slot; empty: 1
+    std::vector<double> times = {};  // one number, or one per slot; empty: 1
   };
   std::string name;
   HyperPrior prior;
   std::vector<Use> uses = {};
 };
-// The parameter itself, under the name "factor.parameter".
+// A hyper that is the parameter itself, named "factor.parameter".
 Hyper hyper(FactorId factor, std::string_view parameter, HyperPrior prior);
 Hyper hyper(std::string name, HyperPrior prior, std::vector<Hyper::Use> uses = {});
 
-// Parameters that are other functions of the hypers than powers, such as the covariances of a kernel: gives a state
-// those that belong to these values, in the order of JointOptions::hypers.
+// Sets parameters that are not powers of the hypers, such as the covariances of a kernel: writes them into a state for
+// given hyper values, in the order of JointOptions::hypers.
 using SetByHypers = std::function<void(State& state, std::span<const double> values)>;
 
-// What is known of one of them: values with weights that sum to 1.
+// Belief of one hyper: values with weights that sum to 1.
 class HyperBelief {
  public:
   HyperBelief(std::vector<double> values, std::vector<double> weights, double step, HyperPrior prior);
@@ -74,7 +75,7 @@ class HyperBelief {
   double sd() const;
   double quantile(double probability) const;
   double expected(const std::function<double(double)>& of) const;
-  // Those of several hypers go together: point k has value k of each.
+  // Points are shared by all hypers: point k has value k of each.
   std::span<const double> values() const { return values_; }
   std::span<const double> weights() const { return weights_; }
 

@@ -1,5 +1,5 @@
-// Hypers: the evidence of the graph given their values, times their priors, is a density of a few logarithms. A lattice
-// around its mode (lattice.h) carries the weights of a mixture.
+// The evidence of the graph given its hypers, times their priors, is a density of a few logarithms. The weights of the
+// mixture are its values on a lattice around its mode (lattice.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,11 +18,12 @@ namespace dma::joint_system {
 namespace {
 
 constexpr std::size_t kMostHypers = 10;
-// Points that have not converged may weigh so much together. So many draws of a cloud are to count: of covariances of
-// four with 900 to 1,900 means were wrong by 0.03 to 0.06 deviations, with 500 by 0.14 and with 100 by 0.4 to 1.
+// Total weight that points without convergence may have; effective draws that a cloud must have. For covariances of
+// four with 900 to 1,900 effective draws means were wrong by 0.03 to 0.06 deviations, with 500 by 0.14, with 100 by 0.4
+// to 1.
 constexpr double kUnsettled = 1e-3, kFewest = 1000;
 
-// Where the graph starts it.
+// The starting value of a hyper, from the parameter given in the graph.
 double start_of(const Graph& graph, const Kind& kind, const Hyper& hyper, const Hyper::Use& use) {
   const Graph::Factor factor = graph[use.factor];
   const auto spec = std::ranges::find(kind.parameters(), use.parameter, &ParameterSpec::name);
@@ -105,7 +106,8 @@ void HyperPoints::add(const State& state, const Memory& memory, std::span<const 
     means.push_back(memory.numbers.values[e]);
     variances.push_back(found.is_point() ? 0 : found.variance());
   }
-  // The built-in charts are groups: the step is the point after the inverse of the first. Others keep their numbers.
+  // The built-in charts are groups: the step is the point after the inverse of the first. Other values are plain
+  // numbers.
   std::vector<double> back, by, again;
   for (const System::Point& p : memory.system->points) {
     const double* const first = means.data() + p.element;
@@ -120,7 +122,7 @@ void HyperPoints::add(const State& state, const Memory& memory, std::span<const 
   }
 }
 
-// Log weights become weights.
+// Normalises log weights.
 void HyperPoints::weigh(const Memory& memory, double log_cell) {
   log_evidence = log_sum_exp(weights) + log_cell;
   to_fractions(weights);
@@ -134,7 +136,7 @@ void HyperPoints::weigh(const Memory& memory, double log_cell) {
   }
 }
 
-// What is the same at all points stays as it is.
+// Values equal at all points are returned without rounding.
 double HyperPoints::mean(std::size_t element) const {
   double moved = 0;
   for (std::size_t k = 1; k < weights.size(); ++k)
@@ -244,7 +246,7 @@ Report JointSolver::integrate(State& state, bool is_warm) const {
     left += unsettled[k] * points.weights[k];
     squares += points.weights[k] * points.weights[k];
   }
-  (void)density(mode.at);  // where the state stays
+  (void)density(mode.at);  // leaves the state at the mode
   if (!memory.system->is_linear() && options_.check_draws > 0 && last.stop == Report::Stop::converged)
     check_fit(state, memory, last);
   JointReport& joint = *last.joint;

@@ -13,7 +13,7 @@ namespace dma {
 
 namespace {
 
-constexpr int kLeastDraws = 100;  // fewer leave no tail to look at
+constexpr int kLeastDraws = 100;  // fewer draws have no tail to fit
 
 void check(const JointOptions& o) {
   if (!(o.tolerance > 0)) fail("joint: tolerance is {}; it must be above 0", o.tolerance);
@@ -26,14 +26,13 @@ void check(const JointOptions& o) {
     fail("joint: damping is {}; it must be 0 or more, and finite", o.damping);
 }
 
-// Kinds without any view are refused before messages are looked for; EP sites use "ep" unless another method is asked
-// for.
+// Refuses kinds without any view before looking for messages; EP sites use "ep" unless another method is given.
 CompileOptions with_site_methods(const Graph& graph, const Registry& registry, CompileOptions options) {
   std::string_view last;
   for (const Graph::Factor& factor : graph.factors()) {
     if (factor.kind == last) continue;
     last = factor.kind;
-    if (!registry.contains(factor.kind)) continue;  // resolve() says so
+    if (!registry.contains(factor.kind)) continue;  // resolve() reports it
     const Kind& kind = registry.kind(factor.kind);
     if (kind.linear_view() || kind.gaussian_row()) continue;
     const std::vector<std::string> methods = kind.methods();

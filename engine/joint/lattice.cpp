@@ -17,13 +17,13 @@ namespace dma::joint_system {
 
 namespace {
 
-constexpr double kDifference = 0.05;  // of numbers on a logarithmic scale
+constexpr double kDifference = 0.05;  // step of differences on the logarithmic scale
 constexpr int kMostClimbs = 100;
-constexpr double kFarAway = 40;  // from the start: e^40
+constexpr double kFarAway = 40;  // distance from the start at which a number has diverged: e^40
 constexpr double kNothingToGain = 1e-7;
 constexpr std::size_t kMostPoints = 20000;
-// Of a cloud: how many pairs of draws, and how much wider they lie than the Gaussian at the mode. Of ten dimensions a
-// Gaussian would leave 60 % of them effective.
+// Cloud: number of pairs of draws, and width relative to the Gaussian at the mode. In ten dimensions a Gaussian keeps
+// 60 % of the draws effective.
 constexpr int kPairs = 2500;
 constexpr double kWider = 1.2;
 
@@ -55,7 +55,7 @@ Quadratic differences(const LogDensityOfFew& f, const Eigen::VectorXd& at, doubl
   return q;
 }
 
-// The step that climbs most by the quadratic, no longer than the radius.
+// The step of largest gain in the quadratic model, no longer than the radius.
 Eigen::VectorXd best_step(const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>& information,
                           const Eigen::VectorXd& gradient, double radius) {
   const Eigen::VectorXd& a = information.eigenvalues();
@@ -64,7 +64,7 @@ Eigen::VectorXd best_step(const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>& 
   double low = 0;
   if (a[0] <= 0) low = -a[0] + 1e-12 + 1e-9 * a.cwiseAbs().maxCoeff();
   if (step(low).norm() > radius) {
-    double high = low + along.norm() / radius;  // a + shift >= |along| / radius: not longer than the radius
+    double high = low + along.norm() / radius;  // a + shift >= |along| / radius keeps the step within the radius
     for (int i = 0; i < 100; ++i) {
       const double middle = 0.5 * (low + high);
       (step(middle).norm() > radius ? low : high) = middle;
@@ -109,8 +109,8 @@ Mode find_mode(const LogDensityOfFew& f, Eigen::VectorXd start) {
 
 namespace {
 
-// Draw k has the coordinates frac(1/2 + k / g^i), g^(n + 1) = g + 1: as even as the golden ratio makes them. Each goes
-// with its mirror image.
+// Draw k has the coordinates frac(1/2 + k / g^i), g^(n + 1) = g + 1: evenly spread, by the generalised golden ratio.
+// Each draw is paired with its mirror image.
 void visit_cloud(const Mode& mode, const VisitPoint& visit) {
   const Eigen::Index n = mode.at.size();
   double g = 2;
@@ -130,7 +130,8 @@ void visit_cloud(const Mode& mode, const VisitPoint& visit) {
 
 LatticeSize lattice_size(Eigen::Index dimensions) {
   constexpr LatticeSize kSizes[kMostOnLattice] = {{0.5, 14}, {0.8, 10}, {1.0, 9}, {1.2, 8}, {1.4, 7.5}, {1.5, 7}};
-  return dimensions > kMostOnLattice ? LatticeSize{0.5, 0} : kSizes[dimensions - 1];  // of a cloud: as quantiles see it
+  // kernel width for quantiles of a cloud
+  return dimensions > kMostOnLattice ? LatticeSize{0.5, 0} : kSizes[dimensions - 1];
 }
 
 double log_cell(const Mode& mode) {

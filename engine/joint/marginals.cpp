@@ -1,4 +1,4 @@
-// What a solved system says of its elements, and what it leaves open.
+// Beliefs of a solved system, and the names of undetermined elements.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ std::string names(const PlanData& plan, std::span<const std::uint32_t> elements)
   std::string text, last;
   std::size_t count = 0;
   for (const std::uint32_t e : elements)
-    if (std::string name = plan.element_name(e); name != last) {  // the components of a point have one name
+    if (std::string name = plan.element_name(e); name != last) {  // the components of a point share one name
       last = std::move(name);
       if (count++ < kNamed) text += fmt::format("{}'{}'", count == 1 ? "" : ", ", last);
     }
@@ -24,12 +24,12 @@ std::string names(const PlanData& plan, std::span<const std::uint32_t> elements)
   return text;
 }
 
-// Of a run that diverged there may be nothing to say.
+// A diverged run may have no moments.
 Gaussian moments(double mean, double variance) {
   return std::isfinite(mean) && std::isfinite(variance) ? Gaussian::from_moments(mean, variance) : Gaussian::uniform();
 }
 
-// A direction moves a sum if it does by more than this fraction of what the sum could move.
+// A direction moves a sum if the change exceeds this fraction of the largest possible one.
 constexpr double kMoved = 1e-9;
 
 }  // namespace
@@ -110,7 +110,8 @@ void JointSolver::find_open(const State& state, Memory& memory, Report& report) 
   name_open(state, memory, report);
 }
 
-// What only one site knows has no cavity to refresh it against: an inequality alone is no distribution.
+// An element known only through one site has no proper cavity to refresh it against: an inequality alone is no
+// distribution.
 void JointSolver::find_isolated_sites(const State& state, Memory& memory, Report& report) const {
   const std::vector<std::uint32_t> elements = memory.sites.refused_elements();
   if (elements.empty()) return;
@@ -147,7 +148,7 @@ Gaussian marginal(const State&, const Memory& memory, std::uint32_t element, Num
   const Numbers& n = memory.numbers;
   const System& system = *n.system;
   const double mean = n.values[element];
-  if (!std::isfinite(mean)) return Gaussian::uniform();  // beyond a double: nothing can be said of it
+  if (!std::isfinite(mean)) return Gaussian::uniform();  // overflowed: no information
   const bool is_predicted = n.prediction_of(element) != nullptr;
   if (system.role[element] == Role::known && !is_predicted)
     return n.missing[element] ? Gaussian::uniform() : Gaussian::point(mean);

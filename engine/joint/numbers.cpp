@@ -12,7 +12,7 @@ namespace dma::joint_system {
 
 namespace {
 
-// Variances lose as many digits as the square of their standard deviation's spread has: nine are left here.
+// Ratio of standard deviations beyond which variances keep fewer than nine digits: they lose its square.
 constexpr double kWide = 1e7;
 
 }  // namespace
@@ -258,8 +258,7 @@ bool Numbers::factorise(double damping) {
   whole_ = fronts.factorise(rows, damping);
   inverted_ = damping == 0 && whole_;
   if (inverted_) fronts.invert();
-  // Information on an unknown given the others, times its variance: how many times wider it is than it looks from where
-  // it stands.
+  // Largest information on an unknown given the others times its variance: how much wider it is than its conditional.
   spread_ = 1;
   is_finite_ = true;
   const auto diagonal = fronts.diagonal();

@@ -13,7 +13,7 @@ namespace dma::joint_system {
 
 namespace {
 
-constexpr double kLargestGain = 1e100;  // its square is far from the end of the doubles
+constexpr double kLargestGain = 1e100;  // its square is far from overflow
 
 }  // namespace
 
@@ -96,8 +96,8 @@ void Numbers::read_values(const State& state) {
   gains_stale_ |= is_stale;
 }
 
-// Which missing elements rows predict, and which are unknowns of the system: all that a function or several factors
-// depend on. A likelihood that is no row integrates to 1 over its output.
+// Decides which missing elements rows predict and which become unknowns: those that a function or several factors
+// depend on. A likelihood without a row integrates to 1 over its output.
 void Numbers::place_missing() {
   predictions_.clear();
   inferred_.clear();
@@ -170,7 +170,7 @@ void Numbers::read_plate(std::size_t i) {
 bool Numbers::read(const State& state) {
   plan_ = &*state.plan();
   const bool is_fresh = !is_read_;
-  is_read_ = false;  // until all of it is: what is refused half-way is read again
+  is_read_ = false;  // until the read is complete: an exception forces a full read
   set_views(state);
   read_values(state);
   batch_parameters_.resize(system->batches.size());
@@ -204,7 +204,7 @@ bool Numbers::read(const State& state) {
   if (system->is_solved_for_noise && gains_stale_) {
     std::ranges::fill(trial, 0.0);
     place(trial, true);
-    // A factor of 0 hides the noise, and one near it makes too little of it.
+    // A factor of 0 hides the noise, and one near 0 leaves too few digits of it.
     can_be_solved_for_noise_ = std::abs(log_gains_of_noise()) < kInfinity &&
                                std::ranges::all_of(gains_, [](double g) { return std::abs(g) < kLargestGain; });
   }

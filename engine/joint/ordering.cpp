@@ -50,7 +50,7 @@ std::optional<Neighbours> neighbours(const RowPattern& rows, const Indices& diff
 }
 
 Indices minimum_degree(const Neighbours& graph, std::uint32_t n) {
-  // Eigen sets aside what has no diagonal.
+  // Eigen drops columns without a diagonal entry.
   Eigen::SparseMatrix<char, Eigen::ColMajor, int> pattern(static_cast<int>(n), static_cast<int>(n));
   pattern.resizeNonZeros(static_cast<Eigen::Index>(graph.list.size() + n));
   int* next = pattern.innerIndexPtr();

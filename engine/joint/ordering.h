@@ -1,4 +1,4 @@
-// Where a sparse information matrix has numbers, the order in which its fill stays small, and the tree of that order.
+// The sparsity of an information matrix, an elimination order with little fill, and the elimination tree of that order.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@ namespace dma::joint_system {
 
 using Indices = std::vector<std::uint32_t>;
 
-// Rows that are different sets of columns, of at least two: plates repeat the same one many times.
+// Distinct rows of at least two columns: plates repeat the same row many times.
 Indices different_rows(const RowPattern& rows);
 
-// Neighbours of each unknown: those it meets in a row.
+// Neighbours of each unknown: the unknowns that share a row with it.
 struct Neighbours {
   std::vector<std::uint64_t> first;
   Indices list;
@@ -20,16 +20,17 @@ struct Neighbours {
     return {list.data() + first[v], list.data() + first[v + 1]};
   }
 };
-// None where their list would hold more than `most`: it ends there.
+// Returns nothing if the list would hold more than `most` entries.
 std::optional<Neighbours> neighbours(const RowPattern& rows, const Indices& different, std::uint64_t most);
 
-// Position -> unknown by approximate minimum degree.
+// Position -> unknown, by approximate minimum degree.
 Indices minimum_degree(const Neighbours& graph, std::uint32_t unknowns);
 
-// By position: the first later column that a column of the factor meets (Liu); kNone for the last of a component.
+// Parent of each position: the first later column that its column of the factor meets (Liu); kNowhere for the last of a
+// component.
 Indices elimination_tree(const Neighbours& graph, const Indices& order, const Indices& position);
 
-// Children stand before their parent, and a subtree stands together.
+// Children come before their parent, and subtrees are contiguous.
 Indices post_order(const Indices& parent);
 
 }  // namespace dma::joint_system

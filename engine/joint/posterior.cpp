@@ -19,7 +19,7 @@ namespace {
 using joint_system::Memory;
 using joint_system::Numbers;
 
-// What is missing below a likelihood that is no Gaussian row.
+// A missing element below a likelihood that is no Gaussian row.
 bool is_unpredicted(const Numbers& n, std::uint32_t element) {
   return n.missing[element] && n.system->role[element] == joint_system::Role::known && !n.prediction_of(element);
 }
@@ -38,7 +38,7 @@ Numbers::Sparse row_of(const Memory& memory, const PlanData::Variable& v, std::s
   return row;
 }
 
-// L^-1 times such a row; `solved` and `room` are as long as the roots are many.
+// L^-1 times such a row; `solved` and `room` have one entry per root.
 void solve_for(const Memory& memory, const Numbers::Sparse& row, std::vector<double>& solved,
                std::vector<double>& room) {
   std::ranges::fill(solved, 0.0);
@@ -66,8 +66,8 @@ struct Range {
   std::size_t first, size;
 };
 
-// Calls `add` for the solution, or at all points of the hypers with their weights; then adds what the means of two
-// ranges of elements vary from point to point.
+// Calls `add` for the solution, or for all points of the hypers with their weights; then adds the covariance of the
+// means of two ranges of elements over the points.
 template <class Add>
 void mix(const State& state, Range a, Range b, const Add& add, Eigen::MatrixXd& covariance) {
   const Memory& memory = joint_system::solved_memory(state);
@@ -130,7 +130,7 @@ Eigen::MatrixXd JointPosterior::covariance(VariableId a, VariableId b) const {
     std::vector<Numbers::Sparse> rows;
     for (std::uint32_t i = 0; i < va.size; ++i) rows.push_back(row_of(memory, va, i, reader));
     std::vector<double> solved(memory.numbers.x.size()), room(solved.size());
-    for (std::uint32_t j = 0; j < vb.size; ++j) {  // one solve for each element of the shorter one
+    for (std::uint32_t j = 0; j < vb.size; ++j) {  // one solve per element of the shorter range
       solve_for(memory, row_of(memory, vb, j, reader), solved, room);
       for (std::uint32_t i = 0; i < va.size; ++i)
         out(i, j) +=
@@ -156,7 +156,7 @@ double JointPosterior::covariance(VariableId a, std::size_t i, VariableId b, std
   return out(0, 0);
 }
 
-// Which point each draw is of, and then all draws of one point after those of another.
+// Assigns each draw a point of the hypers, then samples point by point.
 JointSamples JointPosterior::sample(std::size_t draws, std::uint64_t seed) const {
   const Memory& solved = joint_system::solved_memory(*state_);
   if (solved.is_singular()) fail("joint: nothing determines some variables; there is no posterior to draw from");

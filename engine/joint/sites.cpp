@@ -12,13 +12,13 @@ namespace dma::joint_system {
 
 namespace {
 
-// log of the integral of N(z; cavity) times the site, which counts as 1 at `at`: the ratio there of the cavity and of
-// what both make. At their mean it has no large terms that cancel.
+// log of the integral of N(z; cavity) times the site, scaled to 1 at `at`: the ratio there of the cavity and the
+// product. Evaluated at the product's mean, no large terms cancel.
 double log_site_integral(const Gaussian& cavity, const Natural& site, double at) {
   return log_density(cavity, at) - log_density(Gaussian(multiply(cavity, site)), at);
 }
 
-// log E[f] over the one unknown argument, by the trapezoidal rule: spectrally accurate for what is smooth.
+// log E[f] over the one unknown argument, by the trapezoidal rule: spectrally accurate for smooth f.
 double log_expectation(const Kind& kind, std::vector<double> arguments, std::size_t unknown, const Gaussian& cavity,
                        std::span<const double> parameters) {
   constexpr double kReach = 9, kStep = 1.0 / 32;
@@ -201,7 +201,7 @@ double Sites::log_scales(const State& state, const Numbers& numbers) const {
       for (const SitePlate::Port& port : plate.ports)
         for (std::uint32_t t = 0; t < port.terms; ++t) {
           const std::size_t q = std::size_t{s} * port.terms + t, at = port.first + q;
-          const bool is_known = port.rows[q] == kNone;  // no refresh looks at sites that reach nothing else
+          const bool is_known = port.rows[q] == kNone;  // sites of known elements only are never refreshed
           const Gaussian arrival =
               is_known ? Gaussian::point(numbers.values[port.elements[q]]) : Gaussian(tau_[at], rho_[at]);
           if (!is_known) {

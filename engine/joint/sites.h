@@ -1,4 +1,4 @@
-// Factors that are neither functions nor Gaussian take part as EP sites: a message to each unknown they reach,
+// Factors that are neither functions nor Gaussian are represented by EP sites: one message to each unknown they reach,
 // refreshed against the joint marginal with the site divided out.
 #pragma once
 
@@ -10,35 +10,35 @@ class Sites {
  public:
   explicit Sites(const System& system);
 
-  // A run begins: what kinds remember is of the one before.
+  // Starts a run: clears the memory of kinds.
   void forget() { memory_.assign(memory_.size(), 0.0); }
-  // Sites as rows of `numbers`.
+  // Writes the sites as rows of `numbers`.
   void apply(Numbers& numbers) const;
-  // One refresh of all sites at once, against the marginals of a factor that is inverted. `outcome.faults` counts those
-  // that were refused. The cavities are kept.
+  // Refreshes all sites at once, against the marginals of an inverted factor. `outcome.faults` counts refused messages.
+  // The cavities are kept.
   void refresh(const State& state, Numbers& numbers, double damping, Outcome& outcome);
-  // By how much the last refresh, undamped, changes what is believed, now that it is solved for: the largest change of
-  // a mean in standard deviations, or of a standard deviation in relation to itself, of what a site reaches. A site may
-  // itself be next to nothing, and all of it rounding.
+  // Change of the belief by the last refresh, with damping undone: the largest change of a mean in standard deviations,
+  // or relative change of a standard deviation, over elements with a site. Called after solving for the new sites.
+  // Beliefs are compared because a site itself may be negligible and pure rounding.
   double change(const State& state, const Numbers& numbers, double damping) const;
-  // Elements whose site was left as it was by the last refresh, because nothing else is known of them.
+  // Elements whose site the last refresh left unchanged because no other factor informs them.
   std::vector<std::uint32_t> refused_elements() const;
-  // The first kind that has no density; null: all have one.
+  // The first kind without a density; null: all have one.
   const Kind* without_density(const PlanData& plan) const;
   // Sum over factors of their log density at the values of all elements.
   double log_density(const State& state, const Numbers& numbers);
-  // Sum over factors of log (integral of cavity times factor / integral of cavity times site), sites counting as 1 at
-  // the values of their elements.
+  // Sum over factors of log (integral of cavity times factor / integral of cavity times site), with sites scaled to 1
+  // at the values of their elements.
   double log_scales(const State& state, const Numbers& numbers) const;
 
  private:
   void find_cavities(Numbers& numbers);
 
   const System* system_;
-  std::vector<double> tau_, rho_;  // cavities, or what is known, by site message
+  std::vector<double> tau_, rho_;  // by site message: the cavity, or the known value
   std::vector<double> kept_tau_, kept_rho_;
-  std::vector<std::uint8_t> refused_;  // cavities that are not proper: the site stays
-  std::vector<double> scratch_, memory_;  // the second of kinds
+  std::vector<std::uint8_t> refused_;  // cavity is not proper: the site is unchanged
+  std::vector<double> scratch_, memory_;  // memory_ belongs to kinds
   std::vector<PortView> reads_;
   std::vector<ParameterView> views_;
   std::vector<double> arguments_, parameters_;  // of a factor

@@ -7,7 +7,7 @@ namespace dma::joint_system {
 
 namespace {
 
-// f(0), ..., f(Count - 1) with constant arguments.
+// Calls f(0), ..., f(Count - 1) with constant arguments.
 template <int Count, class F>
 inline void for_each_constant(const F& f) {
   [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>{}), ...); }
@@ -45,8 +45,8 @@ bool eliminate(const double* front, const double* diagonal, double* panel, doubl
   return true;
 }
 
-// Loops over the rows below the diagonal of column j begin at an even row, where pairs of numbers are stored and loaded
-// together: the diagonal itself, which then takes part, is 0 in a panel.
+// Loops over the rows below the diagonal of column j begin at an even row, so that pairs of numbers are loaded and
+// stored together; the diagonal, which may be included, is 0 in a panel.
 constexpr int even(int j) { return (j + 1) / 2 * 2; }
 
 template <int Size, int Own>
@@ -63,7 +63,7 @@ void forward(const double* panel, double* own, double* y, const std::uint32_t* l
   for (int i = Own; i < Size; ++i) y[later[i - Own]] = t[i];
 }
 
-// Row after row from the last one, so that each number waits for one product alone.
+// Row by row from the last one, so that each number waits for one product only.
 template <int Size, int Own>
 void backward(const double* panel, double* own, const double* y, const std::uint32_t* later) {
   double t[Own];
@@ -86,7 +86,7 @@ void invert(const double* panel, const double* inverse_pivots, double* z) {
     constexpr int j = Own - 1 - constant;
     const double* const u = panel + j * Size;
     double out[Size] = {};
-    // The column found last comes last, because it is waited for.
+    // The column computed last is used last, because its value arrives last.
     for (int c = Size - 1; c > j; --c)
       for (int i = even(j); i < Size; ++i) out[i] -= u[c] * z[c * Size + i];
     double corner[2] = {inverse_pivots[j], 0};

@@ -13,21 +13,21 @@ namespace dma::joint_system {
 
 namespace {
 
-// Gain ratio above which damping falls, below which it grows; factors; steps tried before giving up. Damping that falls
-// slowly creeps along curved valleys, such as those of poses, where undamped steps cross them. After a rejection there
-// is some.
+// Gain ratio above which damping falls, below which it grows; factors; steps tried before giving up. Slowly falling
+// damping creeps along curved valleys, such as those of poses, where undamped steps cross them. A rejected step
+// restores a minimum damping.
 constexpr double kGoodGain = 0.25, kPoorGain = 0.1, kLess = 0.1, kMore = 2, kMuchMore = 10;
 constexpr double kLeastDamping = 1e-12, kSomeDamping = 1e-5;
 constexpr int kTries = 40;
-// A fall of the objective below this fraction of it is rounding.
+// A relative decrease of the objective below this is rounding.
 constexpr double kRounding = 1e-13;
-// What rounding may move a mean by, in standard deviations, in an answer that is called exact.
+// Largest error of a mean by rounding, in standard deviations, in an answer reported as exact.
 constexpr double kRoundingLeft = 1e-8;
-// After so many refreshes without a smaller change than before, sites move by rounding if by next to nothing; after so
-// many in which it was not halved they are damped.
+// Refreshes without a smaller change after which only rounding moves the sites; refreshes without a halved change after
+// which they are damped.
 constexpr int kStalled = 5, kSlow = 10;
 constexpr double kMostDamping = 0.99;
-// Solves of a linear system: one, and corrections of its rounding.
+// Solves of a linear system: one, plus corrections of its rounding.
 constexpr int kCorrections = 10;
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
@@ -35,12 +35,13 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return Eigen::Map<const Eigen::VectorXd>(a.data(), size).dot(Eigen::Map<const Eigen::VectorXd>(b.data(), size));
 }
 
-// A step of one standard deviation along which the objective at n.x bends down most; nothing where it bends up. With
-// the factor C of Gauss-Newton's information the curvature C^-1 H C^-T is 1 wherever the graph is linear, and what
-// products add has few directions: a few steps of Lanczos, by differences of gradients, have them.
+// A step of one standard deviation along the most negative curvature of the objective at n.x; empty if there is none.
+// In the metric C of Gauss-Newton's information, the curvature C^-1 H C^-T is 1 wherever the graph is linear, and
+// products add few other directions: a few Lanczos steps, by differences of gradients, find them.
 std::vector<double> downward_bend(Numbers& n) {
   constexpr Eigen::Index kMostGradients = 5;
-  constexpr double kShort = 1e-3, kNoMore = 1e-6;  // of a step; of what is left of a product with the curvature
+  // difference step; relative residual of the curvature product that ends Lanczos
+  constexpr double kShort = 1e-3, kNoMore = 1e-6;
   const auto size = static_cast<Eigen::Index>(n.x.size()), most = std::min(size, kMostGradients);
   if (size == 0) return {};
   const auto gradient_at = [&](const std::vector<double>& x) -> Eigen::VectorXd {
@@ -102,10 +103,10 @@ void JointSolver::read(const State& state, Memory& memory) const {
                     ? system_
                     : std::make_shared<const System>(*state.plan(), EliminationLimits{.bytes = options_.memory},
                                                      inferred, may_solve));
-  if (!memory.numbers.read(state)) read(state, memory);  // noise that could be solved for before, and cannot now
+  if (!memory.numbers.read(state)) read(state, memory);  // noise that could be solved for before, but no longer can
 }
 
-// At the priors' means, at draws from them, or where somebody asked.
+// Starts at the priors' means, at draws from them, or at the values given by set_start().
 void JointSolver::begin(Memory& memory, std::uint64_t seed) const {
   Numbers& n = memory.numbers;
   std::ranges::fill(n.site_tau, 0.0);
@@ -115,7 +116,7 @@ void JointSolver::begin(Memory& memory, std::uint64_t seed) const {
   std::ranges::fill(n.points, 0.0);
   const System& system = *memory.system;
   if (!system.has_constant_gains) {
-    // Rows of one root alone; gradient and step are free to hold sums.
+    // Rows of a single root; gradient and step serve as working memory.
     std::ranges::fill(n.gradient, 0.0);
     std::ranges::fill(n.step, 0.0);
     (void)n.evaluate(n.x, true);
@@ -156,14 +157,13 @@ JointSolver::End JointSolver::solve_linear(Memory& memory, JointReport& report) 
     if (std::min(moved, n.distance_left()) <= options_.tolerance) end = End::converged;
     if (!goes_on(memory, report)) end = End::interrupted;
   }
-  // Residuals of thousands of standard deviations leave a rounding that a matrix of many scales makes large.
+  // Residuals of thousands of standard deviations leave rounding that a matrix of many scales amplifies.
   if (end == End::converged && n.fronts.is_by_qr() && n.rounding_left() > kRoundingLeft) end = End::limit;
   n.place(n.x, false);
   return end;
 }
 
-// One step from n.x: damped until the objective falls, or, where its fall would be lost in rounding, until the gradient
-// does.
+// One step from n.x, damped until the objective falls, or, if the decrease is below rounding, until the gradient does.
 JointSolver::Step JointSolver::step(Memory& memory, JointReport& report, double& damping, int& solves) const {
   Numbers& n = memory.numbers;
   bool is_rounding = false;
@@ -230,9 +230,9 @@ JointSolver::End JointSolver::step_to_the_end(Memory& memory, JointReport& repor
   }
 }
 
-// A point where nothing pulls may be a maximum or a saddle, as that between two factors of a product at 0:
-// Gauss-Newton's information has no word for that. Some steps as long as the Gaussian is wide, or one along which the
-// objective bends down, then lead to something lower.
+// A stationary point may be a maximum or a saddle, such as 0 between two factors of a product: Gauss-Newton's
+// information cannot show that. Steps as long as the Gaussian is wide, or one along the most negative curvature, then
+// lead to a lower objective.
 JointSolver::End JointSolver::leave_saddle(Memory& memory, JointReport& report) const {
   Numbers& n = memory.numbers;
   if (memory.system->has_constant_gains) return End::converged;
@@ -276,7 +276,7 @@ Report JointSolver::run(State& state, const RunOptions& options) const {
   return options_.hypers.empty() ? solve(state, options.warm, true) : integrate(state, options.warm);
 }
 
-// Steps and refreshes in turn, from where the memory begins.
+// Alternates steps and refreshes, from the values in memory.
 JointSolver::End JointSolver::settle(const State& state, Memory& memory, Report& report, bool is_fresh) const {
   Numbers& n = memory.numbers;
   memory.sites.apply(n);
@@ -284,7 +284,7 @@ JointSolver::End JointSolver::settle(const State& state, Memory& memory, Report&
   End end = step_to_the_end(memory, joint);
   if (is_fresh && end == End::converged) end = leave_saddle(memory, joint);
   double damping = 0, least = kInfinity, halved = kInfinity;
-  int stalled = 0, slow = 0;  // refreshes since the change was at its least, and since it was halved
+  int stalled = 0, slow = 0;  // refreshes since the smallest change, and since it was last halved
   const bool has_sites = !memory.system->site_elements.empty();
   while (has_sites && end == End::converged) {
     (void)n.trace();
@@ -293,7 +293,7 @@ JointSolver::End JointSolver::settle(const State& state, Memory& memory, Report&
     Outcome outcome;
     memory.sites.refresh(state, n, damping, outcome);
     memory.sites.apply(n);
-    report.faults = outcome.faults;  // of the last refresh: those that stay
+    report.faults = outcome.faults;  // of the last refresh, whose sites are kept
     report.replaced = outcome.replaced;
     ++joint.refreshes;
     end = step_to_the_end(memory, joint);
@@ -324,7 +324,7 @@ Report JointSolver::solve(State& state, bool is_warm, bool is_checked) const {
   return report;
 }
 
-// The covariance at the solution; false: it has none.
+// Inverts at the solution; returns false if it has no covariance.
 bool JointSolver::complete(Memory& memory) const {
   Numbers& n = memory.numbers;
   (void)n.trace();
@@ -335,7 +335,7 @@ bool JointSolver::complete(Memory& memory) const {
   return whole;
 }
 
-// ... and what the system leaves open.
+// ... and reports undetermined elements.
 void JointSolver::finish(const State& state, Memory& memory, Report& report, bool is_checked) const {
   const Numbers& n = memory.numbers;
   const JointReport& joint = *report.joint;

@@ -1,4 +1,4 @@
-// The steps: Gauss-Newton with Levenberg-Marquardt damping, and the refreshing of sites in between.
+// Gauss-Newton steps with Levenberg-Marquardt damping, and refreshes of sites between them.
 #pragma once
 
 #include <boost/random/mersenne_twister.hpp>
@@ -12,8 +12,8 @@ namespace dma::joint_system {
 
 class Memory;
 
-// Beliefs at points of the hypers, and what each point weighs. The means of points of charts are where the first one
-// is, plus the step from there.
+// Beliefs at points of the hypers, and the weight of each point. Means of points on manifolds are the first point's
+// origin plus the step from there.
 struct HyperPoints {
   void add(const State& state, const Memory& memory, std::span<const double> at, double log_weight);
   void weigh(const Memory& memory, double log_cell);
@@ -25,7 +25,7 @@ struct HyperPoints {
   std::vector<std::vector<double>> values;  // of the hypers, by point
   std::vector<double> weights;              // by point
   std::vector<double> means, variances;     // by point and element
-  std::vector<double> turned;               // by element: where the mean step leads, less the sum
+  std::vector<double> turned;  // by element: destination of the mean step, minus the sum
   std::size_t elements = 0;
   double log_evidence = 0, step = 0;
 };
@@ -33,23 +33,23 @@ struct HyperPoints {
 class Memory : public SolverMemory {
  public:
   explicit Memory(std::shared_ptr<const System> of) : system(std::move(of)), numbers(*system), sites(*system) {}
-  // Another system of the same plan; the roots stay where they are.
+  // Switches to another system of the same plan; the roots keep their values.
   void change(std::shared_ptr<const System> to);
 
-  std::shared_ptr<const System> system;  // the plan's, or one of this state's own, where what is missing is inferred
+  std::shared_ptr<const System> system;  // the plan's, or this state's own if missing observations are inferred
   Numbers numbers;
   Sites sites;
-  std::vector<double> start;  // by element, NaN: none; empty: none at all
-  // Whether nothing determines a sum over unknowns.
+  std::vector<double> start;  // by element, NaN: none; empty: no starts
+  // True if nothing determines this sum over unknowns.
   bool is_open(const Numbers::Sparse& row) const;
   bool is_singular() const { return !is_undetermined.empty(); }
 
   bool is_solved = false;
-  std::vector<std::uint8_t> is_undetermined;    // by unknown; empty: none is
-  std::vector<std::vector<double>> directions;  // along which nothing changes, by unknown
+  std::vector<std::uint8_t> is_undetermined;  // by unknown; empty: all are determined
+  std::vector<std::vector<double>> directions;  // null directions, by unknown
   bool has_all_directions = true;
   double objective = 0;  // of rows that are neither cavities nor sites
-  const Watch* watch = nullptr;  // of the run; null: nobody watches
+  const Watch* watch = nullptr;  // of the run; may be null
   std::unique_ptr<HyperPoints> hypers;
 };
 
@@ -66,7 +66,7 @@ class JointSolver : public Solver {
 
   const System& system() const { return *system_; }
   const JointOptions& options() const { return options_; }
-  // A copy of a state that was run with hypers, solved at every point of them.
+  // Visits a copy of a state that was run with hypers, solved at every point of them.
   void for_points(const State& state,
                   const std::function<void(const State&, const Memory&, std::size_t point)>& visit) const;
 
@@ -100,19 +100,20 @@ class JointSolver : public Solver {
   std::vector<double> starts_;  // of the hypers, on their free scale
 };
 
-// What is wrong with hypers is an Error; gives names to those without. Where they start, on their free scale.
+// Throws an Error for invalid hypers and names those without a name. Returns their starting values on the free scale.
 std::vector<double> check_hypers(const Graph& graph, const Registry& registry, JointOptions& options);
 
-// Of a state that joint has run as it is; an Error for any other.
+// Memory of a state that joint has run; an Error for any other.
 const Memory& solved_memory(const State& state);
 const JointSolver& solver_of(const State& state);
 double log_evidence_of(const State& state, const Memory& memory);  // given the hypers
-// An Error where so many numbers take more than the options allow.
+// Throws an Error if that many numbers exceed the memory limit.
 void check_memory(const State& state, std::string_view what, std::size_t rows, std::size_t columns,
                   std::string_view way_out);
-// All elements of a draw with its roots at x: functions of them, with noise what is missing, NaN what nothing predicts.
+// Computes all elements of a draw with its roots at x: deterministic elements by their functions, missing ones with
+// noise, NaN for those that nothing predicts.
 void complete_draw(Numbers& work, std::span<const double> x, boost::random::mt19937_64& random, double* out);
-// Mean and variance of one element; variance inf where nothing determines it, or no Gaussian predicts it.
+// Mean and variance of one element; variance inf if nothing determines it or no Gaussian predicts it.
 Gaussian marginal(const State& state, const Memory& memory, std::uint32_t element, Numbers::Reader& reader,
                   Numbers::Sparse& row);
 

@@ -22,12 +22,12 @@ System::System(const PlanData& plan, const EliminationLimits& limits, std::vecto
   form_rows(plan);
   trace_rows(limits);
   elimination = eliminate(pattern, limits);
-  // Columns have their final order now.
+  // Columns have their final order from here on.
   sources.assign(pattern.columns.size(), kNone);
   for (std::uint32_t r = 0; r < rows; ++r) {
     if (first_program[r] != first_program[r + 1]) continue;
     const std::span own(seeds.data() + first_seed[r], seeds.data() + first_seed[r + 1]);
-    if (own.size() != pattern.row(r).size()) continue;  // an element twice
+    if (own.size() != pattern.row(r).size()) continue;  // an element appears twice
     for (std::uint32_t k = pattern.first[r]; k < pattern.first[r + 1]; ++k)
       sources[k] = std::ranges::find(own, element_of[pattern.columns[k]], &Seed::element)->coefficient;
   }
@@ -174,7 +174,7 @@ void System::ancestors(std::span<const std::uint32_t> from, std::vector<std::uin
   };
   for (const std::uint32_t e : from) visit(e);
   for (std::size_t k = before; k < derived.size(); ++k) {
-    const std::uint32_t e = derived[k];  // the list grows
+    const std::uint32_t e = derived[k];  // the list grows in this loop
     for (const Edge& edge : edges_of(e)) visit(edge.element);
   }
   std::sort(derived.begin() + static_cast<std::ptrdiff_t>(before), derived.end(),
@@ -182,7 +182,8 @@ void System::ancestors(std::span<const std::uint32_t> from, std::vector<std::uin
 }
 
 void System::trace_rows(const EliminationLimits& limits) {
-  constexpr std::uint64_t kBytesPerNumber = 16;  // of a row: its column here and in the order, and where it comes from
+  // bytes per number of a row: its columns here and in the order, and its source
+  constexpr std::uint64_t kBytesPerNumber = 16;
   pattern.unknowns = static_cast<std::uint32_t>(element_of.size());
   first_program.push_back(0);
   std::vector<std::uint32_t> mark(role.size(), kNone), from, roots;

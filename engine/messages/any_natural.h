@@ -1,5 +1,4 @@
-// The two numbers of a family whose natural parameters may be of either sign, unlike a Gaussian's: what its message
-// type derives from.
+// Base of message types whose two natural parameters may have either sign, unlike a Gaussian's.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 namespace dma {
 
 struct AnyNatural : Natural {
-  // Larger numbers are refused, so that no sum of messages leaves the range of a double.
+  // Larger numbers are refused, so that no sum of messages overflows a double.
   static constexpr double kLargest = 1e290;
 
   constexpr AnyNatural() = default;

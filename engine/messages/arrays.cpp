@@ -8,8 +8,8 @@ namespace dma {
 
 namespace {
 
-// Products of a block are formed in local memory, selections in place of multiply()'s branches, so that it runs on
-// whole vectors; a block in which a sum overflowed is multiplied message by message.
+// Blocks are multiplied in local memory with selections in place of multiply()'s branches, so that the compiler
+// vectorises them; a block in which a sum overflowed is multiplied message by message.
 constexpr std::size_t kBlock = 16;
 
 template <class Count>
@@ -44,7 +44,7 @@ bool multiply(const MessageArrays& a, const MessageArrays& b, const MessageArray
   return multiply_block(a.from(first), b.from(first), out.from(first), size - first) || has_points;
 }
 
-// Sums stay in registers while all rows are walked.
+// Sums stay in registers while all rows are added.
 void multiply_by_rows(const MessageArrays& out, const MessageArrays& messages, std::size_t rows, std::size_t size) {
   constexpr std::size_t kTogether = 8;
   for (std::size_t first = 0; first < size; first += kTogether) {

@@ -1,4 +1,4 @@
-// What is known of a variable: the product of all messages that reach it, element by element.
+// The belief of a variable: for each element, the product of all messages that reach it.
 #pragma once
 
 #include <cstdint>
@@ -22,24 +22,24 @@ class Belief {
   // The components of all elements, one after the other.
   Belief(std::string name, Family family, std::vector<Natural> components)
       : name_(std::move(name)), family_(family), components_(std::move(components)) {}
-  // Of variable `number`, which has no name: "v3". It is put into words when it is read, not for every belief.
+  // Belief of variable `number`, which has no name: "v3". The name is formatted when read, not for every belief.
   Belief(std::uint32_t number, Family family, std::vector<Natural> components)
       : number_(number), family_(family), components_(std::move(components)) {}
 
   std::size_t size() const { return components_.size() / family_.components(); }
   const Family& family() const { return family_; }
-  // The two natural parameters as a Gaussian: of the variable, or of its logarithm if it is log-normal.
-  // An element that is not there is an Error, here and below.
+  // The two natural parameters as a Gaussian: of the variable, or of its logarithm if it is log-normal. Here and below,
+  // an index beyond the elements is an Error.
   Gaussian operator[](std::size_t i) const { return Gaussian(message(i)[0]); }
   Components message(std::size_t i) const {
     const std::size_t components = family_.components(), first = i * components;
     if (first >= components_.size()) refuse(i);
     return Components(components_).subspan(first, components);
   }
-  // Nothing is known of the element: every message that reaches it is uniform.
+  // No factor informs the element: every message that reaches it is uniform.
   bool is_uninformed(std::size_t i = 0) const { return is_flat(message(i)); }
-  // Moments of the variable itself, of one element or of all; those of a family with K components are of the
-  // probability of each category, k.
+  // Moments of the variable itself, for one element or all; a family with K components has moments of the probability
+  // of each category k.
   double mean(std::size_t i = 0, std::size_t k = 0) const;
   double variance(std::size_t i = 0, std::size_t k = 0) const;
   double sd(std::size_t i = 0, std::size_t k = 0) const { return std::sqrt(variance(i, k)); }

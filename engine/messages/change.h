@@ -1,4 +1,4 @@
-// How far a message has moved.
+// Measures how far a message has moved.
 #pragma once
 
 #include <algorithm>

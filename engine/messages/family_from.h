@@ -61,7 +61,7 @@ struct OneComponent {
     }
     return values.size();
   }
-  // A message that cannot be normalised has no moments: mean 0 like a uniform Gaussian's, variance +inf.
+  // A message that cannot be normalised has no moments: it reports mean 0, like a uniform Gaussian, and variance +inf.
   static void moments(Components messages, std::size_t, double* means, double* variances) {
     for (std::size_t i = 0; i < messages.size(); ++i) {
       const T m(messages[i]);
@@ -115,7 +115,7 @@ struct OneComponent {
   }
 };
 
-// Families of K components: T gives the whole.
+// Families of K components: T provides every function.
 template <class T>
 struct ManyComponents : T {
   static bool are_valid(Components messages) { return OneComponent<typename T::Component>::are_valid(messages); }

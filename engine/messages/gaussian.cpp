@@ -24,7 +24,7 @@ double spread_divergence(double p_rho, double q_rho) {
   return 0.5 * (excess - (std::log(q_rho) - std::log(p_rho)));
 }
 
-// Two means that both left the double range, to the same side, are told apart no more.
+// Two means that overflowed to the same side count as equal.
 double distance(double a, double b) { return a == b ? 0.0 : a - b; }
 
 double log_density_at(double deviation, double rho) {
@@ -35,7 +35,7 @@ double log_density_at(double deviation, double rho) {
 Natural multiply_unusual(const Natural& a, const Natural& b) {
   if (a.is_point()) return a;
   if (b.is_point()) return b;
-  // Halves, which cannot overflow, have the same mean.
+  // Halving both avoids overflow and keeps the mean.
   return closed(a.tau + b.tau, a.rho + b.rho, [&] { return (a.tau / 2 + b.tau / 2) / (a.rho / 2 + b.rho / 2); });
 }
 
@@ -63,7 +63,7 @@ double log_overlap(const Gaussian& p, const Gaussian& q) {
   if (p.is_uniform() || q.is_uniform()) return 0;
   if (p.is_point()) return log_density(q, p.tau);
   if (q.is_point()) return log_density(p, q.tau);
-  // The difference of the two has variance 1/p.rho + 1/q.rho; its inverse, without forming either.
+  // Precision of the difference, 1 / (1/p.rho + 1/q.rho), computed without forming either variance.
   const double wide = std::min(p.rho, q.rho), narrow = std::max(p.rho, q.rho);
   const double rho = wide / (1 + wide / narrow);
   if (wide < 0) {

@@ -6,7 +6,7 @@
 //                                                      location itself is kept in tau
 //
 // Every function here is total on that set: no NaN comes out unless one goes in. One more kind of message may be stored
-// but is no density: a site that widens the belief, -inf < rho < 0 (see run.h).
+// but is no density: a widening message, -inf < rho < 0 (see run.h).
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@ namespace dma {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// What the engine stores and adds. A family (Gaussian, LogNormal, ...) gives the two numbers their meaning.
+// The stored pair of numbers. A family (Gaussian, LogNormal, ...) gives them their meaning.
 struct Natural {
   double tau = 0;
   double rho = 0;
@@ -34,32 +34,31 @@ inline bool is_valid(const Natural& m) {
   return std::abs(m.tau) < kInfinity && (m.rho > 0 || (m.rho == 0 && m.tau == 0));
 }
 
-// A site of negative precision: the belief it is a part of may be proper all the same.
+// A message of negative precision; the belief that contains it may still be proper.
 inline bool widens(const Natural& m) { return m.rho < 0 && m.rho > -kInfinity && std::abs(m.tau) < kInfinity; }
 
-// Whether sums of natural parameters are what they seem: proper or uniform, no point mass among the terms, nothing
-// overflowed on the way. One addition and one comparison; false at worst a factor 2 too early.
+// True if the sum is proper or uniform: no point mass among the terms and no overflow on the way. One addition and one
+// comparison; may return false a factor 2 too early.
 inline bool is_finite_sum(double tau, double rho) { return std::abs(tau) + rho < kInfinity; }
 
 Natural multiply_unusual(const Natural& a, const Natural& b);
 
 // Product of densities. A point mass absorbs everything; of two point masses the first is kept (the engine reports
-// contradicting ones, see run.h). Where a sum leaves the range of a double, the nearest member of the closed set: see
-// closed(). Sums over many messages may be formed at once and looked at in the end; if they are not ordinary, the
-// messages are multiplied one by one.
+// contradicting ones, see run.h). A sum that overflows becomes the nearest member of the closed set: see closed(). A
+// caller may add many messages at once and check the sum at the end; if the check fails, it multiplies them one by one.
 inline Natural multiply(const Natural& a, const Natural& b) {
   const Natural sum{a.tau + b.tau, a.rho + b.rho};
   return is_finite_sum(sum.tau, sum.rho) ? sum : multiply_unusual(a, b);
 }
 
-// The message itself, unless its mean or variance leaves the range of a double: then it is flat over every
-// representable number, uniform.
+// Returns the message unchanged, or uniform if its mean or variance overflows: it is then flat over every representable
+// number.
 inline Natural with_finite_moments(const Natural& m) {
   return !m.is_proper() || (1 / m.rho < kInfinity && std::abs(m.tau / m.rho) < kInfinity) ? m : Natural{};
 }
 
-// Quotient of densities, a / b. A point mass divided by anything but a point mass is itself; divided by a point mass
-// nothing is left to know: uniform. The result may have negative precision: whoever divides must look (is_valid).
+// Quotient of densities, a / b. A point mass divided by anything but a point mass stays; divided by a point mass it
+// becomes uniform. The result may have negative precision: the caller must check (is_valid).
 inline Natural divide(const Natural& a, const Natural& b) {
   if (b.is_point()) return {};
   if (a.is_point()) return a;
@@ -71,8 +70,8 @@ inline Natural power(const Natural& m, double exponent) {
   return m.is_point() ? m : Natural{exponent * m.tau, exponent * m.rho};
 }
 
-// Of two point masses: whether they are one, up to the rounding that separates two ways of computing one value, from
-// numbers of up to this size.
+// True if two point masses agree up to the rounding that separates two ways of computing one value, from numbers of up
+// to this size.
 inline bool is_same_point(double a, double b, double size = 1) {
   constexpr double kSamePoint = 1e-9;
   return !(std::abs(a - b) > kSamePoint * std::fmax(size, std::fmax(std::abs(a), std::abs(b))));
@@ -88,7 +87,7 @@ struct Gaussian : Natural {
   // Variance 0 is the point mass, variance +inf is uniform.
   static Gaussian from_moments(double mean, double variance);
 
-  // Of a uniform message: mean 0, variance +inf.
+  // A uniform message has mean 0 and variance +inf.
   double mean() const { return is_point() ? tau : is_uniform() ? 0.0 : tau / rho; }
   double variance() const { return 1 / rho; }
   double sd() const { return 1 / std::sqrt(rho); }
@@ -99,9 +98,8 @@ struct Gaussian : Natural {
 //   rho underflows, or the mean leaves the range  uniform: the density is flat over every representable number
 //   rho or tau overflows                          point mass: |tau| = inf means |mean| / sd > 1e154, a location known
 //                                                 to far more digits than a double holds
-// A NaN made by overflowed intermediates (inf/inf, 0 * inf) says nothing about x: uniform as well. A site that widens
-// stays one. The mean is a number, or a function that finds it: often by a division, for which a message within range
-// need not wait.
+// A NaN made by overflowed intermediates (inf/inf, 0 * inf) says nothing about x: uniform as well. A widening message
+// is kept. The mean is a number, or a function that computes it: messages within range skip its division.
 template <class Mean>
 Gaussian closed(double tau, double rho, const Mean& mean) {
   if (rho > 0 && rho < kInfinity && std::abs(tau) < kInfinity) return {tau, rho};
@@ -117,7 +115,7 @@ inline Gaussian Gaussian::from_moments(double mean, double variance) {
   return closed(mean * rho, rho, mean);
 }
 
-// The message of c x, given that of x: exact. Everything times 0 is the point mass at 0.
+// The message of c x, given that of x: exact. c = 0 gives the point mass at 0.
 inline Gaussian scaled(const Gaussian& x, double c) {
   if (x.is_point()) return closed(c * x.tau, kInfinity, c * x.tau);
   if (c == 0) return Gaussian::point(0);
@@ -127,8 +125,8 @@ inline Gaussian scaled(const Gaussian& x, double c) {
 inline Gaussian operator*(const Gaussian& a, const Gaussian& b) { return Gaussian(multiply(a, b)); }
 inline Gaussian operator/(const Gaussian& a, const Gaussian& b) { return Gaussian(divide(a, b)); }
 
-// log N(x; mean, variance). Uniform: 0 (the constant function 1). Point mass: +inf at its location, -inf elsewhere. One
-// that widens: the same formula with |rho| in its logarithm, which cancels wherever evidence adds it.
+// log N(x; mean, variance). Uniform: 0 (the constant function 1). Point mass: +inf at its location, -inf elsewhere. A
+// widening message: the same formula with |rho| in its logarithm, which cancels in the evidence.
 double log_density(const Gaussian& g, double x);
 
 // The log of the integral of exp(tau x - rho x^2 / 2).
@@ -139,8 +137,8 @@ double kl(const Gaussian& p, const Gaussian& q);
 
 bool any_uniform(std::span<const Gaussian> messages);
 
-// log of the integral of p(x) q(x) dx, both taken as normalised densities (a uniform one as the constant 1, one that
-// widens with log_density's constant); NaN where it has none.
+// log of the integral of p(x) q(x) dx, both taken as normalised densities (a uniform one as the constant 1, a widening
+// one with log_density's constant); NaN where the integral does not exist.
 double log_overlap(const Gaussian& p, const Gaussian& q);
 
 }  // namespace dma

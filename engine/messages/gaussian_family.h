@@ -9,14 +9,14 @@
 
 namespace dma {
 
-// What every family shares whose two numbers are those of a Gaussian of some function of x.
+// Base of families whose two numbers are those of a Gaussian of some function of x.
 struct LikeGaussian : Gaussian {
   static constexpr bool kIsLikeGaussian = true;
 
   explicit LikeGaussian(const Natural& n) : Gaussian(n) {}
   static bool is_message(const Natural& m) { return is_valid(m); }
   static double change(const Natural& before, const Natural& after) { return change_between(before, after); }
-  // A belief that widens without end says nothing.
+  // A belief of negative precision becomes uniform.
   static Natural closed(const Natural& m) { return m.rho < 0 ? Natural() : with_finite_moments(m); }
   double log_normaliser() const { return dma::log_normaliser(static_cast<const Gaussian&>(*this)); }
 };

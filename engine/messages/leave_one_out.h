@@ -4,8 +4,8 @@
 // make up the other half at least, and the error stays a few ulps of their magnitude: as good as adding them up. At
 // most one term can exceed half; for that one the others are added up.
 //
-// Where many short rows are to be done, choices cost more than additions: there every term gets the sum over those
-// after it and the sum over those before it, and nothing is subtracted at all.
+// For many short rows branches cost more than additions: every term gets the sum of its predecessors plus the sum of
+// its successors, and nothing is subtracted.
 #pragma once
 
 #include <cmath>
@@ -27,7 +27,7 @@ class LeaveOneOut {
     return may_subtract(own, magnitude_) ? total_ - own : others();
   }
 
-  // Whether "total minus own" is as good as adding up the others, given the sum of all magnitudes.
+  // True if "total minus own" is as accurate as adding up the others, given the sum of all magnitudes.
   static bool may_subtract(double own, double magnitude) { return std::abs(own) <= 0.5 * magnitude; }
 
  private:
@@ -52,7 +52,7 @@ void sums_of_others(const double* term, Count count, double* __restrict sums) {
   for (std::size_t t = 0; t < count; before += term[t], ++t) sums[t] += before;
 }
 
-// use(count), with the count of a short row known to the compiler: it then keeps the row in registers.
+// Calls use(count) with a short row's length as a compile-time constant: the compiler then keeps the row in registers.
 template <typename Use>
 auto with_row_length(std::size_t count, const Use& use) {
   switch (count) {

@@ -1,4 +1,4 @@
-// A message for people, written in one way wherever one is shown.
+// The only text form of a message.
 #pragma once
 
 #include <string>

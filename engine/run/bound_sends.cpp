@@ -29,7 +29,7 @@ BoundSends::BoundSends(const PlanData& plan, const Memory& memory, const Paramet
   for (const Operation& op : plan.operations)
     if (const Send* send = std::get_if<Send>(&op)) of_sweep_.push_back(bind(plan, *send, iterates));
     else if (const ChainSend* chain = std::get_if<ChainSend>(&op)) chains_.push_back(bind(plan, *chain));
-  // Only now do the lists of views stay where they are.
+  // From here on the lists of views do not move.
   const ChainSource* next_source = chain_sources_.data();
   for (ChainRead& read : chain_reads_) {
     read.sources = next_source;
@@ -118,7 +118,7 @@ void BoundSends::find_pair(const PlanData& plan, const ChainSend& op, BoundChain
   bound.is_first_of_pair = bound.pair == nullptr && (bound.pair = kind.find_chain_pair(to_own, to_other)) != nullptr;
 }
 
-// At constant places.
+// Binds a send at constant strides.
 BoundSend BoundSends::bind(const PlanData& plan, const ChainSend::Message& message, std::uint32_t count, int step) {
   const Group& group = plan.groups[message.group];
   const Group::Port& port = group.ports[message.port];
@@ -146,7 +146,7 @@ BoundSend BoundSends::bind(const PlanData& plan, const ChainSend::Message& messa
   return bound;
 }
 
-// By the table.
+// Binds a send by the table.
 void BoundSends::bind_segment(const PlanData& plan, const Send& op, BoundSend& bound) {
   const Group& group = plan.groups[op.group];
   const MessageFunction& message = *group.ports[op.port].message;
@@ -187,7 +187,7 @@ void BoundSends::bind_plate(const PlanData& plan, const Send& op, BoundSend& bou
   for (std::size_t i = 0; i < op.reads.size(); ++i)
     port_views_.push_back(view(op.reads[i], group.ports[message.reads[i]].terms, op.first));
   // The slots before the first message hold observed values and cavities, which no sweep changes. A damped message
-  // moves on even if what it is made of does not.
+  // changes even if its inputs do not.
   bound.reads_given_alone =
       call.sink.damping == 0 && !op.reads.empty() && std::ranges::all_of(op.reads, [&](const ReadView& read) {
         return read.from == ReadView::From::messages && read.first < plan.first_message;

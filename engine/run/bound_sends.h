@@ -1,4 +1,4 @@
-// The kernel calls of a plan with addresses in place of positions: what a sweep walks. Made once for each State.
+// The kernel calls of a plan with addresses in place of indices: the list that a sweep walks. Made once per State.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,26 @@ namespace dma {
 
 // One kernel call: a plate, or a segment of a chain.
 struct BoundSend {
-  Kernel kernel = nullptr;             // of a plate
-  ChainKernel chain_kernel = nullptr;  // of a chain
+  Kernel kernel = nullptr;  // for a plate
+  ChainKernel chain_kernel = nullptr;  // for a chain
   Call call;
-  ChainSegment segment;                // of a chain
-  std::uint32_t first_read = 0;        // in the list of views, of chain reads or of table reads
-  std::uint32_t first_parameter = 0;   // in the list of parameter views
+  ChainSegment segment;  // for a chain
+  std::uint32_t first_read = 0;  // index in the list of views, of chain reads or of table reads
+  std::uint32_t first_parameter = 0;  // index in the list of parameter views
   std::uint32_t group = 0, port = 0, first = 0;
   std::uint64_t messages = 0;
-  bool at_hubs = false;            // what a slot reads is gathered before it, where that is due
-  PortSet refresh;                 // of a chain at hubs: the ports on which it is
-  bool reads_given_alone = false;  // sends the same in every sweep of a run
+  bool at_hubs = false;  // inputs at hubs are gathered slot by slot
+  PortSet refresh;  // for a chain at hubs: the ports to gather
+  bool reads_given_alone = false;  // sends the same messages in every sweep of a run
 };
 
 struct BoundChain {
   struct Segment {
-    std::uint32_t first_send, sends, count;  // if there are several, each sends one slot at a time
+    std::uint32_t first_send, sends, count;  // if there are several sends, each handles one slot at a time
   };
   std::vector<Segment> segments;
   bool is_beside_last = false;
-  // With the chain before it, where both have one message; as the first or as the second of the pair.
+  // Runs together with the previous chain, if both have one message; first or second of the pair.
   ChainPairKernel pair = nullptr;
   bool is_first_of_pair = false;
 };
@@ -50,7 +50,7 @@ class BoundSends {
   BoundSends(const PlanData& plan, const Memory& memory, const Parameters& parameters);
   BoundSends(const BoundSends&) = delete;
   BoundSends& operator=(const BoundSends&) = delete;
-  // Parameter i of the group has another place now.
+  // Sets the new address of parameter i of the group.
   void rebind(std::uint32_t group, std::size_t i, const ParameterView& view);
 
   const std::vector<BoundSend>& constants() const { return constants_; }
@@ -67,17 +67,17 @@ class BoundSends {
   void bind_segment(const PlanData& plan, const Send& op, BoundSend& bound);
   void bind_plate(const PlanData& plan, const Send& op, BoundSend& bound);
   void find_pair(const PlanData& plan, const ChainSend& op, BoundChain& bound) const;
-  // The views of a call that begins at a later slot than the first of its group.
+  // Views for a call that begins after the first slot of its group.
   std::uint32_t parameters_from(const Group& group, std::uint32_t first_parameter, std::uint32_t slot);
   PortView view(const ReadView& read, std::uint32_t terms, std::uint32_t first_slot) const;
 
   Memory memory_;
   bool keeps_sites_;             // see run.h
   ChainTable table_;             // segments point to it
-  std::vector<double> uniform_;  // zeros: both parameters of what a port without any message reads, term by term
+  std::vector<double> uniform_;  // zeros: both parameters of a port that no message reaches, term by term
   std::vector<PortView> port_views_;
   std::vector<ParameterView> parameter_views_;
-  std::vector<std::uint32_t> first_parameter_;  // of each group, in the list of views
+  std::vector<std::uint32_t> first_parameter_;  // by group, index in the list of views
   std::vector<BoundSend> constants_, of_sweep_, of_chains_;
   std::vector<BoundChain> chains_;
   std::vector<ChainRead> chain_reads_;

@@ -33,8 +33,8 @@ Contradiction contradiction(const std::string& variable, std::uint32_t element, 
 }
 
 void Diagnosis::check_contradictions() {
-  // The first slots hold given values, which alone are no contradiction at a variable. But a factor all of whose
-  // variables are observed sends no message in which it could show.
+  // Given values in the first slots cannot contradict each other at a variable. But if all variables of a factor are
+  // observed, it sends no message that could show the contradiction.
   std::int64_t points = 0;
   for (std::size_t slot = plan_.first_message; slot < state_.store_.rho.size(); ++slot)
     points += state_.store_.rho[slot] == kInfinity;
@@ -44,7 +44,7 @@ void Diagnosis::check_contradictions() {
     if (plan_.groups[g].kind->function()) check_function(g);
 }
 
-// Leaves the exact location of every element, where there is one, in the state's totals.
+// Writes the exact location of every element that has one to the state's totals.
 void Diagnosis::locate_points(const PlanData::Variable& variable) {
   double* const location = state_.sweeping_->total_tau.data() + variable.first_element;
   std::fill_n(location, variable.size, kUnknown);
@@ -105,7 +105,7 @@ void Diagnosis::check_function_at(std::uint32_t g, std::uint32_t slot) const {
 
 namespace {
 
-// The terms of argument i of a chain, and what arrived there; q counts (slot, term) pairs.
+// The terms of argument i of a chain, and the message that arrived at (slot, term) pair q.
 std::uint32_t terms_of(const ChainSegment& segment, std::size_t i) {
   return segment.table == nullptr ? segment.reads[i].terms : segment.table_reads[i].terms;
 }
@@ -122,7 +122,7 @@ Natural arrival(const ChainSegment& segment, std::size_t i, std::int64_t q) {
 void Diagnosis::find_signal_to_noise(Report& report) const {
   double smallest = kInfinity;
   const auto consider = [&](const BoundSend& op, std::size_t port, std::uint64_t slot, const Natural& m) {
-    if (!m.is_proper() || m.tau * m.tau / m.rho >= smallest) return;  // nothing known, or known exactly
+    if (!m.is_proper() || m.tau * m.tau / m.rho >= smallest) return;  // unknown, or known exactly
     smallest = m.tau * m.tau / m.rho;
     report.signal_to_noise_at = {nullptr, op.group, static_cast<std::uint32_t>(port), slot};
   };
@@ -154,7 +154,7 @@ void Diagnosis::find_signal_to_noise(Report& report) const {
   report.signal_to_noise_at.plan = state_.plan_.data();
 }
 
-// Of up to kMost elements.
+// Information matrix of up to kMost elements.
 struct Diagnosis::Information {
   static constexpr std::size_t kMost = 16;
   using Matrix = std::array<std::array<double, kMost>, kMost>;
@@ -164,12 +164,12 @@ struct Diagnosis::Information {
   std::array<Natural, kMost> belief = {};
   Matrix matrix = {};
 
-  // kMost: there is no room for it.
+  // Returns kMost if there is no room.
   std::size_t place_of(std::uint32_t e) const {
     return static_cast<std::size_t>(std::find(element.begin(), element.begin() + size, e) - element.begin());
   }
 
-  // In place, by Gauss and Jordan; false if it is not positive definite.
+  // Inverts in place by Gauss-Jordan; false if not positive definite.
   bool invert() {
     for (std::size_t k = 0; k < size; ++k) {
       const double pivot = matrix[k][k];
@@ -226,7 +226,7 @@ bool Diagnosis::has_silent_function() const {
   return false;
 }
 
-// False: it does not fit.
+// Returns false if the slot does not fit.
 bool Diagnosis::add_slot(std::uint32_t g, std::uint32_t slot, Information& information) const {
   const Group& group = plan_.groups[g];
   std::array<double, Information::kMost> values, gains;
@@ -256,7 +256,7 @@ bool Diagnosis::add_slot(std::uint32_t g, std::uint32_t slot, Information& infor
       information.size += is_new;
       unknown[unknowns++] = {inputs, at};
       if (is_new) information.matrix[at][at] = belief.rho;
-      information.matrix[at][at] -= state_.message(port.first_slot + q).rho;  // what it says by itself
+      information.matrix[at][at] -= state_.message(port.first_slot + q).rho;  // the element's own message
     }
   }
   if (output == nullptr || output->terms != 1) return false;
@@ -294,7 +294,7 @@ void Diagnosis::find_correlation(Report& report) const {
     for (std::size_t i = 0; i < information.size; ++i)
       for (std::size_t j = 0; j < i; ++j) {
         const double correlation = covariance[i][j] / std::sqrt(covariance[i][i] * covariance[j][j]);
-        // Of equal ones the first: rounding does not choose.
+        // Ties go to the first one, so that rounding does not decide.
         constexpr double kMore = 1e-6;
         if (!(std::abs(correlation) > std::max(Report::kStrong, std::abs(report.correlation) + kMore))) continue;
         report.correlation = correlation;

@@ -1,4 +1,4 @@
-// What a look at the messages after a run can tell.
+// Checks of the messages after a run.
 #pragma once
 
 #include <array>
@@ -17,18 +17,18 @@ class Diagnosis {
  public:
   explicit Diagnosis(State& state) : state_(state), plan_(*state.plan_) {}
 
-  // Throws Contradiction where two different point masses meet at a variable, or where all that a deterministic factor
-  // connects is known exactly and does not fit its function. Linear in the number of messages; allocates nothing.
+  // Throws Contradiction if two different point masses meet at a variable, or if all variables of a deterministic
+  // factor are known exactly and violate its function. Linear in the number of messages; allocates nothing.
   void check_contradictions();
-  // The strongest correlation that messages leave out, of a fixed point on a graph with loops (Report::correlation): of
-  // a group of factors y = g(x_1, ..., x_k) over a few variables, under its linear view at the beliefs, the information
-  // matrix of these variables is made of what all its slots say of them together and what others say of each. Allocates
-  // nothing.
+  // Finds the strongest correlation that messages ignore at a fixed point with loops (Report::correlation). For a group
+  // of factors y = g(x_1, ..., x_k) over a few variables, under its linear view at the beliefs, it builds the
+  // information matrix of these variables from all slots of the group together and from the messages of other factors.
+  // Allocates nothing.
   void find_correlation(Report& report) const;
-  // The smallest |mean| / sd that the last sweep's message functions of watching kinds were given.
+  // Finds the smallest |mean| / sd among the inputs of watching kinds in the last sweep.
   void find_signal_to_noise(Report& report) const;
-  // Whether a factor y = f(x) tells x nothing though others know y: the slope of its f vanishes at the belief, as that
-  // of a square does between the two roots. Allocates nothing.
+  // True if a factor y = f(x) sends x no information although others inform y: the slope of f vanishes at the belief,
+  // as for a square between its two roots. Allocates nothing.
   bool has_silent_function() const;
 
  private:
@@ -44,7 +44,7 @@ class Diagnosis {
 
   State& state_;
   const PlanData& plan_;
-  mutable std::array<PlanData::Variable, 2> recent_ = {};  // looked up last: elements are asked for in a row
+  mutable std::array<PlanData::Variable, 2> recent_ = {};  // recent look-ups: elements are asked for in a row
   mutable std::size_t newest_ = 0;
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int16_t kNoLevel = std::numeric_limits<std::int16_t>::min();
 
-// The exponent and the first bits behind the point: a logarithm as good as is needed, of every message at a glance.
+// The exponent and leading mantissa bits of a double: a sufficiently accurate logarithm at little cost.
 std::int16_t level(double mean, int bits) {
   constexpr int kMantissa = 52;
   return mean > 0 && mean < kInfinity
@@ -25,7 +25,7 @@ bool Divergence::runs_away(int sweep, double change) {
   largest_change_ = std::max(largest_change_, change);
   if (sweep < next_look_) return false;
   const int interval = std::max(1, sweep - last_look_);
-  // A mean that grows by a sixth in so many sweeps changes its parameters by more than this in one of them.
+  // A mean that grows by a sixth within the interval changes its parameters by more than this in one sweep.
   const bool may_grow = largest_change_ > 0.02 / interval;
   last_look_ = sweep;
   next_look_ = sweep + std::max(1, sweep / 8);
@@ -43,7 +43,7 @@ void Divergence::look() {
     const double mean = m.is_proper() ? std::abs(m.tau / m.rho) : 0;
     const std::int16_t now = level(mean, kBitsOfLevel);
     int gain = is_first_ || now == kNoLevel || record.level == kNoLevel ? 0 : now - record.level;
-    // What stays within a standard deviation is noise around zero.
+    // Changes within a standard deviation of zero are noise.
     if (gain < kGrows || mean * (1 - std::exp2(-gain / double{kBit})) * std::sqrt(m.rho) < 1) gain = 0;
     const int gained = gain == 0 ? 0 : record.gained + std::min(gain, kCountedAtOnce);
     record.level = now;

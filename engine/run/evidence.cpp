@@ -41,7 +41,7 @@ class BetheEnergy {
               "no evidence: '{}' joins several factors and has no value in this run; leave it out of the graph for its "
               "evidence",
               v.name);
-    for (const auto& v : plan.variables)  // a cavity is a message like the others, of a density
+    for (const auto& v : plan.variables)  // a cavity counts as a message that is a density
       if (v.shared && !v.observed)
         for (std::uint32_t i = 0; i < v.size; ++i) at_[v.first_element + i].push_back(v.first_slot + i);
   }
@@ -59,7 +59,7 @@ class BetheEnergy {
   }
 
  private:
-  // Summing all others anew loses no digits; where there are more messages, dividing costs less.
+  // Summing all others anew loses no digits; for more messages, division is cheaper.
   static constexpr std::size_t kFew = 32;
   static constexpr double kRounding = 1e-15;
 
@@ -79,7 +79,7 @@ class BetheEnergy {
       if (slot != without) product = multiply(product, state_.message(slot));
     return product;
   }
-  // Of a variable that is not observed.
+  // Belief of an element of a variable that is not observed.
   Natural belief_at(std::uint32_t e) {
     if (at_[e].size() <= kFew) return product_at(e);
     if (belief_.empty()) belief_.assign(plan_.elements, {std::nan(""), 0});
@@ -124,7 +124,7 @@ class BetheEnergy {
                             components = variable_at(e).family.components();
         note_arrival(variable_of_[e], Components(list).subspan(t, components));
         is_missing |= variable_at(e).observed && is_flat(Components(list).subspan(t, components));
-        // Beliefs that are independent at a factor close no loop through it.
+        // Beliefs that are independent at a factor form no loop through it.
         if (!variable_at(e).observed && !is_variational && !forest.join(e, node)) has_loops_ = true;
         t += components;
       }
@@ -149,7 +149,7 @@ class BetheEnergy {
 
   void note_arrival(std::uint32_t v, Components message) {
     const bool is_missing =
-        plan_.variables[v].observed && is_flat(message);  // unknown in this run, as the latent ones are
+        plan_.variables[v].observed && is_flat(message);  // unknown in this run, like latent ones
     if ((plan_.variables[v].observed && !is_missing) || message[0].is_point()) return;
     if (!plan_.variables[v].family->is_like_gaussian) add_normaliser(v, message, 1, "what reaches a factor");
   }
@@ -182,8 +182,8 @@ class BetheEnergy {
         add_normaliser(v, belief, 1 - messages, "the belief");
     }
   }
-  // A(belief) of messages that are 1 at its mean. The mean is rounded, which a belief that is narrower than its last
-  // digit multiplies.
+  // A(belief) for messages scaled to 1 at its mean. The mean is rounded, and a belief narrower than its last digit
+  // magnifies that.
   void add_gaussian(std::uint32_t v, const Natural& belief, double times) {
     if (belief.is_uniform()) return;
     if (!belief.is_proper()) refuse(v, Components(&belief, 1), "the belief");
@@ -191,7 +191,7 @@ class BetheEnergy {
     of_variable_[v] -= times * log_density(Gaussian(belief), mean);
     largest_ = std::max(largest_, kRounding * mean * belief.tau);
   }
-  // The factor it stands for is its own density: A(belief) - A(cavity) - A(arrival), the last of which cancels.
+  // The density that a cavity represents contributes A(belief) - A(cavity) - A(arrival); the last term cancels.
   void add_cavity(std::uint32_t v, std::uint32_t element) {
     const auto& variable = plan_.variables[v];
     const std::uint32_t components = variable.family.components();
@@ -213,9 +213,9 @@ class BetheEnergy {
     add_normaliser(v, belief, 1, "the belief");
     add_normaliser(v, cavity, -1, "the cavity");
   }
-  // Of an element that one factor fixes, each other message m counts with -log m(location), which is 0 of a Gaussian's
-  // that are 1 there. Where several factors fix
-  // it, each hears the point mass of another, and a value that has a probability needs nothing more.
+  // At an element fixed by one factor, each other message m contributes -log m(location), which is 0 for Gaussians
+  // scaled to 1 there. If several factors fix it, each receives the point mass of another, and a value that has a
+  // probability needs no further term.
   void add_point(std::uint32_t v, std::uint32_t e, const Natural& point) {
     const auto& variable = plan_.variables[v];
     const auto points =
@@ -227,10 +227,10 @@ class BetheEnergy {
       fail("no evidence: '{}' is known exactly though it is not observed; put gaussian_noise between", variable.name);
     for (const std::uint32_t slot : at_[e])
       if (const Natural m = state_.message(slot); !m.is_point() && !variable.family->is_like_gaussian)
-        of_variable_[v] -= point.tau * (m.tau - 0.5 * m.rho * point.tau);  // rho is 0 in a family of yes and no
+        of_variable_[v] -= point.tau * (m.tau - 0.5 * m.rho * point.tau);  // rho is 0 in the Bernoulli family
   }
 
-  // All messages but variational ones.
+  // True if all messages are exact except variational ones.
   bool are_others_exact() const {
     const auto is_fine = [](const Group::Port& port) {
       return port.message == nullptr || port.message->method == kExact || port.message->method == kVariational;
@@ -248,7 +248,7 @@ class BetheEnergy {
         out.variables.push_back({plan_.variables[v].name, of_variable_[v]});
     for (const auto* parts : {&out.factors, &out.variables})
       for (const Evidence::Part& part : *parts) out.log_value += part.value;
-    // What cannot be leaves nothing to be normalised elsewhere either.
+    // An impossible part makes all other parts irrelevant.
     const auto is_none = [](const Evidence::Part& part) { return part.value == -kInfinity; };
     if (std::ranges::any_of(out.factors, is_none)) out.log_value = -kInfinity;
     const Stop ended = *state_.ended();
@@ -261,7 +261,8 @@ class BetheEnergy {
     constexpr double kAllowed = 1e-8;
     if (kRounding * largest_ > kAllowed * (1 + std::abs(out.log_value)))
       out.why = fmt::format("parts of {:.0e} cancel, and with them its digits", largest_);
-    // A factor that allows nothing is proof enough, however far the run came: messages forbid only what cannot be.
+    // A factor that forbids everything proves evidence 0 however far the run came: messages forbid only impossible
+    // values.
     if (ended != Stop::exact && ended != Stop::converged && out.log_value != -kInfinity)
       out.why = "the messages of the run have not settled";
     if (is_below_range_) out.why = kBelowRange;
@@ -278,8 +279,7 @@ class BetheEnergy {
   bool has_loops_ = false, has_bound_ = false, is_below_range_ = false;
 };
 
-// Exact is what is a number and has no reason not to be; -inf is one only if an impossible observation
-// `may_be_impossible`.
+// A finite number without a caveat is exact; -inf only if an impossible observation `may_be_impossible`.
 Evidence checked(Evidence found, bool may_be_impossible) {
   if (std::isnan(found.log_value))
     fail("no evidence: a part of it is not a number; give every variable a proper prior");

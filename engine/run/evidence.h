@@ -24,17 +24,17 @@ struct Evidence {
   };
   double log_value = 0;
   bool is_exact = false;
-  std::string why;  // it is an estimate
+  std::string why;  // why it is an estimate
   std::vector<Part> factors, variables;
 
   std::string line() const;  // "log evidence -3.21, exact"
-  std::string text() const;  // and the parts, one a line
+  std::string text() const;  // ... and its parts, one per line
 };
 
-// Of a state that was run; it says so where that run has not settled. A factor that cannot give its part is an Error
-// that says why.
+// The state must have been run; the result says if that run did not settle. A factor that cannot give its part is an
+// Error that says why.
 Evidence evidence(const Plan& plan, const State& state);
-// Its value alone; also of a plan that another solver solves.
+// Only the value; also works for plans with another solver.
 double log_evidence(const Plan& plan, const State& state);
 
 }  // namespace dma

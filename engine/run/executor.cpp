@@ -67,7 +67,7 @@ bool Executor::hold(VariableId shared_variable) {
 
 bool Executor::release() { return memory_.held.release(); }
 
-// How far a chain has come.
+// Progress of a chain.
 struct ChainPosition {
   const BoundChain& chain;
   std::size_t segment = 0;
@@ -82,10 +82,10 @@ struct ChainPosition {
   }
 };
 
-// To the end of its segment.
+// Runs a chain to the end of its segment.
 void Executor::finish_segment(ChainPosition& at, Total& total) {
   const std::span sends(memory_.sends.of_chains().data() + at.here().first_send, at.here().sends);
-  // Several messages that need each other at every step cost a call for each of them.
+  // Several messages that need each other at every step are sent one step per call.
   const std::uint64_t at_once = sends.size() == 1 ? at.left() : 1;
   for (std::uint64_t left = at.left(); left > 0; left -= at_once) {
     for (const BoundSend& op : sends) {
@@ -123,7 +123,7 @@ void Executor::send(const BoundChain& first, const BoundChain& second, ChainPair
   }
 }
 
-// Returns how many of the chains were sent.
+// Returns how many chains were sent.
 std::size_t Executor::send(std::span<const BoundChain> chains, Total& total) {
   memory_.hubs.forget();
   if (state_.frozen_.any()) return send_around_frozen(chains[0], total), 1;
@@ -134,7 +134,7 @@ std::size_t Executor::send(std::span<const BoundChain> chains, Total& total) {
 }
 
 void Executor::note(const BoundSend& op, const Outcome& outcome, Total& total) {
-  // A damped message goes 1 - damping of its way: the fixed point is as far as it would go undamped.
+  // A damped message moves 1 - damping of its way: rescaled, the change is the undamped one.
   total.change = std::max(total.change, outcome.change / (1 - op.call.sink.damping));
   total.replaced += outcome.replaced;
   total.overflowed |= outcome.overflowed;
@@ -151,7 +151,7 @@ bool Executor::execute(std::size_t first, std::size_t last, std::size_t first_se
                        const Watch* watch) {
   const MessageArrays messages = store_.messages();
   std::uint64_t next_look = total.messages + Watch::kMessagesBetweenLooks;
-  std::size_t next_chain = 0, done_chains = 0;  // only a sweep from the first operation on has any
+  std::size_t next_chain = 0, done_chains = 0;  // only a sweep from the first operation on has chains
   for (std::size_t i = first; i < last; ++i) {
     if (watch != nullptr && total.messages >= next_look) {
       if (!watch->has_time()) return false;
@@ -261,7 +261,7 @@ void Executor::multiply_by_model(VariableId shared_variable, std::span<Natural> 
 
 // Elements where very many messages meet: see hubs.h.
 
-// After all its messages have been sent.
+// Call after all its messages have been sent.
 void Executor::update_hubs(const BoundSend& op) {
   std::int64_t first = 0;
   if (const ChainSegment& s = op.segment; op.chain_kernel != nullptr)
@@ -271,7 +271,7 @@ void Executor::update_hubs(const BoundSend& op) {
     if (sink->tau != nullptr) update_hubs(*sink, first * op.call.out_column, count);
 }
 
-// What arrives at one slot, put where its kernel reads it.
+// Gathers the inputs of one slot at the place where its kernel reads them.
 void Executor::gather_at_hubs(const BoundSend& op, std::int64_t slot) {
   const auto& reads = plan_.groups[op.group].ports[op.port].message->reads;
   for (std::size_t i = 0; i < reads.size(); ++i) {
@@ -289,7 +289,7 @@ void Executor::update_hubs(const Sink& sink, std::ptrdiff_t first, std::size_t c
     memory_.hubs.update(state_.incidence(), store_.messages(), slot);
 }
 
-// Slot by slot, as each may read what the one before it wrote.
+// Slot by slot, since each may read messages of the one before.
 void Executor::send_at_hubs(const BoundSend& op, Total& total) {
   Outcome outcome;
   for (std::uint64_t step = 0; step < op.segment.count; ++step) {

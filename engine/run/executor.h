@@ -20,7 +20,7 @@ class Executor {
     std::uint64_t messages = 0, faults = 0, replaced = 0;
     double change = 0;
     bool overflowed = false;  // see Outcome
-    // The first refused message.
+    // Location of the first refused message.
     std::uint32_t fault_group = kNowhere, fault_port = 0;
     std::uint64_t fault_slot = 0;
   };
@@ -28,40 +28,40 @@ class Executor {
   explicit Executor(State& state)
       : state_(state), plan_(*state.plan_), store_(state.store_), memory_(*state.sweeping_) {}
 
-  void check_observed() const;   // throws if an observed variable has no value
-  void refresh_constants();      // messages that depend on parameters alone, if those changed
-  Total refused_constants() const;  // the faults among them
-  void refresh_tables();         // which slots meet, if tables that are data changed
-  void start_fresh();            // uniform, as far as a sweep may read them
-  // All operations once; `again`: without those that would send what they sent in the sweep before.
-  // False: the watch, if there is one, said that the time is over before all were done.
+  void check_observed() const;  // throws if an observed variable has no value
+  void refresh_constants();  // messages that depend on parameters only, if those changed
+  Total refused_constants() const;  // faults among constant messages
+  void refresh_tables();  // which slots meet, if tables that are data changed
+  void start_fresh();  // makes messages uniform, as far as a sweep may read them
+  // Runs all operations once; `again` skips operations that would repeat the messages of the last sweep. Returns false
+  // if the watch's time ended before all were done.
   bool sweep(Total& total, bool again = false, const Watch* watch = nullptr);
-  // Visits in order of priority until the most urgent is at most `tolerance`, `limit` visits are done, the messages run
-  // away or the watch says so (then report.stop is interrupted); returns their number. total.change is then the
-  // priority that is left. `refused_before`: how many messages had been refused before the last whole round of visits.
+  // Visits in order of priority until the largest is at most `tolerance`, `limit` visits are done, the messages diverge
+  // or the watch stops it (then report.stop is interrupted); returns the number of visits. total.change is then the
+  // remaining priority. `refused_before`: number of messages refused before the last full round of visits.
   std::uint64_t sweep_by_priority(double tolerance, std::uint64_t limit, Total& total, Divergence& divergence,
                                   const Watch& watch, Report& report, std::uint64_t& refused_before);
-  Divergence watch_divergence();  // of the messages of a run that begins
-  // Where a message of negative precision has made a belief improper; nothing if none has.
+  Divergence watch_divergence();  // tracks the messages of a new run
+  // Location of a belief made improper by a message of negative precision, if any.
   std::optional<Place> improper_belief() const;
 
-  // The product of all messages of factors at every element, without a value observed or a cavity learned elsewhere.
-  // Fills as much of the span as there are of them, and returns that.
+  // The product of all messages from factors at every element, without observed values or cavities. Fills as much of
+  // the span as there are elements, and returns that number.
   std::size_t predict(VariableId variable, std::span<Natural> of_elements) const;
-  // From here on the cavity of a shared variable is held as moments, if it can be (see held_cavities.h): it learns from
-  // every sweep by itself. release() ends that for all; returns whether a point mass is in one of them now. Without it
-  // they have learned nothing when the Holding ends.
+  // Holds the cavity of a shared variable as moments from here on, if possible (see held_cavities.h): every sweep then
+  // updates it in place. release() ends that for all held cavities and returns whether one of them contains a point
+  // mass. If the Holding ends without release(), what they learned is discarded.
   class Holding;
-  bool hold(VariableId shared_variable);  // whether it is
+  bool hold(VariableId shared_variable);  // returns whether it is held
   bool release();
 
-  // cavity of a shared variable *= messages of the example's factors to it. `has_points`: a point mass may be in the
-  // cavity already; returns whether one may be there now. Throws Contradiction where two different ones meet.
+  // cavity of a shared variable *= messages of the example's factors to it. `has_points`: the cavity may contain a
+  // point mass; returns whether it may now. Throws Contradiction if two different ones meet.
   bool absorb(VariableId shared_variable, bool has_points);
-  // to *= messages of the example's factors to a shared variable. `met`, if given, gains the elements they are for.
+  // to *= messages of the example's factors to a shared variable. `met`, if given, receives the elements they reach.
   void multiply_by_example(VariableId shared_variable, const MessageArrays& to,
                            std::vector<std::uint32_t>* met = nullptr) const;
-  // The constant messages to a shared variable that belong to its cavity move to `to`, which is multiplied by them.
+  // Moves the constant messages to a shared variable that belong to its cavity to `to`, which is multiplied by them.
   void take_constants(VariableId shared_variable, const MessageArrays& to);
   // elements *= messages of the model's own factors to a shared variable.
   void multiply_by_model(VariableId shared_variable, std::span<Natural> elements) const;
@@ -70,14 +70,14 @@ class Executor {
   bool execute(std::size_t first, std::size_t last, std::size_t first_send, bool again, Total& total,
                const Watch* watch = nullptr);
   void send(const BoundSend& op, Total& total);
-  // The kernel of a plate, or of a segment of a chain.
+  // Runs the kernel of a plate, or of a segment of a chain.
   void compute(const BoundSend& op, Outcome& outcome);
   void compute(const BoundSend& op, const ChainSegment& segment, Outcome& outcome);
-  // The same where messages of negative precision may arrive (sites.cpp): slot by slot.
+  // The same if messages of negative precision may arrive (widening.cpp): slot by slot.
   struct Slot;
   void compute_among_sites(const BoundSend& op, const Slot& at, Outcome& outcome);
   void send(const BoundSend& op, HeldCavities::Use& held, Total& total);
-  // The same where some variables are frozen (frozen.cpp): slower, and apart from the usual case.
+  // The same if some variables are frozen (frozen.cpp): slower, and separate from the usual path.
   template <class Compute>
   void send_around_frozen(const BoundSend& op, std::ptrdiff_t first, std::size_t count, const Compute& compute,
                           Total& total);

@@ -13,7 +13,7 @@ double log_density_at(const Family& family, Components density, Components point
   return family->log_density(density, observed_value(family, point));
 }
 
-// A density of one variable, known by the message it always sends.
+// log mass of a density of one variable, given by its constant message.
 double log_mass_of_prior(const Family& family, Components density, Components arrival) {
   if (arrival[0].is_point()) return log_density_at(family, density, arrival);
   if (density[0].is_point())
@@ -23,7 +23,7 @@ double log_mass_of_prior(const Family& family, Components density, Components ar
   return family->log_normaliser(both) - family->log_normaliser(density) - log_normaliser_or_flat(family, arrival);
 }
 
-// The message to a port that does not look at what arrives there, by the method itself if it has one.
+// The method's own message to a port that does not read what arrives there, or another method's.
 const MessageFunction* forward_message(const Kind& kind, std::string_view method, std::size_t port) {
   const MessageFunction* found = nullptr;
   for (const MessageFunction& m : kind.messages())
@@ -45,7 +45,7 @@ double centre_of(const Centres& centres, std::size_t port, std::size_t term) {
 
 constexpr std::size_t kNoPort = static_cast<std::size_t>(-1);
 
-// Sum of the log densities of what arrives, where it is to count as 1, at all ports but one.
+// Sum of the log densities of arriving messages at their centres, over all ports but one.
 double sum_at_centres(const Arrivals& arrivals, const Centres& centres, std::size_t without, double* largest) {
   double sum = 0;
   for (std::size_t p = 0; p < centres.size(); ++p)
@@ -57,7 +57,7 @@ double sum_at_centres(const Arrivals& arrivals, const Centres& centres, std::siz
   return sum;
 }
 
-// log of the integral of a density times what arrives, which is 1 at the centre: p(c) / q(c) for the q that both make.
+// log of the integral of a density times a message scaled to 1 at the centre: p(c) / q(c) for their product q.
 double log_overlap_at(const Gaussian& p, const Gaussian& arrives, double centre) {
   if (std::isnan(centre)) return log_overlap(p, arrives);
   if (arrives.is_uniform() || p.is_uniform()) return -log_density(arrives, centre);
@@ -66,8 +66,9 @@ double log_overlap_at(const Gaussian& p, const Gaussian& arrives, double centre)
   return both.is_proper() ? log_density(p, centre) - log_density(both, centre) : std::nan("");
 }
 
-// By an end x whose message is exact and is not made from what arrives there: f integrated over all others is in
-// proportion to it, so that with q, the message times what arrives at x, the integral is that of f at x = c over q(c).
+// Uses an end x with an exact message that does not depend on what arrives there: the integral of f over all other
+// variables is proportional to it. With q, the message times the arriving one, the integral is that of f at x = c over
+// q(c).
 double log_mass_by_integral(const Kind& kind, Arrivals arrivals, std::span<const double> parameters,
                             const Centres& centres, double* largest) {
   double at_end = 0;

@@ -41,7 +41,7 @@ bool State::is_frozen(VariableId variable) const {
   return std::ranges::find(frozen_.variables, variable) != frozen_.variables.end();
 }
 
-// What they have heard is in its place, and is remembered beside it.
+// Keeps a copy of the current messages to frozen variables.
 void State::keep_frozen() {
   frozen_.kept.clear();
   frozen_.is_frozen.assign(frozen_.any() ? plan_->slots : 0, 0);
@@ -67,7 +67,7 @@ struct SentTo {
   std::size_t first = 0, count = 0;  // slots
 };
 
-// The largest change of those that are not frozen, by the rules of the family they are of.
+// Largest change of messages to variables that are not frozen, by the rules of their family.
 double change_of_others(const State& state, const Family& family, SentTo sent, const Natural* before,
                         FrozenMessages& frozen) {
   double change = 0;
@@ -82,8 +82,8 @@ double change_of_others(const State& state, const Family& family, SentTo sent, c
 
 }  // namespace
 
-// Messages side by side, `count` of them from `first` on, to each of the ports of the operation. Those to frozen
-// variables are computed with the others and put back before anybody reads them.
+// Sends `count` messages from `first` on to each of the operation's ports. Those to frozen variables are computed too,
+// and restored before anything reads them.
 template <class Compute>
 void Executor::send_around_frozen(const BoundSend& op, std::ptrdiff_t first, std::size_t count, const Compute& compute,
                                   Total& total) {
@@ -143,7 +143,7 @@ void Executor::send_around_frozen(const BoundChain& op, Total& total) {
         send_slot_around_frozen(memory_.sends.of_chains()[segment.first_send + i], step, total);
 }
 
-// Each slot of a chain may read what the one before it wrote, so what is frozen is put back after each.
+// Each slot of a chain may read messages of the one before, so frozen messages are restored after each.
 void Executor::send_slot_around_frozen(const BoundSend& op, std::uint64_t step, Total& total) {
   const ChainSegment one = op.segment.part(step, 1);
   const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(one.first) * op.call.out_column;

@@ -1,4 +1,4 @@
-// Variables that hear nothing new: messages to them stay as they were when they were frozen, while all others go on.
+// Frozen variables: messages to them stay unchanged, while all others are updated.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ struct FrozenMessages {
     Natural message;
   };
   std::vector<VariableId> variables;
-  std::vector<std::uint8_t> is_frozen;  // by slot; empty if no variable is
+  std::vector<std::uint8_t> is_frozen;  // by slot; empty if no variable is frozen
   std::vector<Kept> kept;
-  std::vector<Natural> before, after;  // room for the messages of one operation, so that a run allocates nothing
+  std::vector<Natural> before, after;  // buffers for the messages of one operation, so that a run allocates nothing
 
   bool any() const { return !variables.empty(); }
 };

@@ -63,7 +63,8 @@ void combine(const Combine& op, const MessageArrays& messages, const MessageArra
 
 namespace {
 
-// The total of an element where sums leave the range: every message, even a uniform one, is more than half of it.
+// Marks the total of an element whose sums overflow: every message, even a uniform one, then counts as more than half
+// of it.
 constexpr double kNoTotal = -1;
 
 void form_totals(std::uint32_t e, const Incidence& incidence, const MessageArrays& messages,
@@ -98,7 +99,7 @@ Natural all_but_own(std::uint32_t own, const Incidence& incidence, const Message
   return all_but(incidence, messages, own);
 }
 
-constexpr std::uint32_t kFewMessages = 4;  // summing them anew is cheaper than keeping totals
+constexpr std::uint32_t kFewMessages = 4;  // with fewer messages summing anew is cheaper than keeping totals
 
 void leave_out_one_by_one(std::uint32_t first_slot, std::uint32_t count, const Incidence& incidence,
                           const MessageArrays& messages, const ElementTotals& totals, const MessageArrays& out) {
@@ -114,7 +115,7 @@ void leave_out_one_by_one(std::uint32_t first_slot, std::uint32_t count, const I
   }
 }
 
-// The totals of neighbouring elements, again and again until a loop over them is worth its start.
+// Totals of neighbouring elements, repeated until a loop over them is long enough to pay.
 class RepeatedTotals {
  public:
   RepeatedTotals(const ElementTotals& totals, std::uint32_t first, std::uint32_t elements)
@@ -128,7 +129,7 @@ class RepeatedTotals {
   }
   std::uint32_t size() const { return size_; }
 
-  // out = total - own, and whether that is right for all of them (see all_but_own).
+  // out = total - own; returns whether that is accurate for all of them (see all_but_own).
   bool subtract(const MessageArrays& own, std::uint32_t count, const MessageArrays& out) const {
     std::int64_t bad = 0;
     DMA_INDEPENDENT

@@ -1,4 +1,4 @@
-// Products of messages at variables: what arrives at a factor. Plain loops over arrays; no allocation.
+// Products of messages at variables, which arrive at factors. Plain loops over arrays; no allocation.
 #pragma once
 
 #include "engine/compile/plan.h"
@@ -9,7 +9,7 @@ namespace dma {
 // out[i] = product of the sources' messages at element i of the variable.
 void combine(const Combine& op, const MessageArrays& messages, const MessageArrays& out);
 
-// Totals per element, remembered while `current` stays the same.
+// Totals per element, valid while `current` is unchanged.
 struct ElementTotals {
   double* tau = nullptr;
   double* rho = nullptr;
@@ -20,8 +20,8 @@ struct ElementTotals {
 
 // out[k] = product of all messages at the element of slot first_slot + k, without that slot's own, for k < count.
 // Linear in the number of slots met: total minus own where that is safe, direct sums for the at most two slots of an
-// element where it is not (see all_but_own). Where the slots meet the same `row` of neighbouring elements again and
-// again (0: in another order), that is done for many of them at once.
+// element where it is not (see all_but_own). If the slots repeat the same `row` of neighbouring elements (0: they do
+// not), a whole row is done at once.
 void leave_one_out(std::uint32_t first_slot, std::uint32_t count, std::uint32_t row, const Incidence& incidence,
                    const MessageArrays& messages, const ElementTotals& totals, const MessageArrays& out);
 

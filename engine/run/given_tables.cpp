@@ -43,7 +43,7 @@ void GivenTables::refresh(const PlanData& plan) {
 
 void GivenTables::copy_from(const GivenTables& other) {
   ports_ = other.ports_;
-  std::ranges::copy(other.element_of_slot_, element_of_slot_.begin());  // sends point to these
+  std::ranges::copy(other.element_of_slot_, element_of_slot_.begin());  // sends point to this array
   std::ranges::copy(other.first_incident_, first_incident_.begin());
   std::ranges::copy(other.incident_slots_, incident_slots_.begin());
   is_stale_ = other.is_stale_;

@@ -1,4 +1,4 @@
-// The tables of a state that are data (State::set_table), and which slots meet by them, in place of what the plan says.
+// The tables of a state that are data (State::set_table), and the incidence they define in place of the plan's.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ class GivenTables {
   explicit GivenTables(const PlanData& plan);
 
   bool any() const { return !ports_.empty(); }
-  // An element of the variable behind the port for each (slot, term).
+  // One element of the variable behind the port per (slot, term).
   void set(const PlanData& plan, FactorId factor, std::string_view port, std::span<const std::uint32_t> elements);
-  // Before a run: an Error if a table was not given, or if a slot meets an unknown element twice by them.
+  // Call before a run: an Error if a table is missing, or if a slot meets an unknown element twice through one.
   void refresh(const PlanData& plan);
-  void copy_from(const GivenTables& other);  // of a state of the same plan
+  void copy_from(const GivenTables& other);  // from a state of the same plan
 
   Incidence incidence(const PlanData& plan) const {
     if (!any()) return plan.incidence();

@@ -16,8 +16,8 @@ bool overlap(std::uint32_t first, std::uint32_t count, std::uint32_t other_first
 
 }  // namespace
 
-// Whether the sends of one group are all that reads the cavity, each whole and as its first argument, and the one that
-// sends to it is the last: nobody then sees it change within a sweep. Notes them.
+// True if only sends of one group read the cavity, each whole and as its first argument, and the send that writes to it
+// is the last: then nothing reads an intermediate value within a sweep. Records those sends.
 bool HeldCavities::reads_alone(const PlanData& plan, std::uint32_t g, std::uint32_t p, Candidate& candidate) {
   const Group& group = plan.groups[g];
   bool has_learned = false;
@@ -37,7 +37,7 @@ bool HeldCavities::reads_alone(const PlanData& plan, std::uint32_t g, std::uint3
       for (std::size_t i = 0; i < send.reads.size(); ++i) {
         const ReadView& read = send.reads[i];
         if (read.from != ReadView::From::messages) continue;
-        // What a send of this group reads elsewhere is no cavity: a port has one variable.
+        // Other inputs of this group's sends are no cavities: a port has one variable.
         if (!overlap(read.first, 1, candidate.first_slot, candidate.size)) continue;
         const bool is_whole = i == 0 && send.group == g && send.first == 0 && send.count == group.slots &&
                               read.first == candidate.first_slot && read.column == candidate.terms;
@@ -54,8 +54,8 @@ bool HeldCavities::reads_alone(const PlanData& plan, std::uint32_t g, std::uint3
   return !candidate.uses.empty();
 }
 
-// What the kernels read, or send, on their second port: whether it is written between the first and the last of them,
-// and whether one operation does nothing but combine what they send there.
+// Checks the kernels' second port: whether its messages are written between the first and the last kernel, and whether
+// one operation only combines the messages they send there.
 void HeldCavities::find_second(const PlanData& plan, const Group& group, Candidate& candidate) {
   const std::uint32_t last = candidate.uses.back().first;
   const Send& learns = std::get<Send>(plan.operations[last]);
@@ -81,7 +81,7 @@ void HeldCavities::find_second(const PlanData& plan, const Group& group, Candida
   if (combine == nullptr || combine->sources.size() != 1) return;
   const Combine::Source& source = combine->sources[0];
   const IndexMap& map = source.elements;
-  // A single slot: its terms are all there is.
+  // A single slot's terms are the whole variable.
   const bool is_by_rows = map.is_affine() && map.divisor == 1 && map.base == 0 &&
                           (map.modulus == candidate.terms || candidate.slots == 1);
   if (is_by_rows && source.first_slot == candidate.second_slots && source.slots == candidate.size &&
@@ -110,7 +110,7 @@ HeldCavities::HeldCavities(const PlanData& plan) {
     const Group::Port& port = group.ports[only->port];
     const bool is_whole = port.elements.is_identical() && port.elements.base == variable.first_element &&
                           group.slots * port.terms == variable.size && group.columns == group.slots;
-    // A single term may learn a point mass, and so that two of them contradict each other.
+    // A single term may become a point mass, and two of them may then contradict each other.
     if (!is_whole || port.terms < 2) continue;
     Candidate candidate{v, variable.first_slot, variable.size, group.slots, port.terms, {}};
     if (!reads_alone(plan, only->group, only->port, candidate)) continue;
@@ -148,7 +148,7 @@ bool HeldCavities::hold(VariableId variable, const MessageArrays& messages, cons
   ++held_;
   for (const auto& [operation, kernel] : c.uses)
     uses_[operation] = {kernel, &c.cavity, operation == c.uses.front().first};
-  // Kernels then write the message of the first slot alone.
+  // Kernels then write only the message of the first slot.
   if (c.second_slots != kNowhere && c.slots > 1) {
     const MessageArrays others = messages.from(c.second_slots + c.terms);
     std::fill_n(others.tau, c.size - c.terms, 0.0);
@@ -178,8 +178,8 @@ bool HeldCavities::release() {
   bool has_points = false;
   for (Candidate& c : candidates_) {
     if (!c.is_held) continue;
-    // learned() for all of them, by selections in place of its choice. A variance is what it was if it differs from 1 /
-    // rho by no more than that was rounded, and a mean if it belongs to that: no division is needed to see it.
+    // learned() for all elements, with selections in place of its branch. A variance is unchanged if it differs from 1
+    // / rho by rounding only, and a mean if it belongs to that variance; the test needs no division.
     constexpr double kRounding = 2.3e-16;
     double *const tau = c.cavity.natural.tau, *const rho = c.cavity.natural.rho;
     const double *const mean = c.cavity.mean, *const variance = c.cavity.variance;

@@ -1,5 +1,5 @@
-// The cavities of a state that are held as moments for a while (see kinds/held.h): those of shared variables that the
-// kernels of one group alone read, and that all of these kernels know how to read so.
+// Cavities of a state that are temporarily held as moments (see kinds/held.h): those of shared variables that are read
+// only by the kernels of one group, all of which have a held form.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,27 @@ namespace dma {
 
 class HeldCavities {
  public:
-  // What an operation of the sweep (by its number) does while the cavity is held; without a kernel, nothing: what it
-  // would combine is combined already.
+  // How operation `i` of the sweep uses a held cavity; an operation without a kernel is skipped, because its product is
+  // already combined.
   struct Use {
     HeldKernel kernel = nullptr;
     HeldCavity* cavity = nullptr;
-    bool is_first = false;  // of a sweep
+    bool is_first = false;  // in a sweep
   };
 
   explicit HeldCavities(const PlanData& plan);
 
-  // False, and nothing is done, if this cavity cannot be held: because of the plan, or because it holds a message that
-  // is not proper or is far from 1.
+  // Returns false, and does nothing, if this cavity cannot be held: because of the plan, or because it contains a
+  // message that is not proper or is far from 1.
   bool hold(VariableId variable, const MessageArrays& messages, const MessageArrays& arrivals);
   bool is_held(VariableId variable) const;
-  // What was learned goes back to the natural parameters; a precision does not lose by it. Whether one is a point mass
-  // now.
+  // Converts the moments back to natural parameters; a precision never decreases by rounding. Returns whether one is a
+  // point mass now.
   bool release();
-  // Whatever is held is given up without that.
+  // Discards held moments without converting them.
   void drop();
 
-  // Of an operation whose cavity is held.
+  // The use by an operation whose cavity is held.
   Use* use(std::size_t operation) {
     return held_ == 0 || uses_[operation].cavity == nullptr ? nullptr : &uses_[operation];
   }
@@ -40,9 +40,9 @@ class HeldCavities {
  private:
   struct Candidate {
     std::uint32_t variable, first_slot, size, slots, terms;
-    std::vector<std::pair<std::uint32_t, HeldKernel>> uses;  // by operations
+    std::vector<std::pair<std::uint32_t, HeldKernel>> uses;  // by operation
     std::uint32_t second_slots = kNowhere;                   // messages to a second port that all slots share
-    std::uint32_t combined = kNowhere;                       // where their product is read
+    std::uint32_t combined = kNowhere;  // where kernels read their product
     bool is_read_again = false;                              // see HeldCavity
     bool is_held = false;
     HeldCavity cavity = {};

@@ -1,4 +1,4 @@
-// The messages of a state and the memory that kernels work in. Operations point into it: its sizes never change.
+// The messages of a state and the working memory of kernels. Operations point into it: its sizes never change.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@ struct MessageStore {
 
   std::vector<double> tau, rho;                  // messages, by slot
   std::vector<double> arrival_tau, arrival_rho;  // kept arrivals
-  std::vector<double> scratch;                   // of one kernel call
-  std::vector<double> memory;                    // of kinds, by slot
-  bool has_sites = false;                        // some message may be of negative precision
+  std::vector<double> scratch;  // for one kernel call
+  std::vector<double> memory;  // memory of kinds, by slot
+  bool has_sites = false;  // a stored message may have negative precision
 
   MessageArrays messages() { return {tau.data(), rho.data()}; }
   MessageArrays arrivals() { return {arrival_tau.data(), arrival_rho.data()}; }
@@ -32,7 +32,7 @@ struct MessageStore {
     std::fill_n(arrival_tau.begin() + arrivals.first, arrivals.count, 0.0);
     std::fill_n(arrival_rho.begin() + arrivals.first, arrivals.count, 0.0);
   }
-  // Of a state of the same plan.
+  // Copies a store of the same plan.
   void copy_from(const MessageStore& other) {
     std::ranges::copy(other.tau, tau.begin());
     std::ranges::copy(other.rho, rho.begin());

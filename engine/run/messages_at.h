@@ -1,4 +1,4 @@
-// Walking the messages at a variable: the one place that knows how slots and elements belong together. Linear in the
+// Loops over the messages at a variable: the only code that knows how slots and elements correspond. Linear in the
 // number of messages met, however the factors are grouped.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace dma {
 
-// Calls visit(slot) for every message of one end of a variable at one of its elements. `incidence` is that of the plan,
-// or of a state whose tables are data.
+// Calls visit(slot) for every message of one end of a variable at one of its elements. `incidence` is the plan's, or
+// that of a state whose tables are data.
 template <class Visit>
 void for_each_message_at(const PlanData& plan, const Incidence& incidence, const PlanData::Variable& variable,
                          const PlanData::Variable::End& end, std::uint32_t element, const Visit& visit) {
@@ -39,14 +39,14 @@ void for_each_message(const PlanData& plan, const Incidence& incidence, const Pl
   const Group::Port& port = group.ports[end.port];
   const IndexMap& map = port.elements;
   if (!map.is_affine() && !map.is_given && plan.incident_slots.empty()) {
-    // Another solver's plan: the map alone says who meets whom.
+    // Plans of other solvers have only the map.
     for (std::uint32_t q = 0; q < group.slots * port.terms; ++q)
       if (const std::uint32_t i = map(q) - variable.first_element; i < variable.size) visit(i, port.first_slot + q);
   } else if (map.is_identical()) {  // the slots that reach this variable are consecutive
     const std::uint32_t first = std::max(map.base, variable.first_element);
     const std::uint32_t last = std::min(map.base + group.slots * port.terms, variable.first_element + variable.size);
     for (std::uint32_t e = first; e < last; ++e) visit(e - variable.first_element, port.first_slot + e - map.base);
-  } else if (map.is_given) {  // a few slots, to any of many elements
+  } else if (map.is_given) {  // a few slots, each at any of many elements
     for (std::uint32_t slot = port.first_slot; slot < port.first_slot + group.slots * port.terms; ++slot)
       if (const std::uint32_t i = incidence.element[slot] - variable.first_element; i < variable.size) visit(i, slot);
   } else {
@@ -55,7 +55,7 @@ void for_each_message(const PlanData& plan, const Incidence& incidence, const Pl
   }
 }
 
-// ... of all ends.
+// ... for all ends.
 template <class Visit>
 void for_each_message(const PlanData& plan, const Incidence& incidence, const PlanData::Variable& variable,
                       const Visit& visit) {

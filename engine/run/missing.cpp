@@ -1,4 +1,4 @@
-// The part of State that concerns observed values which are missing in a run: they are unknown, and predicted.
+// The part of State that handles missing observed values: they are unknown in this run, and predicted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ void State::observe(VariableId variable, std::span<const std::optional<double>> 
          each == 1 ? "" : fmt::format(" of {} numbers", each));
   const auto there = std::ranges::find_if(values, [](const auto& value) { return value.has_value(); });
   if (there == values.end()) return observe(variable, std::nullopt);
-  const auto first = static_cast<std::size_t>(there - values.begin()) / each * each;  // of an element that is there
+  const auto first = static_cast<std::size_t>(there - values.begin()) / each * each;  // of an element with a value
   std::vector<double> numbers;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t element = i / each;
@@ -27,7 +27,7 @@ void State::observe(VariableId variable, std::span<const std::optional<double>> 
       fail("variable '{}', element {}: some of its {} numbers are missing; give all of them, or none", v.name, element,
            each);
     const std::optional<double>& number = values[i] ? values[i] : values[first + i % each];
-    numbers.push_back(number.value_or(0));  // one that the variable can have
+    numbers.push_back(number.value_or(0));  // a value that the variable can have
   }
   observe(variable, numbers);
   for (std::size_t i = 0; i < values.size(); i += each)
@@ -41,8 +41,8 @@ void State::observe(VariableId variable, std::nullopt_t) {
   for (std::size_t i = 0; i < v.elements(); ++i) observe_missing(variable, i);
 }
 
-// Where several factors meet, each would have to hear what the others say: a plan that takes the value for granted has
-// no messages for that.
+// If several factors meet at a missing value, each needs the messages of the others; a plan compiled for a given value
+// has no such messages.
 void State::check_may_be_missing(const PlanData::Variable& v, std::uint32_t element) const {
   if (plan_->solver != nullptr || !v.cuts) return;
   std::size_t met = 0;
@@ -79,13 +79,13 @@ bool State::is_missing(VariableId variable, std::size_t element) const {
 
 namespace {
 
-// Messages that a plan has no place for, as their variables are observed: each computed from what arrives at its factor
-// now.
+// Messages for which the plan has no slot because their variables are observed: each is computed from the current
+// inputs of its factor.
 class UnsentMessages {
  public:
   explicit UnsentMessages(const State& state) : state_(state), plan_(*state.plan()), scratch_(plan_.scratch) {}
 
-  // Those of one slot to a port, term by term; uniform where they are refused.
+  // Messages of one slot to a port, term by term; uniform if refused.
   std::span<const Natural> to(std::uint32_t g, std::uint32_t p, std::uint32_t slot) {
     const Group& group = plan_.groups[g];
     const MessageFunction* const message = function(group, p, slot);
@@ -140,8 +140,8 @@ class UnsentMessages {
     std::uint32_t element = kNowhere;
     Natural product;  // of all messages
   };
-  // The product of all messages at the element of a slot but its own. Many slots that meet at one element and say
-  // nothing of it, as a factor does whose output is unknown, share it.
+  // The product of all messages at the element of a slot but its own. Slots of factors with unknown output, which send
+  // no information, share it.
   Natural arrival(const Group::Port& port, std::uint32_t q, AtElement& last) const {
     const std::uint32_t e = state_.element(port, q), own = port.first_slot + q;
     const bool says_nothing = state_.message(own) == Natural();
@@ -173,7 +173,7 @@ class UnsentMessages {
 
 }  // namespace
 
-// Where a plan takes a value for granted, a missing one meets one factor alone: see check_may_be_missing.
+// A missing value in a plan compiled for a given one has a single factor: see check_may_be_missing.
 void State::predict_missing(const PlanData::Variable& v, std::span<Natural> elements) const {
   UnsentMessages unsent(*this);
   const std::uint32_t components = v.family.components();

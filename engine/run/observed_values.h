@@ -1,4 +1,4 @@
-// Which observed variables of a state have a value, and where it goes. The values themselves are messages.
+// Records which observed variables of a state have a value, and where it is stored. The values themselves are messages.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class ObservedValues {
   bool knows(VariableId variable) const { return variable.value < slots_.size() && variable.is_of(mark_); }
   ValueSlots& operator[](VariableId variable) { return slots_[variable.value]; }
   const ValueSlots& operator[](VariableId variable) const { return slots_[variable.value]; }
-  // From here on the variable has a value, or is known to have none in this run.
+  // Marks the variable as given, possibly with missing values in this run.
   void give(ValueSlots& slots, bool has_missing) {
     slots.has_missing = has_missing;
     if (!std::exchange(slots.given, true)) --not_given_;
@@ -27,7 +27,7 @@ class ObservedValues {
  private:
   std::uint16_t mark_;  // of the graph
   std::vector<ValueSlots> slots_;  // by variable
-  std::size_t not_given_ = 0;      // observed variables
+  std::size_t not_given_ = 0;  // number of observed variables without a value
 };
 
 }  // namespace dma

@@ -22,7 +22,7 @@ void Parameters::separate(const PlanData& plan, std::uint32_t group, std::size_t
   std::vector<double>& own = separated_.emplace_back(slots * terms);
   for (std::size_t s = 0; s < slots; ++s)
     std::copy_n(entry.numbers, terms, own.begin() + static_cast<std::ptrdiff_t>(s * terms));
-  entry.numbers = own.data();  // a list of lists that grows moves the lists, not what they hold
+  entry.numbers = own.data();  // growing the outer list moves the inner lists, not their contents
   entry.column = static_cast<std::ptrdiff_t>(terms);
   entry.row = std::ptrdiff_t{plan.groups[group].columns} * entry.column;
 }

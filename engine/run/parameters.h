@@ -1,5 +1,5 @@
-// The parameters of a state. Factors that a plan merged may share one number there, and so may the slots of a plate; as
-// soon as one of them is told another number, each gets its own. Who sets nothing pays nothing.
+// The parameters of a state. Factors merged by the plan may share one number, and so may the slots of a plate; once one
+// of them is set, each gets its own copy. Without a set_parameter() there is no cost.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,15 @@ class Parameters {
   Parameters(Parameters&&) noexcept = default;
   Parameters& operator=(Parameters&&) noexcept = default;
 
-  // Parameter i of a group, in the order in which its kind declares them. Stays as it is until that parameter is
-  // separated.
+  // Parameter i of a group, in the order in which its kind declares them. Valid until that parameter is separated.
   ParameterView view(std::uint32_t group, std::size_t i) const {
     const Entry& e = entries_[first_[group] + i];
     return {e.numbers, e.row, e.column, e.terms};
   }
   bool is_shared(std::uint32_t group, std::size_t i) const { return entries_[first_[group] + i].column == 0; }
-  // Gives every slot of the group its own number, or its own terms, equal to those it shared.
+  // Gives every slot of the group its own copy of the shared numbers or terms.
   void separate(const PlanData& plan, std::uint32_t group, std::size_t i);
-  // The numbers of so many slots from the given one on; of a shared parameter those of all slots.
+  // The numbers of `slots` slots from `slot` on; for a shared parameter, those of all slots.
   std::span<double> numbers(std::uint32_t group, std::size_t i, std::uint32_t slot, std::uint32_t slots);
 
   void copy_from(const PlanData& plan, const Parameters& other);
@@ -40,7 +39,7 @@ class Parameters {
   std::vector<double> as_planned_;
   std::vector<std::vector<double>> separated_;
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> first_;  // entry of each group
+  std::vector<std::uint32_t> first_;  // first entry of each group
 };
 
 }  // namespace dma

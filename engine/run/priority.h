@@ -1,10 +1,10 @@
-// The order of visits by priority: how much what arrives at them has changed since they were made last; of equals, the
-// visit made longest ago.
+// Orders visits by priority: the change of what arrives at a factor since its last visit; ties go to the least recent
+// visit.
 //
-// Where very many visits read one variable, a change there concerns them all, and nothing may be done for each of them.
-// So every variable has a line of its readers, the one visited longest ago first: it has missed most, and is the most
-// urgent there. What it has missed is known from a few of the last changes, the largest ones. A heap holds the
-// variables, each with the priority of its first reader, and the visits that are urgent by themselves.
+// If very many visits read one variable, a change there affects them all, and updating each would be too slow. So every
+// variable has a list of its readers, the least recently visited first: it has missed most, and is the most urgent of
+// them. A few of the largest recent changes tell how much it has missed. A heap holds the variables, each with the
+// priority of its first reader, and the visits that are urgent by themselves.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class PriorityQueue {
     entries_.resize(heap_.size());
   }
 
-  // Everything is infinitely urgent, so that all visits are made once, in order.
+  // Gives every visit infinite priority, so that all are made once, in order.
   void start() {
     now_ = visits_.size();
     lines_.assign(lines_.size(), {});
@@ -53,7 +53,7 @@ class PriorityQueue {
   }
 
   double largest() const { return heap_.empty() ? 0.0 : entries_[heap_[0]].priority; }
-  // The most urgent visit, which is then made and not urgent at all.
+  // Removes and returns the most urgent visit.
   std::uint32_t take() {
     const std::uint32_t top = heap_[0], visit = top < lines_.size() ? edges_[lines_[top].first].visit : top - own(0);
     visits_[visit].made = ++now_;
@@ -64,13 +64,13 @@ class PriorityQueue {
     }
     return visit;
   }
-  // The visit taken last has changed what arrives at all other readers of a variable.
+  // The visit taken last changed the messages that arrive at all other readers of a variable.
   void inform(std::uint32_t variable, double change) {
     if (!(change > 0) || lines_[variable].first == kNone) return;
     lines_[variable].note(now_, change);
     reconsider(variable);
   }
-  // One visit is urgent by itself.
+  // Raises the priority of a single visit.
   void raise(std::uint32_t visit, double priority) {
     if (priority > entries_[own(visit)].priority) set(own(visit), priority, visits_[visit].made);
   }
@@ -84,10 +84,9 @@ class PriorityQueue {
     double size = 0;
   };
   struct Line {
-    std::uint32_t first = kNone, last = kNone;  // edges
-    // Those that are larger than all after them. If there are too many, the last stands for those that follow it as
-    // well:
-    // a reader may then be visited for nothing, and none is missed.
+    std::uint32_t first = kNone, last = kNone;  // indices of edges
+    // Changes larger than all later ones. If there are too many, the last one also represents its successors: a reader
+    // may then be visited without need, but none is missed.
     std::array<Change, kMostChanges> changes = {};
     std::uint32_t count = 0;
 
@@ -96,7 +95,7 @@ class PriorityQueue {
       if (count == kMostChanges) changes[count - 1].time = time;
       else changes[count++] = {time, size};
     }
-    // The largest after a time, before which nobody asks again.
+    // Largest change since `time`; older ones are dropped.
     double missed_since(std::uint64_t time) {
       std::uint32_t seen = 0;
       while (seen < count && changes[seen].time <= time) ++seen;
@@ -107,15 +106,15 @@ class PriorityQueue {
   };
   struct Edge {
     std::uint32_t variable = 0, visit = 0;
-    std::uint32_t before = kNone, after = kNone;  // in the line of the variable
+    std::uint32_t before = kNone, after = kNone;  // neighbours in the variable's list
   };
   struct Made {
     std::uint32_t first_edge = 0, end_edge = 0;
-    std::uint64_t made = 0;  // when
+    std::uint64_t made = 0;  // time of the change
   };
   struct Entry {
     double priority = 0;
-    std::uint64_t made = 0;  // when its visit was, if it is urgent
+    std::uint64_t made = 0;  // time of its visit, if it is urgent
     std::uint32_t position = 0;
   };
 
@@ -170,8 +169,8 @@ class PriorityQueue {
 
   std::vector<Line> lines_;    // by variable
   std::vector<Made> visits_;
-  std::vector<Edge> edges_;    // visit after visit
-  std::vector<Entry> entries_;  // the variables, then the visits by themselves
+  std::vector<Edge> edges_;  // grouped by visit
+  std::vector<Entry> entries_;  // variables, then single visits
   std::vector<std::uint32_t> heap_;
   std::uint64_t now_ = 0;
 };

@@ -26,7 +26,7 @@ Stop stop_at_limit(std::uint64_t refused_last, const Divergence& divergence) {
   return divergence.was_growing() || refused_last > 0 ? Stop::diverged : Stop::limit;
 }
 
-// On a graph with loops a fixed point is approximate; of a linear Gaussian one the means are exact.
+// A fixed point on a graph with loops is approximate; if the graph is linear and Gaussian, the means are exact.
 void note_loops(const Plan& plan, const State& state, Report& report) {
   if (report.stop != Stop::converged || plan->loop.empty()) return;
   report.looped = plan.data();
@@ -38,7 +38,7 @@ Report iterate(const PlanData& plan, Executor& executor, Executor::Total& total,
   const Iteration& iteration = plan.schedule.iteration;
   Report report;
   Divergence divergence = executor.watch_divergence();
-  std::uint64_t refused_before = 0;  // the last sweep
+  std::uint64_t refused_before = 0;  // before the last sweep
   while (report.sweeps < iteration.limit) {
     total.change = 0;
     refused_before = total.faults;
@@ -64,7 +64,7 @@ Report iterate_by_priority(const PlanData& plan, Executor& executor, Executor::T
   const std::uint64_t round = plan.schedule.visits.size(), limit = static_cast<std::uint64_t>(iteration.limit) * round;
   Report report;
   Divergence divergence = executor.watch_divergence();
-  std::uint64_t refused_before = total.faults;  // the last round
+  std::uint64_t refused_before = total.faults;  // before the last round
   const std::uint64_t visits =
       executor.sweep_by_priority(iteration.tolerance, limit, total, divergence, watch, report, refused_before);
   report.sweeps = static_cast<int>((visits + round - 1) / round);
@@ -142,7 +142,7 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
 Report run_for(const Plan& plan, State& state, std::chrono::nanoseconds time, RunOptions options) {
   options.time = time;
   if (plan->solver == nullptr && plan->schedule.order == Schedule::Order::once)
-    options.warm = false;  // nothing to go on with
+    options.warm = false;  // no messages to start from
   return run(plan, state, options);
 }
 

@@ -1,4 +1,4 @@
-// The part of Executor that concerns sites: messages of negative precision, see run.h.
+// The part of Executor for messages of negative precision, see run.h.
 #include <algorithm>
 
 #include "engine/kinds/kind.h"
@@ -9,10 +9,10 @@ namespace dma {
 
 // One slot of an operation.
 struct Executor::Slot {
-  std::size_t row = 0, column = 0;  // of its views
+  std::size_t row = 0, column = 0;  // in its views
   std::uint64_t in_call = 0;
   std::uint32_t in_group = 0;
-  const ChainSegment* segment = nullptr;  // of a chain: that slot alone
+  const ChainSegment* segment = nullptr;  // for a chain: a segment of that slot only
 
   Natural arrival(const Call& call, std::size_t i, std::uint32_t t) const {
     if (segment == nullptr) return call.reads[i].at(row, column, t);
@@ -25,7 +25,7 @@ struct Executor::Slot {
 
 namespace {
 
-// Of the precision that was sent: what a site counts with where a density is needed.
+// Precision with which a widening message counts as a density, relative to the precision sent before.
 constexpr double kLeastFraction = 1e-6;
 
 struct ArrivedSites {
@@ -36,7 +36,7 @@ struct ArrivedSites {
   const Group& group = plan.groups[op.group];
   const std::vector<std::size_t>& reads = group.ports[op.port].message->reads;
   std::size_t count = 0;
-  bool are_densities = true;  // next to what the factor has sent, all of them
+  bool are_densities = true;  // together with what the factor has sent
 
   // The messages on one port.
   std::span<const Natural> at(std::size_t port) const {
@@ -59,13 +59,13 @@ struct ArrivedSites {
     const Natural belief = multiply(m, said);
     are_densities &= is_own_output || belief.rho > 0;
     if (is_own_output || !belief.is_proper()) return;
-    // Of less precision the shift of the mean would be more than a standard deviation of what was expected.
+    // With less precision the mean would shift by more than a standard deviation of the expected one.
     const double mean = belief.tau / belief.rho, shift = mean - said.tau / said.rho;
     const double rho = said.rho * std::max(kLeastFraction, shift * shift * said.rho);
     arrived.as_density.back() = {mean * (rho + said.rho) - said.tau, rho};
   }
 
-  // Whether the factor is linear in all arguments that are not known.
+  // True if the factor is linear in all arguments that are not known.
   bool is_linear(std::size_t target) const {
     const Kind& kind = *group.kind;
     if (kind.gaussian_row()) return true;
@@ -98,7 +98,7 @@ struct ArrivedSites {
     return outcome;
   }
 
-  // Through a linear factor: a site stays one, or the integral over it does not exist.
+  // A linear factor passes a widening message on, unless the integral does not exist.
   bool send_linear(std::size_t target, std::uint64_t slot, Sink sink, Outcome& outcome) {
     const std::size_t terms = op.call.out_terms;
     arrived.sent_tau.assign(terms, 0), arrived.sent_rho.assign(terms, 0);
@@ -140,7 +140,7 @@ void Executor::compute(const BoundSend& op, Outcome& outcome) {
   store_.has_sites |= outcome.has_sites;
 }
 
-// Where a slot may send one, the next may read it.
+// If one slot may send a widening message, the next one may read it.
 void Executor::compute(const BoundSend& op, const ChainSegment& segment, Outcome& outcome) {
   if (!store_.has_sites && !op.call.sink.keeps_sites) return op.chain_kernel(op.call, segment, outcome);
   for (std::uint64_t step = 0; step < segment.count; ++step) {

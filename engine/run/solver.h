@@ -1,6 +1,5 @@
-// Another way to solve a compiled graph than sweeps of messages. A plan that has one keeps it alive; run() and
-// State::belief() ask it instead. Many states on many threads share one solver: it is constant, what changes is in each
-// state's SolverMemory.
+// Interface of solvers other than sweeps of messages. A plan owns its solver; run() and State::belief() call it. Many
+// states on many threads share one solver, so it is constant; each state has its own SolverMemory.
 #pragma once
 
 #include <memory>
@@ -11,7 +10,7 @@
 
 namespace dma {
 
-// What a solver keeps in one State.
+// Working memory of a solver in one State.
 class SolverMemory {
  public:
   virtual ~SolverMemory() = default;
@@ -21,20 +20,20 @@ class Solver {
  public:
   virtual ~Solver() = default;
   virtual std::unique_ptr<SolverMemory> make_memory(const PlanData& plan) const = 0;
-  // As run(): the state is one of a plan with this solver, its values are in its slots
+  // As run(): the state belongs to a plan with this solver, and its values are in its slots
   // (PlanData::Variable::first_slot).
   virtual Report run(State& state, const RunOptions& options) const = 0;
   // As State::belief().
   virtual Belief belief(const State& state, VariableId variable) const = 0;
-  // As log_evidence(); one that has none says so in an Error.
+  // As log_evidence(); a solver without it throws an Error.
   virtual double log_evidence(const State& state) const;
-  // What that is worth, of a run that was not exact.
+  // Accuracy of the evidence, for a run that was not exact.
   virtual std::string_view evidence_method(const State&) const { return "an estimate of its solver"; }
 };
 
-// For a solver that solves parts of a graph: gives the state of one the values, cavities and parameters of the whole.
-// The part has the same variables, in their order, and of the factors those that are `factors` in the whole. What it
-// observes, or shares, and the whole does not is left to the caller, and so is what no factor of the part meets.
+// For solvers that solve parts of a graph: copies the values, cavities and parameters of the whole state to a part's.
+// The part has the same variables, in the same order, and the factors listed in `factors`. The caller sets variables
+// that only the part observes or shares, and those without a factor in the part.
 void carry_over(const State& whole, State& part, std::span<const std::uint32_t> factors);
 
 }  // namespace dma

@@ -21,7 +21,7 @@ const std::optional<Domain>& observed_at(const PlanData& plan, const PlanData::V
   return plan.groups[end.group].kind->ports()[end.port].observed;
 }
 
-// A factor of it takes fewer values than its family.
+// True if a factor takes fewer values than the family.
 bool observes_less(const PlanData& plan, const PlanData::Variable& v) {
   return std::ranges::any_of(v.ends, [&](const auto& end) { return observed_at(plan, end).has_value(); });
 }
@@ -79,7 +79,7 @@ State::State(Plan of)
   if (plan_->solver != nullptr) solver_memory_ = plan_->solver->make_memory(*plan_);
 }
 
-// By the ids of variables and factors.
+// Matches variables and factors by id.
 State::State(Plan of, const State& before) : State(std::move(of)) {
   const PlanData &now = *plan_, &then = *before.plan_;
   if (now.mark != then.mark)
@@ -122,7 +122,7 @@ State::~State() = default;
 State::State(State&&) noexcept = default;
 State& State::operator=(State&&) noexcept = default;
 
-// Apart from observe(), which is called for every value of every example: it has nothing but the good case.
+// Slow path of observe(), which itself handles only valid values.
 void State::refuse_values(VariableId variable, std::span<const double> values) const {
   const auto& v = plan_->variable(variable);
   if (!v.observed) fail("variable '{}' is not observed; declare it with graph.observed(...)", v.name);
@@ -151,7 +151,7 @@ void State::observe(VariableId variable, std::span<const double> values) {
   } else {
     const auto& v = plan_->variables[variable.value];
     if (values.size() != v.values()) return refuse_values(variable, values);
-    // Looked at before anything is stored: what is refused leaves the state as it was.
+    // Checks before storing: a refused value leaves the state unchanged.
     std::vector<double> tau(v.size), rho(v.size);
     if (v.family->observe(values, v.family.components(), tau.data(), rho.data()) != v.elements())
       return refuse_values(variable, values);
@@ -237,7 +237,7 @@ std::vector<Gaussian> State::messages(FactorId factor, std::string_view port_nam
 MessageArrays State::cavity(VariableId shared_variable) {
   const auto& v = plan_->variable(shared_variable);
   if (!v.shared) fail("variable '{}' is not shared; declare it with graph.shared(...)", v.name);
-  ended_.reset();  // it is there to be written
+  ended_.reset();  // the caller may write to it
   return store_.messages().from(v.first_slot);
 }
 

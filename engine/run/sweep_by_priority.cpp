@@ -22,7 +22,7 @@ std::uint64_t Executor::sweep_by_priority(double tolerance, std::uint64_t limit,
     total.change = 0;
     execute(plan_.first_operation[now], plan_.first_operation[now + 1], plan_.first_send[now], false, total);
     inform_readers(now, total.change, queue);
-    // A damped message goes 1 - damping of its way; the rest of it is still to be done.
+    // A damped message moves 1 - damping of its way; the rest keeps its priority.
     const bool sends = plan_.first_send[now] < plan_.first_send[now + 1];
     const double damping = sends ? memory_.sends.of_sweep()[plan_.first_send[now]].call.sink.damping : 0;
     if (damping > 0) queue.raise(now, total.change * damping);

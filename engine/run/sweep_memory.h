@@ -1,5 +1,5 @@
-// What sweeps of messages need beside the messages: the operations with their addresses, and what they keep between two
-// of them. Made with a State, used by Executor and Diagnosis alone.
+// Working memory of sweeps beside the messages: the operations with their addresses, and data kept between operations.
+// Made with a State; used only by Executor and Diagnosis.
 #pragma once
 
 #include <cstdint>
@@ -28,31 +28,31 @@ struct SweepMemory {
   }
 
   BoundSends sends;
-  // Messages that depend on parameters alone: whether one has changed since they were sent, and what was refused then.
+  // Messages that depend on parameters only: whether a parameter has changed since, and the faults they had.
   bool constants_are_stale = true;
   struct Refused {
     std::uint64_t faults = 0;
     std::uint32_t group = kNowhere, port = 0;
     std::uint64_t slot = 0;
   } refused_constants;
-  // By element, for GatherOthers; between two runs the first is free.
+  // By element, for GatherOthers; between two runs total_tau is free for other use.
   std::vector<double> total_tau, total_rho, total_magnitude;
   std::vector<std::uint32_t> total_stamp;
   std::uint32_t stamp = 0;
   HeldCavities held;
   Hubs hubs;
-  // What arrives at one slot, where messages of negative precision are among it.
+  // Inputs of one slot, if some have negative precision.
   struct Arrived {
-    std::vector<Natural> raw, as_density;  // port after port of those it reads
+    std::vector<Natural> raw, as_density;  // port by port
     std::vector<double> tau, rho, sent_tau, sent_rho;
     std::vector<PortView> views;
     std::vector<ParameterView> parameters;
     std::vector<std::uint8_t> free;
   } arrived;
-  std::vector<DivergenceRecord> divergence;  // of all messages, for schedules that iterate
+  std::vector<DivergenceRecord> divergence;  // of all messages, for iterative schedules
   std::optional<PriorityQueue> priority;     // for residual order
 
-  // Forgets the totals of the gathering before.
+  // Invalidates the totals of the last gathering.
   ElementTotals fresh_totals() {
     return {total_tau.data(), total_rho.data(), total_magnitude.data(), total_stamp.data(), ++stamp};
   }

@@ -1,4 +1,4 @@
-// Whether a run may go on: what its caller wishes, and the time it has.
+// Decides whether a run may continue: the caller's callback and the time limit.
 #pragma once
 
 #include "engine/run/run.h"
@@ -10,7 +10,7 @@ class Watch {
   explicit Watch(const RunOptions& options) : options_(options) {
     if (options.time) end_ = std::chrono::steady_clock::now() + *options.time;
   }
-  // Within a sweep the clock is looked at after so many messages.
+  // Number of messages within a sweep between two looks at the clock.
   static constexpr std::uint64_t kMessagesBetweenLooks = 4096;
 
   bool goes_on(const Report& so_far) const { return (!options_.callback || options_.callback(so_far)) && has_time(); }

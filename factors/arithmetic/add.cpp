@@ -11,7 +11,7 @@ namespace {
 //
 //   rho = rho_a rho_b / (rho_a + rho_b)      tau = (rho_a tau_b + sign rho_b tau_a) / (rho_a + rho_b)
 //
-// False if a message is not proper, or a product leaves the range of double.
+// Returns false if a message is not proper, or a product overflows.
 bool combine(const SlotBlock& block, double sign) {
   const double *const a_tau = block.tau_of(0), *const a_rho = block.rho_of(0), *const b_tau = block.tau_of(1),
                *const b_rho = block.rho_of(1);

@@ -1,5 +1,5 @@
 // y = a x + b with numbers a and b: f(x, y) = delta(y - a x - b). Both messages are exact: to y N(a m + b, a^2 v), to x
-// N((m - b) / a, v / a^2). At a = 0, y is b whatever x is, and x learns nothing.
+// N((m - b) / a, v / a^2). With a = 0, y is b for every x, and the message to x is uniform.
 #pragma once
 
 #include "engine/kinds/linear_view.h"

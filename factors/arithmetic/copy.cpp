@@ -10,7 +10,7 @@ namespace dma {
 
 namespace {
 
-// The product of all messages but the j-th, one by one.
+// The product of all messages except the j-th, multiplied one by one.
 Gaussian product_of_others(std::span<const Gaussian> in, std::size_t j) {
   Gaussian others;
   for (std::size_t k = 0; k < in.size(); ++k)
@@ -44,7 +44,7 @@ void Copy::to_all(std::span<const Gaussian> in, std::span<Gaussian> out) {
   }
 }
 
-// The integral of exp(tau x - rho x^2 / 2) has the log -log N(0; the message).
+// log of the integral of exp(tau x - rho x^2 / 2) is -log N(0; the message).
 double Copy::log_integral(std::span<const Natural> all) {
   Gaussian product;
   for (const Natural& m : all) product = product * Gaussian(m);
@@ -67,7 +67,7 @@ void Copy::to_copies(const Gaussian& x, std::span<const Gaussian> copies, std::s
   for (Gaussian& message : out) message = x * message;
 }
 
-// Precisions are not negative, so one point mass makes their sum infinite; so does a sum that leaves the range.
+// Precisions are not negative, so a point mass or an overflow makes their sum infinite.
 bool Copy::block_to_x(const SlotBlock& block) {
   return with_row_length(block.call.reads[0].terms, [&](const auto terms) {
     const double *tau = block.tau_of(0), *rho = block.rho_of(0);

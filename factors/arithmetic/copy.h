@@ -1,5 +1,5 @@
-// Equality of k variables: f(x_1, ..., x_k) = prod_j delta(x_j - x_1). The exact message to x_j is the product of all
-// the messages that arrive from the others: natural parameters add, and nothing is ever divided out.
+// Equality of k variables: f(x_1, ..., x_k) = prod_j delta(x_j - x_1). The exact message to x_j is the product of the
+// messages from all others: natural parameters add, and nothing is divided out.
 #pragma once
 
 #include <span>
@@ -13,12 +13,11 @@ namespace dma {
 class Kind;
 
 struct Copy {
-  // out[j] = product of in[k] over k != j, all in O(k), allocating nothing. `out` has the size of `in` and does not
-  // overlap it. A point mass decides every message it enters; of several, the first one does.
+  // out[j] = product of in[k] over k != j, for all j, in O(k) without allocation. `out` has the size of `in` and does
+  // not overlap it. A point mass overrides all other messages; among several, the first does.
   static void to_all(std::span<const Gaussian> in, std::span<Gaussian> out);
 
-  // One of them apart, as the factor kind has it: x, and all its copies.
-  // log of the integral of the product of all.
+  // The factor kind treats one variable separately: x, and all its copies. log of the integral of the product of all.
   static double log_integral(std::span<const Natural> all);
   static Gaussian to_x(std::span<const Gaussian> copies);
   static void to_copies(const Gaussian& x, std::span<const Gaussian> copies, std::span<Gaussian> out);

@@ -17,7 +17,7 @@ LinearisedFunction fit(const InputVector& mean, const InputMatrix& covariance) {
 }  // namespace
 
 double Exponential::excess(double v) {
-  constexpr double kSmall = 0.3;  // above it less than one digit cancels, below it the series is at 1e-17 by this term
+  constexpr double kSmall = 0.3;  // above it less than one digit cancels; below it the series has converged to 1e-17
   constexpr int kTerms = 14;
   if (std::abs(v) > kSmall) return std::expm1(v) - v;
   double sum = 1;
@@ -26,7 +26,7 @@ double Exponential::excess(double v) {
 }
 
 Gaussian Exponential::to_y(const Gaussian& x) { return fitted_to_output(&fit, {&x, 1}); }
-// Known to be 0 or less, y has no x: a message that is not a number, which the engine refuses and counts.
+// If y is known to be 0 or negative, no x fits: the message is not a number, which the engine refuses and counts.
 Gaussian Exponential::to_x(const Gaussian& x, const Gaussian& y) {
   if (y.is_point() && !(y.mean() > 0)) return Gaussian(std::nan(""), std::nan(""));
   return fitted_to_input(&fit, 0, {&x, 1}, y);

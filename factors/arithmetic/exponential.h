@@ -16,7 +16,7 @@ class Kind;
 
 struct Exponential {
   static double value(double x) { return std::exp(x); }
-  static double excess(double v);  // exp(v) - 1 - v, to the last digits
+  static double excess(double v);  // exp(v) - 1 - v, accurate for small v
   static Gaussian to_y(const Gaussian& x);
   static Gaussian to_x(const Gaussian& x, const Gaussian& y);
   static void linear_view(const LinearCall& call);

@@ -1,13 +1,13 @@
-// Inner product: z = sum_t x_t y_t, a product factor for each t followed by a sum factor, with the products in between
-// never stored. The messages are those of product.h and sum.h, written for whole rows:
+// Inner product: z = sum_t x_t y_t, a product factor for each t followed by a sum factor, without storing the products.
+// The messages are those of product.h and sum.h, written for whole rows:
 //
-//   m_t = mx my                     v_t = vx vy + mx^2 vy + my^2 vx          (Prop. 3.1)
-//   to z:   N(sum_t m_t, sum_t v_t)
-//   to x_t: the sum's message to term t is N(c, k), c = mz - sum_{i != t} m_i, k = vz + sum_{i != t} v_i; then
-//   (Prop. 3.2)
-//           tau = s^2 my c / d,  rho = s^3 my^2 / d,  d = k + (1 - s) c^2,  s = my^2 / (my^2 + vy)
+//  m_t = mx my                     v_t = vx vy + mx^2 vy + my^2 vx          (Prop. 3.1)
+//  to z:   N(sum_t m_t, sum_t v_t)
+//  to x_t: the sum's message to term t is N(c, k), c = mz - sum_{i != t} m_i, k = vz + sum_{i != t} v_i;
+//          then (Prop. 3.2)
+//          tau = s^2 my c / d,  rho = s^3 my^2 / d,  d = k + (1 - s) c^2,  s = my^2 / (my^2 + vy)
 //
-// and to y_t by symmetry. Sums over all other terms are kept as a sum over those before and one over those after.
+// and to y_t by symmetry. The sum over all other terms is stored as two sums, over those before and those after.
 #pragma once
 
 #include <span>
@@ -25,11 +25,11 @@ struct InnerProduct {
   static double value(std::span<const double> xs_then_ys);
 
   static void linear_view(const LinearCall& call);
-  // Of every pair one is known.
+  // In every pair one factor is known.
   static bool linear_in(std::span<const std::uint8_t> free);
 
   static void to_total(const Call& call, Outcome& outcome);  // reads x, y
-  // To x, y or both, reading x, y, total: by Prop. 3.2, or by linearisation (product_linearised.h).
+  // To x, y or both; reads x, y, total: by Prop. 3.2, or by linearisation (product_linearised.h).
   enum class Rule { direct, linearised };
   template <Rule kRule, bool kToX, bool kToY>
   static void to_terms(const Call& call, Outcome& outcome);

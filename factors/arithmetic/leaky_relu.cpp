@@ -16,10 +16,10 @@ struct UnitMoments {
   double mean, variance;
 };
 
-// From this distance on there is one side only.
+// Beyond this distance only one side has mass.
 double one_sided(double slope) { return slope > LeakyRelu::kTinySlope ? normal::kMillsEnd : normal::kOneSided; }
 
-// Moments in units of the standard deviation of the message that arrived.
+// Converts moments in units of the arriving message's standard deviation.
 Gaussian from_units(const UnitMoments& m, double root, double rho, double sd) {
   const double gain = 1 / m.variance;
   return closed(m.mean * gain * root, rho * gain, m.mean * sd);
@@ -30,8 +30,8 @@ Gaussian from_units(const UnitMoments& m, double root, double rho, double sd) {
 //   Y = X + (1 - a) max(0, -X)         read for u >= 0
 //     = a X + (1 - a) max(0, X)        read for u <  0
 //
-// so that only a rectified tail of probability p = Phi(-|u|) <= 1/2, mean r and variance g is ever added to a linear
-// map. With Cov(X, max(0, X)) = Phi(u) and Cov(X, max(0, -X)) = -Phi(-u):
+// so only a rectified tail of probability p = Phi(-|u|) <= 1/2, mean r and variance g is added to a linear map. With
+// Cov(X, max(0, X)) = Phi(u) and Cov(X, max(0, -X)) = -Phi(-u):
 //
 //   u >= 0   mean = u + (1 - a) r      variance = 1 - 2 (1 - a) p + (1 - a)^2 g
 //   u <  0   mean = a u + (1 - a) r    variance = a^2 + 2 a (1 - a) p + (1 - a)^2 g
@@ -95,9 +95,9 @@ Gaussian LeakyRelu::to_x(const Gaussian& y, Parameters parameters) {
 
 namespace {
 
-// The message in the other direction of a chunk of slots: moments(u, beyond) makes them from the arriving location and
-// the tail beyond its size, both in standard deviations. Every pass does one thing for all slots; only the tails are
-// looked up slot by slot. False if a message is uniform, a point mass or out of range.
+// Messages in one direction for a chunk of slots: moments(u, beyond) computes them from the arriving location and the
+// tail beyond its absolute value, both in standard deviations. Every pass does one operation for all slots; only the
+// tails are looked up slot by slot. Returns false if a message is uniform, a point mass or out of range.
 template <class MomentsOf>
 bool chunk(const double* tau, const double* rho, std::size_t count, const MomentsOf& moments, double* to_tau,
            double* to_rho) {
@@ -121,7 +121,7 @@ bool chunk(const double* tau, const double* rho, std::size_t count, const Moment
   return others == 0;
 }
 
-// All of them by chunks; what a chunk cannot do, `one` does message by message.
+// Computes all messages by chunks; `one` handles the messages of a chunk that returned false.
 template <class MomentsOf>
 void all_chunks(const double* tau, const double* rho, std::size_t count, double slope,
                 Gaussian (*one)(const Gaussian&, LeakyRelu::Parameters), const MomentsOf& moments, double* to_tau,

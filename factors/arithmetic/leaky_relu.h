@@ -25,9 +25,8 @@ struct LeakyRelu {
   static Gaussian to_y(const Gaussian& x, Parameters p);
   static Gaussian to_x(const Gaussian& y, Parameters p);
 
-  // Where a message is more than normal::kMillsEnd standard deviations from the kink, the other side has probability <
-  // 1e-57:
-  // nothing that a division by the slope cubed could restore, unless the slope is tiny.
+  // Beyond normal::kMillsEnd standard deviations from the kink, the other side has probability < 1e-57: dividing by the
+  // slope cubed cannot make it matter, unless the slope is tiny.
   static constexpr double kTinySlope = 1e-10;
 
   // The same for many messages that share a slope.
@@ -35,7 +34,7 @@ struct LeakyRelu {
                         double* to_rho);
   static void many_to_x(const double* tau, const double* rho, std::size_t count, double slope, double* to_tau,
                         double* to_rho);
-  // ... and for blocks; slopes that differ from slot to slot are declined.
+  // ... and for blocks; declines slopes that differ from slot to slot.
   static bool block_to_y(const SlotBlock& block);
   static bool block_to_x(const SlotBlock& block);
 };

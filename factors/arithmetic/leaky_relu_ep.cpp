@@ -39,8 +39,8 @@ Marginal mixture(const Piece& positive, const Piece& negative) {
   return {p * inverse, n * inverse, positive, negative};
 }
 
-// What x's message and y's say of x on either side of the kink: exp(tau t - rho t^2 / 2) for t = x > 0 and for t = -x >
-// 0.
+// The arriving messages as functions of x on each side of the kink: exp(tau t - rho t^2 / 2) for t = x > 0 and for t =
+// -x > 0.
 struct Sides {
   double positive_tau, positive_rho, negative_tau, negative_rho;
 };
@@ -48,7 +48,7 @@ Sides sides(const Natural& x, const Natural& y, double slope) {
   return {x.tau + y.tau, x.rho + y.rho, -(x.tau + slope * y.tau), x.rho + slope * slope * y.rho};
 }
 
-// Whether a piece with its bulk `u` standard deviations inside its side leaves nothing to the other one.
+// True if a piece whose bulk lies `u` standard deviations inside its side has all of the mass.
 bool has_all(double u, double other_u, double slope) {
   return u >= normal::kMillsEnd && other_u < 0.5 * normal::kMillsEnd && slope >= LeakyRelu::kTinySlope;
 }
@@ -76,7 +76,7 @@ Marginal any_mixture(AnyPiece positive, AnyPiece negative) {
   return mixture(positive, negative);
 }
 
-// Moments of the mixture where the negative piece is scaled, divided by the message that arrived.
+// Moments of the mixture with the negative piece scaled, divided by the message that arrived.
 Natural quotient(const Marginal& m, double scale, const Natural& arrived) {
   const double low = -scale * m.negative.mean, gap = m.positive.mean - low;
   const double mean = m.weight_positive * m.positive.mean + m.weight_negative * low;
@@ -87,7 +87,7 @@ Natural quotient(const Marginal& m, double scale, const Natural& arrived) {
   return {mean * rho - arrived.tau, rho - arrived.rho};
 }
 
-// x and y proper. `linear`(a): the message where y = a x; `curved`(marginal): where the kink matters.
+// For proper x and y. `linear`(a): the message if only y = a x matters; `curved`(marginal): if the kink matters.
 template <class Linear, class Curved>
 Gaussian message(const Gaussian& x, const Gaussian& y, double slope, const Linear& linear, const Curved& curved) {
   const Sides s = sides(x, y, slope);
@@ -114,7 +114,7 @@ Gaussian LeakyReluEp::to_x(const Gaussian& x, const Gaussian& y, Parameters p) {
 
 namespace {
 
-// An improper message says nothing that can be stored; neither does none at all, where y's message says something.
+// False for an improper message, which cannot be stored, and for a uniform one although y's message is informative.
 bool is_of_use(const Natural& message, const Natural& y) {
   return is_valid(message) && !(message.is_uniform() && !y.is_uniform());
 }
@@ -133,8 +133,8 @@ struct Arrived {
   Natural operator[](std::size_t i) const { return {tau[i], rho[i]}; }
 };
 
-// Every pass does one thing for all slots; only Mills' ratio is looked up slot by slot. Returns how many are
-// linearised.
+// Every pass does one operation for all slots; only Mills' ratio is looked up slot by slot. Returns the number of
+// linearised messages.
 std::uint64_t chunk_to_x(const Arrived& x, const Arrived& y, double slope, std::size_t count, double* to_tau,
                          double* to_rho) {
   double u[2][kChunk], sd[2][kChunk], exponential[2][kChunk];
@@ -159,7 +159,7 @@ std::uint64_t chunk_to_x(const Arrived& x, const Arrived& y, double slope, std::
   std::uint64_t replaced = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const auto [low, high] = std::minmax(u[0][i], u[1][i]);
-    constexpr double kLeast = 1e-100, kMost = 1e100;  // nothing underflows between them
+    constexpr double kLeast = 1e-100, kMost = 1e100;  // no product underflows within this range
     const bool is_ordinary = high < normal::kMillsEnd && low > -normal::kMillsEnd && x.rho[i] > kLeast &&
                              y.rho[i] > kLeast && x.rho[i] < kMost && y.rho[i] < kMost;
     if (is_ordinary && is_of_use({to_tau[i], to_rho[i]}, y[i])) continue;

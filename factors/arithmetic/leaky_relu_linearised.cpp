@@ -7,7 +7,7 @@
 namespace dma {
 
 Gaussian LeakyReluLinearised::to_x(const Gaussian& x, const Gaussian& y, Parameters p) {
-  if (y.is_uniform() || x.is_uniform()) return Gaussian::uniform();  // of a uniform x the residual is infinite
+  if (y.is_uniform() || x.is_uniform()) return Gaussian::uniform();  // a uniform x makes the residual variance infinite
   if (p.slope == 1) return y;
   if (x.is_point()) return scaled(y, 1 / (x.tau > 0 ? 1 : p.slope));
   const double bend = 1 - p.slope, sd = 1 / std::sqrt(x.rho), u = x.tau * sd;
@@ -25,8 +25,8 @@ Gaussian LeakyReluLinearised::to_x(const Gaussian& x, const Gaussian& y, Paramet
   return closed(tau, rho, [&] { return tau / rho; });
 }
 
-// With R Mills' ratio, P(X > u) = phi(u) R(u) and E max(0, X - u) = -phi(u) R'(u): in the table's reach without a
-// division. Slots of one unit share their variance, and follow each other.
+// With R Mills' ratio, P(X > u) = phi(u) R(u) and E max(0, X - u) = -phi(u) R'(u): within the table no division is
+// needed. Slots of one unit are consecutive and share their variance.
 void LeakyReluLinearised::linear_view(const LinearCall& call) {
   const normal::MillsTable& table = normal::MillsTable::get();
   double last_variance = 0, sd = 0, per_sd = 0;

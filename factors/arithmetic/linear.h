@@ -1,7 +1,7 @@
-// y = A x + b between arrays, with numbers A and b: one slot for each y, its terms all of x. Messages are those of a
-// weighted sum (sum.h), exact; the matrix stands row after row.
+// y = A x + b between arrays, with numbers A and b: one slot per y, whose terms are all of x. Messages are those of a
+// weighted sum (sum.h), exact; the matrix is stored row by row.
 //
-//   g.factor("linear", {column(x), y}, {{"A", {1.0, 2.0, 0.0, 3.0}}, {"b", {0.5, -0.5}}});      // two x, two y
+//  g.factor("linear", {column(x), y}, {{"A", {1.0, 2.0, 0.0, 3.0}}, {"b", {0.5, -0.5}}});      // two x, two y
 #pragma once
 
 #include "factors/arithmetic/affine.h"
@@ -18,7 +18,7 @@ struct Linear {
     static Parameters bind(const ParameterRow& p) { return {p.terms(0), p.number(1)}; }
   };
 
-  // The row's numbers, and b as the last one.
+  // `parameters` are the numbers of the row of A, then b.
   static double value(std::span<const double> x, std::span<const double> parameters) {
     return Sum::value(x, parameters.first(x.size())) + parameters.back();
   }

@@ -6,7 +6,7 @@
 
 namespace dma {
 
-// v/m^2 = 1/(m tau), and log1p keeps its relative accuracy whether it is 1e-24 or 1e20.
+// v/m^2 = 1/(m tau); log1p keeps its relative accuracy from 1e-24 to 1e20.
 LogNormal LogCopy::to_log(Gaussian x, Parameters p) {
   if (!(p.sign * x.tau > 0)) return LogNormal::uniform();
   const double mean = p.sign * x.mean();
@@ -27,7 +27,7 @@ Gaussian LogCopy::to_x(LogNormal l, Parameters p) {
 
 namespace {
 
-// The results of a block as Gaussians or log-normals alike.
+// Checks the results of a block, Gaussians or log-normals.
 bool are_proper(const SlotBlock& block) {
   std::int64_t bad = 0;
   for (std::size_t i = 0; i < block.slots; ++i)
@@ -39,7 +39,7 @@ bool are_proper(const SlotBlock& block) {
 
 bool LogCopy::block_to_log(const SlotBlock& block) {
   const double *const tau = block.tau_of(0), *const rho = block.rho_of(0);
-  double *const mean = block.spare, *const variance = block.spare + block.slots;  // of the logarithm, in the end
+  double *const mean = block.spare, *const variance = block.spare + block.slots;  // finally of the logarithm
   std::int64_t bad = 0;
   for (std::size_t i = 0; i < block.slots; ++i) {
     const double sign = *block.parameter(0, i);

@@ -18,7 +18,7 @@ Larger larger(double first, double second, double variance) {
   const double s = std::sqrt(std::max(0.0, variance)), off = first - second;
   if (!(s > 0)) return {std::max(first, second), off > 0 ? 1.0 : off < 0 ? 0.0 : 0.5, 0};
   const double d = off / s, gain = normal::distribution(d), density = normal::density(d);
-  // From the larger mean: what the other one adds is positive.
+  // Start from the larger mean: the other variable's contribution is positive.
   const double beyond = s * (density - std::abs(d) * normal::distribution(-std::abs(d)));
   return {std::max(first, second) + std::max(0.0, beyond), gain, density / s};
 }
@@ -30,7 +30,7 @@ LinearisedFunction fit_max(const InputVector& m, const InputMatrix& c) {
   InputVector gains(2);
   gains << p, q;
   // Var[y] - gains' C gains about the smaller mean: with u = x1 - x2, y = x2 + max(u, 0), and the fit of max(u, 0) has
-  // the gain p, so that only its own residual is left.
+  // gain p, so only its own residual remains.
   const double s = std::sqrt(std::max(0.0, spread));
   if (!(s > 0)) return {.value = y.value, .noise = 0, .gains = gains};
   const double d = -std::abs(m(0) - m(1)) / s;

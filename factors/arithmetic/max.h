@@ -2,8 +2,8 @@
 //
 //   E[y] = m2 + s (d Phi(d) + phi(d))      Cov(x_i, y) = Phi(d) Cov(x_i, x1) + Phi(-d) Cov(x_i, x2)
 //
-// so that the gains of the best linear fit are Phi(d) and Phi(-d): the probabilities that either is the larger one. To
-// y: the moments. To x1 and x2: linearised where the belief is (belief_linearisation.h), always proper.
+// so the gains of the best linear fit are Phi(d) and Phi(-d), the probabilities that each is the larger one. To y: the
+// moments. To x1 and x2: linearised at the belief (belief_linearisation.h), always proper.
 #pragma once
 
 #include <algorithm>

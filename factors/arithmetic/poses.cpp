@@ -6,7 +6,7 @@ namespace dma {
 
 namespace {
 
-// A point at a slot, from input `first` on.
+// Reads a point of a slot, from input `first` on.
 template <class Point>
 Eigen::Matrix<double, Point::kSize, 1> read(const LinearCall& call, std::size_t first, std::size_t slot) {
   Eigen::Matrix<double, Point::kSize, 1> point;
@@ -14,7 +14,7 @@ Eigen::Matrix<double, Point::kSize, 1> read(const LinearCall& call, std::size_t 
   return point;
 }
 
-// Outputs and their derivatives by all inputs.
+// Writes outputs and their derivatives by all inputs.
 template <class Values, class Gains>
 void write(const LinearCall& call, std::size_t slot, const Values& values, const Gains& gains) {
   for (int o = 0; o < values.rows(); ++o) {
@@ -97,7 +97,7 @@ void add_differences(std::vector<Kind>& kinds) {
                       .vector_function({}, {kSize, kSize, true}, &offset<n, kMoves>));
 }
 
-// A point p as a pose sees it: q = R' (p - t).
+// A point p in the frame of a pose: q = R' (p - t).
 template <int n>
 struct Sight {
   using T = Turn<n>;
@@ -121,7 +121,7 @@ void range(const LinearCall& call) {
     const Sight<n> sight(call, s);
     const double distance = sight.q.norm();
     const Eigen::Matrix<double, 1, 1> r(distance - call.parameter_row(s).number(0));
-    // At no distance it grows in every direction alike; ahead is one of them.
+    // At distance 0 the distance grows equally in every direction; take the direction ahead.
     typename Turn<n>::Vector direction = Turn<n>::Vector::UnitX();
     if (distance > 0) direction = sight.q / distance;
     write(call, s, r, direction.transpose() * sight.gains);

@@ -1,11 +1,11 @@
-// What is measured between points of charts (charts.h), for the joint solver. Each gives residuals, which a Gaussian
-// prior of mean 0 weighs; models/graphs/poses.h adds both.
+// Measurements between points on manifolds (charts.h), for the joint solver. Each kind gives residuals, which a
+// Gaussian prior of mean 0 weights; models/graphs/poses.h adds both.
 //
 //   NAME_between   r = log(measured^-1 a^-1 b)             NAME: angle, rotation, pose2, pose3
 //   NAME_offset    r = the step from measured to x         a prior
 //   poseN_range    r = |position of x - p| - measured      p: N numbers
-//   poseN_landmark r = p, seen from x, less that measured: N numbers
-//   poseN_bearing  r = the direction to p, seen from x, less that measured: an angle; in space azimuth and elevation
+//   poseN_landmark r = p in the frame of x - measured: N numbers
+//   poseN_bearing  r = direction of p in the frame of x - measured: an angle; in space azimuth and elevation
 //
 // The log of a pose is its position and the log of its rotation. Losses for residuals r in standard deviations: y such
 // that |y|^2 is the loss of |r|^2 = s,

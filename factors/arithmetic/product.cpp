@@ -13,14 +13,14 @@ namespace dma {
 
 namespace {
 
-// No power or product below leaves the range of double for numbers between these.
+// For numbers within this range no power or product below overflows or underflows.
 constexpr double kSmall = 1e-20, kLarge = 1e20;
-// A result below may have lost digits to underflow on the way.
+// A smaller result may have lost digits to underflow.
 constexpr double kLeast = 1e-290;
 
 bool is_ordinary(double tau, double rho) { return (rho > kSmall) & (rho < kLarge) & (std::abs(tau) < kLarge); }
 
-// One factor is known, as the inputs of a network are: z = c x.
+// One factor is known, like the inputs of a network: z = c x.
 bool to_scaled(const SlotBlock& block, std::size_t x, std::size_t known) {
   const double *const x_tau = block.tau_of(x), *const x_rho = block.rho_of(x);
   const double *const c = block.tau_of(known), *const c_rho = block.rho_of(known);
@@ -38,7 +38,7 @@ bool to_scaled(const SlotBlock& block, std::size_t x, std::size_t known) {
   }
   return bad == 0;
 }
-// x = z / c; nothing is told where c is 0.
+// x = z / c; uniform if c is 0.
 bool to_unscaled(const SlotBlock& block) {
   const double *const c = block.tau_of(0), *const c_rho = block.rho_of(0);
   const double *const z_tau = block.tau_of(1), *const z_rho = block.rho_of(1);
@@ -59,8 +59,8 @@ bool to_unscaled(const SlotBlock& block) {
 
 }  // namespace
 
-// All of product.h's fractions over one common denominator, so that a message takes one division:
-// 1 / (1 + px + py) = rho_x rho_y / (rho_x rho_y + tau_x^2 rho_y + tau_y^2 rho_x).
+// Puts all fractions of product.h over one common denominator, so that a message takes one division: 1 / (1 + px + py)
+// = rho_x rho_y / (rho_x rho_y + tau_x^2 rho_y + tau_y^2 rho_x).
 bool Product::block_to_z(const SlotBlock& block) {
   if (block.rho_of(1)[0] == kInfinity) return to_scaled(block, 0, 1);
   if (block.rho_of(0)[0] == kInfinity) return to_scaled(block, 1, 0);

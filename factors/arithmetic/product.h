@@ -1,6 +1,6 @@
 // Product factor: f(x, y, z) = delta(z - x y).
 //
-// In natural parameters both messages need nothing but the squared signal-to-noise ratio of each incoming message,
+// In natural parameters both messages depend on the squared signal-to-noise ratio of each incoming message,
 //
 //   p = mean^2 / variance = tau^2 / rho                0 for the uniform message, inf for a point mass.
 //
@@ -13,9 +13,8 @@
 //
 //   tau = s (s my) tau_z / (1 + (1 - s) pz)            rho = s (s my)^2 rho_z / (1 + (1 - s) pz).
 //
-// All terms are non-negative, so the precision is. my = 0 gives s = 0: uniform. z uniform gives uniform.
-// The exact message to x is not normalisable, and Z/Y has no mean: the log-normal step is what makes the message
-// proper.
+// All terms are non-negative, so the precision is. my = 0 gives s = 0: uniform. z uniform gives uniform. The exact
+// message to x is not normalisable, and Z/Y has no mean: the log-normal step is what makes the message proper.
 #pragma once
 
 #include <algorithm>
@@ -33,23 +32,23 @@ struct Product {
 
   static Gaussian to_z(const Gaussian& x, const Gaussian& y);
 
-  // To x given y, or to y given x: `other` is the factor whose message arrives beside z.
+  // To x given y, or to y given x: `other` is the message of the other input.
   static Gaussian to_factor(const Gaussian& other, const Gaussian& z);
 
-  // mean^2 / variance of a message that is no point mass. Capped where 1 + px + py would overflow: the message then
-  // locates its variable to 150 digits.
+  // mean^2 / variance of a message that is no point mass. Capped so that 1 + px + py cannot overflow: at the cap the
+  // message locates its variable to 150 digits.
   static double signal_to_noise(const Gaussian& g) {
     constexpr double kLargest = 0.25 * std::numeric_limits<double>::max();
     return g.is_uniform() ? 0.0 : std::min(g.tau / g.rho * g.tau, kLargest);
   }
 
-  // Expectations under independent x and y are those of the product of the means: nothing to smooth.
+  // The expectation of x y under independent x and y is the product of the means, so smoothing changes nothing.
   static void linear_view(const LinearCall& call);
-  // One of the two is known.
+  // True if one of the two is known.
   static bool linear_in(std::span<const std::uint8_t> free) { return !free[0] || !free[1]; }
 
-  // The same for blocks of slots whose messages are all within some 20 powers of ten of 1, or of which one factor is
-  // known in all of them.
+  // The same for blocks of slots whose messages are all within some 20 powers of ten of 1, or in which one factor is
+  // always known.
   static bool block_to_z(const SlotBlock& block);       // reads x, y
   static bool block_to_factor(const SlotBlock& block);  // reads other, z
 };
@@ -72,7 +71,7 @@ inline Gaussian Product::to_factor(const Gaussian& other, const Gaussian& z) {
   const double rest = 1 / (1 + p);               // 1 - s
   const double s = p > 1 ? 1 - rest : p * rest;  // each form where it does not cancel
   const double divisor = s * other.mean();       // x is about z / divisor
-  // A point mass z is the limit rho_z -> inf of the general case: (1 - s) pz outgrows the 1, and s / (1 - s) = p.
+  // A point mass z is the limit rho_z -> inf of the general case: (1 - s) pz dominates 1, and s / (1 - s) = p.
   if (z.is_point())
     return closed(p * divisor / z.tau, p * (divisor / z.tau) * (divisor / z.tau), [&] { return z.tau / divisor; });
   const double gain = s / (1 + rest * signal_to_noise(z)) * divisor;

@@ -12,9 +12,9 @@ namespace {
 //
 //   log w = -k (s - m)^2 / 2 - r^2 / 2 - log C,    r = (f - e s) / C,    C^2 = 1 + s^2.
 //
-// It is integrated in t = asinh(s), where dx/dt = c C cancels the last term and r varies on the scale 1 or that of 1 /
-// |e|. The tops there are roots of a polynomial: C^3 times the slope is -k (s - m) C^4 + (f - e s) (f s + e). What is
-// kept of s and r are differences from the highest top: however sharp it is, no digits cancel.
+// It is integrated in t = asinh(s), where dx/dt = c C cancels the last term and r varies on the scale 1 or 1 / |e|. The
+// peaks are roots of a polynomial: C^3 times the slope is -k (s - m) C^4 + (f - e s) (f s + e). s and r are stored as
+// differences from the highest peak: however sharp it is, no digits cancel.
 class ProductMarginal {
  public:
   ProductMarginal(const Gaussian& x, const Gaussian& y, const Gaussian& z)
@@ -25,7 +25,7 @@ class ProductMarginal {
         f_(z.tau / std::sqrt(z.rho)) {
     const double both = e_ * f_, centre = k_ * m_;
     const double slope[] = {centre + both, f_ * f_ - e_ * e_ - k_, 2 * centre - both, -2 * k_, centre, -k_};
-    // |(f - e s) (f s + e)| <= (e^2 + f^2) C^2: beyond the reach, the slope has the sign of m - s.
+    // |(f - e s) (f s + e)| <= (e^2 + f^2) C^2: beyond `reach`, the slope has the sign of m - s.
     const double reach = 2 * std::abs(m_) + std::cbrt((e_ * e_ + f_ * f_) / k_) + 1;
     const Tops tops = falling_roots(slope, -reach, reach);
     if (tops.empty()) return;
@@ -52,11 +52,11 @@ class ProductMarginal {
     mean_pull_ += pull_;
   }
 
-  // The quotients of the marginals and what arrived; not numbers where there is no mass.
+  // The quotients of the marginals and the arriving messages; NaN if the marginal has no mass.
   Gaussian to_x(const Gaussian& x) const {
     const double variance = unit_ * unit_ * variance_, rho = 1 / variance - x.rho;
     const double mean = unit_ * (top_ + step_), moved = unit_ * (top_ - m_ + step_);
-    // The smaller numbers are subtracted.
+    // Subtract the smaller numbers.
     return {std::abs(mean) < std::abs(moved) ? mean / variance - x.tau : x.mean() * rho + moved / variance, rho};
   }
   // Given x, z = mz - sd_z r / C with variance vz (1 - 1 / C^2).
@@ -67,8 +67,8 @@ class ProductMarginal {
 
  private:
   struct Point {
-    double step, pull, lost, kept;  // s - top, r / C, 1 / C^2, s^2 / C^2
-    double log_weight;              // log (w C) less its value at the top
+    double step, pull, lost, kept;  // s - peak, r / C, 1 / C^2, s^2 / C^2
+    double log_weight;  // log (w C) minus its value at the peak
   };
 
   double log_height(double s) const {
@@ -91,8 +91,8 @@ class ProductMarginal {
   }
 
   double unit_, k_, m_, e_, f_;
-  double top_ = 0, t_ = 0, cosh_ = 1, miss_ = 0, pull_ = 0;  // s, t, C, f - e s, r / C at the highest top
-  double step_ = 0, variance_ = std::nan("");                // mean of s - top, variance of s
+  double top_ = 0, t_ = 0, cosh_ = 1, miss_ = 0, pull_ = 0;  // s, t, C, f - e s, r / C at the highest peak
+  double step_ = 0, variance_ = std::nan("");  // mean of s - peak, variance of s
   double mean_pull_ = 0, lost_ = 0, kept_ = 0;               // mean of r / C; 1 - kept and kept = Var[z] / vz
 };
 

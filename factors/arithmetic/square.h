@@ -1,11 +1,10 @@
-// Square: y = x^2, for a variable multiplied by itself: a product factor would take its two arguments for independent.
-// With x ~ N(m, v) the moments of x^2 are
+// Square: y = x^2. A product factor of a variable with itself would treat its two arguments as independent. With x ~
+// N(m, v) the moments of x^2 are
 //
-//   E = m^2 + v,    Var = 4 m^2 v + 2 v^2,    Cov(x, x^2) = 2 m v,
+//  E = m^2 + v,    Var = 4 m^2 v + 2 v^2,    Cov(x, x^2) = 2 m v,
 //
-// so that the best linear fit is y = E + 2m (x - m) + e with Var e = 2 v^2. To y: the moments. To x: linearised where
-// the belief is (belief_linearisation.h), always proper, and uniform at m = 0, where both signs of x explain y equally
-// well.
+// so that the best linear fit is y = E + 2m (x - m) + e with Var e = 2 v^2. To y: the moments. To x: linearised at the
+// belief (belief_linearisation.h), always proper, and uniform at m = 0, where both signs of x explain y equally well.
 #pragma once
 
 #include "engine/kinds/linear_view.h"

@@ -19,7 +19,8 @@ struct SumMoments {
   double variance = 0;
 };
 
-// The moments of c x. None at all for c = 0, where c^2 v would be 0 * inf for a uniform x; and a uniform x has no mean.
+// The moments of c x. c = 0 has no contribution, since c^2 v would be 0 * inf for a uniform x, which has no mean
+// either.
 SumMoments moments(const Gaussian& x, double c) {
   if (c == 0) return {};
   if (x.is_point()) return {c * x.tau, 0};
@@ -32,7 +33,7 @@ double coefficient(std::span<const double> coefficients, std::size_t j) {
   return coefficients.empty() ? 1.0 : coefficients[j];
 }
 
-// The message about x when c x has these moments.
+// The message to x if c x has these moments.
 Gaussian divided(const SumMoments& of_cx, double c) {
   const double precision = 1 / of_cx.variance;
   return closed(c * precision * of_cx.mean, c * precision * c, [&] { return of_cx.mean / c; });
@@ -56,7 +57,7 @@ Gaussian Sum::to_total(std::span<const Gaussian> terms, std::span<const double> 
   return Gaussian::from_moments(total.mean, total.variance);
 }
 
-// z enters both sums like a term, the terms enter the mean with their sign turned. Infinite variances are counted, not
+// z enters both sums like a term; the terms enter the mean with opposite sign. Infinite variances are counted, not
 // added: inf - inf would lose the finite rest.
 void Sum::to_terms(std::span<const Gaussian> terms, const Gaussian& total, std::span<const double> coefficients,
                    std::span<Gaussian> out) {
@@ -89,7 +90,7 @@ void Sum::to_terms(std::span<const Gaussian> terms, const Gaussian& total, std::
       out[j] = Gaussian::uniform();
       continue;
     }
-    // If a variance is unknown here it is the own one, and it is in no sum.
+    // If one variance is infinite here it is the term's own, which enters no sum.
     const auto add_means = [&] { return sum_of_others(j, count, term_mean, z.mean); };
     const auto add_variances = [&] { return sum_of_others(j, count, term_variance, z.variance); };
     const double others_mean = mean.without(own.mean, add_means);
@@ -100,8 +101,8 @@ void Sum::to_terms(std::span<const Gaussian> terms, const Gaussian& total, std::
 
 namespace {
 
-// out[t] = 1 / in[t], in place if wanted. One division serves two: 1 / a = b / (a b). False where that product, or a
-// last one alone, comes near the ends of a double's range: as for uniform messages and point masses.
+// out[t] = 1 / in[t], possibly in place. One division serves two: 1 / a = b / (a b). Returns false if that product, or
+// an unpaired last entry, comes near the limits of a double, as for uniform messages and point masses.
 bool reciprocals(const double* in, std::size_t count, double* out) {
   constexpr double kLargest = 1e300;
   const auto is_bad = [](double r) { return ((r > 1 / kLargest) & (r < kLargest)) ? 0 : 1; };
@@ -120,7 +121,8 @@ bool reciprocals(const double* in, std::size_t count, double* out) {
 
 bool is_proper(double tau, double rho) { return (rho > 0) & (rho < kInfinity) & (std::abs(tau) < kInfinity); }
 
-// c m and c^2 v of every term of a block. False if a message has no such moments, or c = 0 makes them meaningless.
+// c m and c^2 v of every term of a block. Returns false if a message has no such moments, or c = 0 makes them
+// meaningless.
 template <class Terms>
 bool read_terms(const SlotBlock& block, Terms terms, double* mean, double* variance) {
   const double* tau = block.tau_of(0);
@@ -138,7 +140,7 @@ bool read_terms(const SlotBlock& block, Terms terms, double* mean, double* varia
   return bad == 0;
 }
 
-// Several sums at a time: additions wait for each other.
+// Adds with several accumulators, because additions wait for each other.
 struct LongSum {
   double sum = 0, magnitude = 0, largest = 0;
 };
@@ -164,9 +166,9 @@ LongSum long_sum(const double* term, std::size_t count) {
   return all;
 }
 
-constexpr std::size_t kLongRow = 32;  // in shorter ones it costs more to look for the largest term than to add twice
+constexpr std::size_t kLongRow = 32;  // in shorter rows finding the largest term costs more than adding twice
 
-// sums_of_others; in long rows, where no term is more than half of all, by the total without it (leave_one_out.h).
+// sums_of_others; in long rows in which no term exceeds half of the sum, as the total minus the term (leave_one_out.h).
 template <class Terms>
 void sums_without_own(const double* term, Terms terms, double* __restrict sums) {
   if (std::is_same_v<Terms, std::size_t> && terms >= kLongRow) {
@@ -207,7 +209,7 @@ bool Sum::block_to_total(const SlotBlock& block) {
   });
 }
 
-// The sums over the others are formed where the results will stand.
+// Uses the places of the results for the sums over the others.
 bool Sum::block_to_terms(const SlotBlock& block) {
   return with_row_length(block.call.reads[0].terms, [&](const auto terms) {
     const std::size_t count = block.slots * terms;

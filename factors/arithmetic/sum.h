@@ -3,8 +3,8 @@
 //   to z      mean sum_j c_j m_j                            variance sum_j c_j^2 v_j
 //   to x_j    mean (m_z - sum_{i != j} c_i m_i) / c_j       variance (v_z + sum_{i != j} c_i^2 v_i) / c_j^2
 //
-// A term with coefficient 0 takes no part, whatever its message, and is sent the uniform message. Any other uniform
-// message makes uniform all those it enters. All point masses give a point mass.
+// A term with coefficient 0 is ignored, whatever its message, and receives the uniform message. Any other uniform
+// message makes every message that depends on it uniform. Point masses only give a point mass.
 #pragma once
 
 #include <span>
@@ -18,12 +18,12 @@ namespace dma {
 class Kind;
 
 struct Sum {
-  // Empty coefficients stand for all 1, here and below.
+  // Here and below, empty coefficients are all 1.
   static double value(std::span<const double> terms, std::span<const double> coefficients);
 
   static Gaussian to_total(std::span<const Gaussian> terms, std::span<const double> coefficients);
 
-  // All messages to the terms in O(k), allocating nothing. `out` has the size of `terms` and does not overlap it.
+  // All messages to the terms, in O(k) without allocation. `out` has the size of `terms` and does not overlap it.
   static void to_terms(std::span<const Gaussian> terms, const Gaussian& total, std::span<const double> coefficients,
                        std::span<Gaussian> out);
 
@@ -42,7 +42,7 @@ struct Sum {
 
   static void linear_view(const LinearCall& call);
 
-  // The same for blocks of slots where all terms are proper, coefficients are not 0 and results are proper.
+  // The same for blocks of slots whose terms and results are all proper and whose coefficients are not 0.
   static bool block_to_total(const SlotBlock& block);  // reads terms
   static bool block_to_terms(const SlotBlock& block);  // reads terms, total
 };

@@ -1,6 +1,6 @@
-// Variational message passing through deterministic factors, to show what it does to them. For delta(z - g(x)) taken as
-// the limit of N(z; g(x), e), e -> 0, the message exp(E_q[log N]) has precision proportional to 1/e: every message is a
-// point mass, and no variance survives.
+// Variational message passing through deterministic factors, for comparison. For delta(z - g(x)) taken as the limit of
+// N(z; g(x), e), e -> 0, the message exp(E_q[log N]) has precision proportional to 1/e: every message is a point mass,
+// and no variance survives.
 //
 //   product     to z: mx my      to x: argmin_x E[(z - x y)^2] = mz my / (my^2 + vy)
 //   leaky_relu  to y: E[g(x)]    to x: g^-1(my)

@@ -1,4 +1,4 @@
-// The Bernoulli message: exp(tau x) for x = 0 or 1, tau the log-odds; rho is not used. What is certain is a point mass.
+// The Bernoulli message: exp(tau x) for x = 0 or 1, tau the log-odds; rho is not used. A certain value is a point mass.
 #pragma once
 
 #include <fmt/core.h>
@@ -17,7 +17,7 @@ struct Bernoulli : AnyNatural {
   static constexpr bool kHasProbabilities = true;
 
   using AnyNatural::AnyNatural;
-  // With this probability of x = 1.
+  // The message with this probability of x = 1.
   static Bernoulli from_probability(double p) {
     if (p <= 0 || p >= 1) return {p <= 0 ? 0.0 : 1.0, kInfinity};
     return {std::log(p) - std::log1p(-p), 0};

@@ -1,4 +1,4 @@
-// The beta message: x^(a - 1) (1 - x)^(b - 1), tau = a - 1, rho = b - 1. Probabilities are beta.
+// The beta message: x^(a - 1) (1 - x)^(b - 1), tau = a - 1, rho = b - 1. A family for probabilities.
 #pragma once
 
 #include <fmt/core.h>
@@ -17,7 +17,7 @@ struct Beta : AnyNatural {
   static constexpr std::string_view kName = "beta", kValues = "a number between 0 and 1";
 
   using AnyNatural::AnyNatural;
-  // The one with this mean and variance.
+  // The message with this mean and variance.
   static Beta from_moments(double mean, double variance) {
     const double both = mean * (1 - mean) / variance - 1;
     return {mean * both - 1, (1 - mean) * both - 1};

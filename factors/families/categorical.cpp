@@ -20,7 +20,7 @@ std::vector<double> logs_of(Components message) {
   return logs;
 }
 
-// All -inf where every category is forbidden.
+// All -inf if every category is forbidden.
 std::vector<double> log_probabilities(Components message) {
   std::vector<double> logs = logs_of(message);
   if (const double sum = log_sum_exp(logs); sum > -kInfinity)

@@ -1,6 +1,6 @@
-// The categorical message over K categories, a component for each: tau is the log of its weight, rho counts the factors
-// that forbid it. So a hard zero is a message like any other: products add the counts, and dividing one out gives back
-// the finite weight behind it. A point mass is 1 in the component of its category and 0 elsewhere.
+// The categorical message over K categories, with one component per category: tau is the log of its weight, rho counts
+// the factors that forbid it. So a hard zero needs no special case: products add the counts, and dividing one out
+// restores the finite weight. A point mass is 1 in the component of its category and 0 elsewhere.
 #pragma once
 
 #include <span>

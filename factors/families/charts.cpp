@@ -92,7 +92,7 @@ template <int n, bool kMoves>
 void Points<n, kMoves>::slopes(const double* point, double* out) {
   Eigen::Map<Eigen::Matrix<double, kSize, kSize>> all(out);
   all.setIdentity();
-  // Row after row, as Eigen's columns are.
+  // Transposed, because Eigen stores columns first.
   all.template bottomRightCorner<kAngles, kAngles>() =
       Turn<n>::slopes(Eigen::Map<const typename Turn<n>::Angles>(point + kPlaces)).transpose();
 }

@@ -28,18 +28,18 @@ struct Turn {
   using Arm = Eigen::Matrix<double, n, kAngles>;
 
   static Matrix exp(const Angles& w);
-  static Angles log(const Matrix& r);                           // |angle| <= pi
+  static Angles log(const Matrix& r);  // angles with |angle| <= pi
   static Angles composed(const Angles& a, const Angles& step);  // log(exp(a) exp(step))
   static Slopes slopes(const Angles& a);                        // the derivative of that by the step, at step 0
   static Arm arm(const Vector& u);                              // the derivative of exp(-w) u at w = 0
 };
 
-// Most angles need no remainder.
+// Fast path: most angles need no remainder.
 inline double wrapped(double angle) {
   return std::abs(angle) <= std::numbers::pi ? angle : std::remainder(angle, 2 * std::numbers::pi);
 }
 
-// What a belief of any such family is: independent Gaussians over the components of a step from their means.
+// Belief of any such family: independent Gaussians over the components of a step from their means.
 struct PointBelief {
   using Component = GaussianFamily;
   static constexpr bool kObservesComponents = true;

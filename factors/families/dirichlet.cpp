@@ -75,7 +75,7 @@ double Dirichlet::log_normaliser(Components message) {
 }
 
 // With s the sum of the a_k, m_k = (a_k + r_k) / (s + 1), G = sum of m_k (1 - m_k) and R = sum of r_k (1 - r_k), the
-// sum of the variances is (G + R / (s + 1)) / (s + 2), so that nothing cancels in
+// sum of the variances is (G + R / (s + 1)) / (s + 2), so nothing cancels in
 //
 //   r_k - (a_k + r_k) (s + 2) / (s + 1) d,   d = R / ((s + 1) G + R)
 bool Dirichlet::project(std::span<const double> counts, std::span<const double> shares, std::span<double> gains) {
@@ -91,7 +91,7 @@ bool Dirichlet::project(std::span<const double> counts, std::span<const double> 
   const double d = doubt > 0 ? doubt / ((s + 1) * spread + doubt) * ((s + 2) / (s + 1)) : 0;
   for (std::size_t k = 0; k < counts.size(); ++k) {
     gains[k] = shares[k] - (counts[k] + shares[k]) * d;
-    if (!((counts[k] - 1) + gains[k] > -1)) return false;  // as messages are multiplied
+    if (!((counts[k] - 1) + gains[k] > -1)) return false;  // the same rounding as in multiply()
   }
   return true;
 }

@@ -1,5 +1,5 @@
-// The Dirichlet message over the probabilities of K categories: the product of p_k^(alpha_k - 1), a component for each
-// with tau = alpha_k - 1; rho is not used. A point mass keeps the probabilities.
+// The Dirichlet message over the probabilities of K categories: the product of p_k^(alpha_k - 1), with one component
+// per category, tau = alpha_k - 1; rho is not used. A point mass stores the probabilities.
 #pragma once
 
 #include <span>
@@ -31,9 +31,9 @@ struct Dirichlet {
   static std::string text(Components message);
   static void from_moments(std::span<const double> means, std::span<const double> variances, Natural* message);
 
-  // What the counts a gain by the mixture of Dirichlet(a + e_k) with shares r_k, of sum 1, projected on its mean and on
-  // the sum of its variances. (Dirichlet(a) itself has the shares a_k / s, s being the sum of a.) False where counts
-  // and gains are no density in the digits of a double.
+  // Gains of the counts from the mixture of Dirichlet(a + e_k) with weights r_k of sum 1, projected on its mean and on
+  // the sum of its variances. (Dirichlet(a) itself has the weights a_k / s, s being the sum of a.) Returns false if
+  // counts and gains are no density within the digits of a double.
   static bool project(std::span<const double> counts, std::span<const double> shares, std::span<double> gains);
 };
 

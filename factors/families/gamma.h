@@ -1,4 +1,4 @@
-// The gamma message: x^(shape - 1) exp(-rate x), tau = shape - 1, rho = rate. Precisions are gamma.
+// The gamma message: x^(shape - 1) exp(-rate x), tau = shape - 1, rho = rate. A family for precisions.
 #pragma once
 
 #include <fmt/core.h>
@@ -19,12 +19,12 @@ struct Gamma : AnyNatural {
 
   using AnyNatural::AnyNatural;
   static Gamma from_shape_and_rate(double shape, double rate) { return {shape - 1, rate}; }
-  // The one with this mean and variance.
+  // The message with this mean and variance.
   static Gamma from_moments(double mean, double variance) { return {mean / variance * mean - 1, mean / variance}; }
 
   double shape() const { return tau + 1; }
   double rate() const { return rho; }
-  // A rate may be negative: EP's messages are quotients, and what they are multiplied by makes up for it.
+  // A rate may be negative: EP's messages are quotients, whose product with other messages is proper.
   static bool is_message(const Natural& m) { return AnyNatural::is_message(m) && !(m.is_point() && m.tau <= 0); }
   // A rate has the unit of 1 / x: its change is relative.
   static double change(const Natural& before, const Natural& after) {

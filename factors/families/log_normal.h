@@ -19,13 +19,12 @@ struct LogNormal : Natural {
     return LogNormal(static_cast<const Natural&>(Gaussian::from_moments(log_mean, log_variance)));
   }
 
-  // The same two numbers read as the Gaussian of log x.
+  // The Gaussian of log x, with the same two numbers.
   Gaussian log() const { return Gaussian(static_cast<const Natural&>(*this)); }
   double log_mean() const { return log().mean(); }
   double log_variance() const { return log().variance(); }
-  // Moments of x itself: exp(m + v/2) and exp(2m + v) (exp(v) - 1) = exp(2 (m + v)) (1 - exp(-v)), with
-  // m + c v = (tau + c) / rho. In this form no factor can be 0 while another is infinite. Of a uniform message: both
-  // +inf.
+  // Moments of x itself: exp(m + v/2) and exp(2m + v) (exp(v) - 1) = exp(2 (m + v)) (1 - exp(-v)), with m + c v = (tau
+  // + c) / rho. In this form no factor is 0 while another is infinite. For a uniform message both are +inf.
   double mean() const { return std::exp(is_point() ? tau : (tau + 0.5) / rho); }
   double variance() const { return is_point() ? 0.0 : std::exp(2 * ((tau + 1) / rho)) * -std::expm1(-log_variance()); }
 };

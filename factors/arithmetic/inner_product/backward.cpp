@@ -1,4 +1,4 @@
-// The messages to the terms: the sum's message to each product, and from there to one factor of it given the other.
+// The messages to the terms: the sum's message to each product, and from there to one factor given the other.
 #include <cmath>
 #include <type_traits>
 
@@ -39,12 +39,13 @@ struct Linearised {
   }
 };
 
-// Where messages go.
+// Destination of the messages.
 struct Results {
   double *tau, *rho;
 };
 
-// All messages of a block to x, y or both; false if one of them is not valid. A rho computed here is never negative.
+// All messages of a block to x, y or both; returns false if one of them is not valid. A rho computed here is never
+// negative.
 template <class Rule, bool kToX, bool kToY>
 bool backward_block(const Block& block, std::size_t count, [[maybe_unused]] const Results to_x,
                     [[maybe_unused]] const Results to_y) {
@@ -57,7 +58,7 @@ bool backward_block(const Block& block, std::size_t count, [[maybe_unused]] cons
     const double to_x_d = Rule::denominator(x, y, t, c, k), to_y_d = Rule::denominator(y, x, t, c, k);
     // One division serves both.
     const double inverse = 1 / (kToX && kToY ? to_x_d * to_y_d : kToX ? to_x_d : to_y_d);
-    // What overflowed has made one of these infinite, or not a number.
+    // An overflow makes one of these infinite or NaN.
     double size = 0;
     bool good = inverse > 0;
     const auto result = [&](const Side& other, double fraction) {
@@ -67,7 +68,7 @@ bool backward_block(const Block& block, std::size_t count, [[maybe_unused]] cons
       good &= (message.rho > 0) | (message.tau == 0);
       return message;
     };
-    // All is read before anything is written.
+    // Everything is read before anything is written.
     [[maybe_unused]] Natural for_x, for_y;
     if constexpr (kToX) for_x = result(y, kToY ? to_y_d : 1.0);
     if constexpr (kToY) for_y = result(x, kToX ? to_x_d : 1.0);
@@ -115,7 +116,7 @@ class Backward {
     return true;
   }
 
-  // If anything is out of the ordinary, slot by slot; and that slot then the unfused way.
+  // Falls back to slot by slot for unusual blocks, and to the unfused way for unusual slots.
   void some(std::size_t first, std::size_t slots) {
     if (try_block(first, slots)) return;
     if (slots == 1) return one(first);
@@ -141,10 +142,10 @@ class Backward {
     return true;
   }
 
-  // Of the slots of a block; where the results will be, there is room until there are any.
+  // Totals of the slots of a block, stored at the places of the results.
   double* total_mean() const { return block_.tau(0); }
   double* total_variance() const { return block_.rho(0); }
-  // False if one of them is uniform.
+  // Returns false if one of them is uniform.
   bool read_totals(std::size_t first, std::size_t slots) const {
     const PortView& totals = call_.reads[2];
     double *const mean = total_mean(), *const variance = total_variance();
@@ -163,7 +164,7 @@ class Backward {
     return totals.column == 1 ? read(std::integral_constant<std::ptrdiff_t, 1>()) : read(totals.column);
   }
 
-  // Untracked messages need no comparison with the old ones: they go straight to their place.
+  // Untracked messages need no comparison with the old ones: they are written in place.
   Results results_of(const Sink& sink, int side, std::size_t first) const {
     if (sink.is_tracked) return {block_.tau(side), block_.rho(side)};
     const std::ptrdiff_t out = call_.out_offset(0, first);

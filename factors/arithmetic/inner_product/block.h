@@ -1,5 +1,5 @@
-// Working arrays for a block of slots at a time. Rows of a few terms are too short for a processor to get going; a
-// block of them is as good as one long row.
+// Working arrays for a block of slots. Rows of a few terms are too short for vector loops; a block of them is as good
+// as one long row.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,9 @@ namespace dma::inner_product {
 // The arrays of one block, cut from the call's scratch memory: several slots of few terms, or one.
 struct Block {
   static constexpr std::size_t kArrays = 18;
-  // Every loop over a block has a beginning and an end to be paid for: where there are many terms, it has as many as
-  // there is room.
+  // Every loop over a block has a fixed cost: with many terms, a block has as many slots as fit.
   static constexpr std::size_t kFewTerms = 32;
-  // The unfused way needs 4 more for each term of one slot.
+  // The unfused way needs 4 more arrays of one slot's terms.
   static_assert((kArrays + 4) * kFewTerms <= kLeastScratch && (kArrays + 4) * kManyTerms <= kScratchOfMany);
 
   explicit Block(const Call& call)
@@ -39,7 +38,7 @@ struct Block {
   double* memory;
 };
 
-// The unfused way, message by message: for uniform messages, and where squares leave the range of double.
+// The unfused way, message by message: for uniform messages, and if squares overflow.
 struct Unfused {
   Unfused(const Call& call, std::size_t slot) : x(call.reads[0]), y(call.reads[1]), c(slot) {
     const Block block(call);
@@ -58,10 +57,10 @@ struct Unfused {
   std::span<Gaussian> products, cavities;
 };
 
-// Moments of both sides for the slots of a block, and of their products; a side that all slots share is read once.
+// Moments of both sides for the slots of a block, and of their products; a side shared by all slots is read once.
 class Sides {
  public:
-  // With `knows_y`, a second side of observed values is left where it stands: see known().
+  // With `knows_y`, observed values of the second side are not copied: see known().
   Sides(const Call& call, const Block& block, bool x_signal, bool y_signal, bool knows_y)
       : x_{call.reads[0], block.x(), x_signal},
         y_{call.reads[1], block.y(), y_signal},
@@ -80,8 +79,7 @@ class Sides {
     if (y_.view.column != 0 && known_ == nullptr) y_.read(first_slot, count);
     return x_.usable && (known_ != nullptr || y_.usable);
   }
-  // The values of the second side of the slots that were read, if all of them are known exactly and nobody needs more
-  // of them.
+  // The values of the second side of the slots that were read, if all are known exactly; otherwise null.
   const double* known() const { return known_; }
 
   // m_t and v_t of every product.

@@ -1,4 +1,4 @@
-// The messages from the sum to each of its products: the total without all the other products.
+// The messages from the sum to each of its products: the total minus all other products.
 #pragma once
 
 #include <cstdint>
@@ -9,36 +9,36 @@
 
 namespace dma::inner_product {
 
-// The message from the sum to a term is the total without the sum of all, and that term back again. That is as good as
-// adding up the others while the term does not dominate them.
+// The message from the sum to a term is the total minus the sum of all, plus that term. That is as accurate as adding
+// up the others if the term does not dominate them.
 struct Rest {
   double mean, variance;
 };
 inline Rest rest_of(const double* m, const double* v, std::size_t terms, double total_mean, double total_variance) {
-  double mean[2] = {}, variance[2] = {};  // two sums at a time: additions wait for each other
+  double mean[2] = {}, variance[2] = {};  // two accumulators: additions wait for each other
   std::size_t t = 0;
   for (; t + 2 <= terms; t += 2)
     for (std::size_t i = 0; i < 2; ++i) mean[i] += m[t + i], variance[i] += v[t + i];
   if (t < terms) mean[0] += m[t], variance[0] += v[t];
   return {total_mean - (mean[0] + mean[1]), total_variance + (variance[0] + variance[1])};
 }
-// Whether a term is that much more than what is left without it, in variance or in standard deviations. Up to there the
-// difference loses at most 8 of a double's 53 bits: 6e-14 of the variance, or of a standard deviation.
+// True if a term exceeds the rest by so much, in variance or in standard deviations. Below that the difference loses at
+// most 8 of a double's 53 bits: 6e-14 of the variance, or of a standard deviation.
 inline bool dominates(double m, double v, double left_variance) {
   constexpr double kMuch = 256;
   return !((kMuch * left_variance >= v) & (kMuch * kMuch * left_variance >= m * m));
 }
 
-// The arrays of one slot of a block, from which the messages of the sum to its terms are made.
+// The arrays of one slot of a block, from which the sum's messages to its terms are computed.
 template <class Terms>
 struct Cavities {
-  static constexpr bool kIsShort = !std::is_same_v<Terms, std::size_t>;  // known to the compiler, see with_row_length
+  static constexpr bool kIsShort = !std::is_same_v<Terms, std::size_t>;  // compile-time length, see with_row_length
   Terms terms;
   const double *m, *v;  // the products
   double *c, *k;        // the results
   double total_mean, total_variance;
 
-  // False where a term dominates the others.
+  // Returns false if a term dominates the others.
   bool by_difference() const {
     const Rest rest = rest_of(m, v, terms, total_mean, total_variance);
     std::int64_t dominant = 0;
@@ -50,8 +50,7 @@ struct Cavities {
     }
     return dominant == 0;
   }
-  // The sums over all later terms first, then those over all earlier ones; nothing is subtracted from a sum it is part
-  // of.
+  // Sums over all later terms first, then over all earlier ones; no sum has one of its own terms subtracted.
   [[gnu::always_inline]] void by_partial_sums() const {
     double mean = 0, variance = 0;
     for (std::size_t t = terms; t-- > 0; mean += m[t], variance += v[t]) c[t] = mean, k[t] = variance;

@@ -27,15 +27,15 @@ struct Moments {
   double mean, variance;
 };
 
-// A side of the forward message: read as it goes, or kept as moments where all slots share it. Observed values, which
-// are all point masses, need no division.
+// A side of the forward message: read slot by slot, or stored as moments if all slots share it. Observed values, which
+// are point masses, need no division.
 class Terms {
  public:
   Terms(const PortView& view, const Side& side, std::size_t slots)
       : view_(view), side_(side), is_shared_(view.column == 0), is_observed_(all_points(view, slots)) {
     if (is_shared_) side_.read(view, 0, view.terms, false);
   }
-  // at(t) for every term of a slot; of a uniform message the variance is infinite.
+  // at(t) for every term of a slot; a uniform message has infinite variance.
   template <class Use>
   auto of(std::size_t slot, const Use& use) const {
     if (is_shared_) return use([&](std::size_t t) { return Moments{side_.mean[t], side_.variance[t]}; });
@@ -60,7 +60,7 @@ class Terms {
   const bool is_shared_, is_observed_;
 };
 
-// Short rows: a block of them at a time.
+// Short rows, a block at a time.
 void short_to_total(const Call& call, Outcome& outcome) {
   const Block block(call);
   Sides sides(call, block, false, false, true);
@@ -76,7 +76,7 @@ void short_to_total(const Call& call, Outcome& outcome) {
       }
     });
     double *const tau = block.tau(1), *const rho = block.rho(1);
-    std::int64_t bad = 0;  // not a flag: loops that count are computed several slots at once
+    std::int64_t bad = 0;  // a count, not a flag: counting loops vectorise
     DMA_INDEPENDENT
     for (std::size_t s = 0; s < slots; ++s) {
       rho[s] = 1 / variance[s];
@@ -98,7 +98,7 @@ void short_to_total(const Call& call, Outcome& outcome) {
 
 }  // namespace
 
-// Long rows: one pass over each, nothing stored on the way.
+// Long rows: one pass per row, nothing stored.
 void InnerProduct::to_total(const Call& call, Outcome& outcome) {
   constexpr std::size_t kShort = 5;
   if (call.reads[0].terms < kShort) return short_to_total(call, outcome);

@@ -1,17 +1,17 @@
-// Where the cavity of x is held as moments, and y is the same for all slots: the weights of a layer and its
-// activations. The messages are those of forward.cpp and backward.cpp; what is sent to x changes it at once. With the
-// cavity N(c, k) of a product (inner_product.h) and d = k + (1 - s) c^2, x learns tau = s^2 my c / d and rho = s^3 my^2
-// / d. In moments, with q = d + vx s^3 my^2,
+// Kernels for a cavity of x held as moments, with a y shared by all slots: the weights of a layer and its activations.
+// The messages are those of forward.cpp and backward.cpp; messages to x update its moments at once. With the cavity
+// N(c, k) of a product (inner_product.h) and d = k + (1 - s) c^2, the message to x is tau = s^2 my c / d and rho = s^3
+// my^2 / d. In moments, with q = d + vx s^3 my^2,
 //
 //   vx <- vx d / q          mx <- (mx d + vx s^2 my c) / q
 //
-// To y, where s = mx^2 / u, u = mx^2 + vx makes, with e = k u + vx c^2,
+// To y, with s = mx^2 / u, u = mx^2 + vx and e = k u + vx c^2,
 //
 //   tau = mx^5 c / (u e)    rho = mx^8 / (u^2 e)
 //
-// so that 1 / (q u e) serves both; by linearisation (product_linearised.h) d and these are simpler. Where y is known, q
-// is the same for all terms, and a row costs one division. A row that holds anything out of the ordinary is done by the
-// kernels of natural parameters.
+// so one division, 1 / (q u e), serves both; by linearisation (product_linearised.h) d and these are simpler. If y is
+// known, q is the same for all terms, and a row costs one division. Rows with unusual messages are left to the kernels
+// of natural parameters.
 #include <array>
 #include <cmath>
 #include <type_traits>
@@ -25,8 +25,8 @@ namespace {
 
 using namespace inner_product;
 
-// One row by natural parameters; what it sends to x is multiplied into the moments if it `learns`, and what it sends to
-// y goes to `to_y` if that is given.
+// One row by natural parameters; its messages to x are multiplied into the moments if it `learns`, and those to y are
+// written to `to_y` if given.
 void one_row(const Call& call, HeldCavity& x, std::size_t slot, Kernel kernel, bool learns, const MessageArrays& to_y,
              Outcome& outcome) {
   const std::size_t terms = call.reads[0].terms, first = slot * terms;
@@ -55,8 +55,7 @@ void one_row(const Call& call, HeldCavity& x, std::size_t slot, Kernel kernel, b
   }
 }
 
-// y is known: s = 1, and with R the variance of what is left, mx moves by vx y (rest) / R and vx shrinks by (vx y)^2 /
-// R.
+// y is known: s = 1, and with R the remaining variance, mx moves by vx y (rest) / R and vx shrinks by (vx y)^2 / R.
 void learn_from_known(double* mx, double* vx, const double* y, std::size_t terms, double rest_mean,
                       double rest_variance) {
   const double inverse = 1 / rest_variance, scaled = rest_mean * inverse;
@@ -68,8 +67,8 @@ void learn_from_known(double* mx, double* vx, const double* y, std::size_t terms
   }
 }
 
-// What a rule makes of one product: d, and what y learns as a weight and a gain: tau = weight c, rho = weight gain,
-// with all fractions taken from r = 1 / (q * below()).
+// Terms of one product under a rule: d, and y's message as a weight and a gain: tau = weight c, rho = weight gain, with
+// all fractions computed from r = 1 / (q * below()).
 struct HeldDirect {
   double m, v, vy, one_minus_s, c, k;
   double u = m * m + v, e = k * u + v * (c * c);
@@ -87,7 +86,7 @@ struct HeldLinearised {
   double gain(double) const { return m; }
 };
 
-// As above; what is sent to y is added to what the rows before have sent.
+// As above; the messages to y are added to those of earlier rows.
 template <class Rule>
 [[gnu::always_inline]] inline void learn_row(double* mx, double* vx, const HeldOther& y, const double* my,
                                              std::size_t terms, double rest_mean, double rest_variance,
@@ -144,7 +143,7 @@ void InnerProduct::held_to_terms(const Call& call, HeldCavity& x, Outcome& outco
   constexpr bool kDirect = kRule == Rule::direct;
   const HeldOther y(call, x);
   const std::size_t rows = call.columns, terms = call.reads[0].terms;
-  // The product of all messages to y is in the first of them.
+  // The product of all messages to y is stored in the first one.
   const MessageArrays all{call.second_sink.tau, call.second_sink.rho};
   const auto by_natural_parameters = [&](std::size_t row) {
     const MessageArrays to_y = kToY && y.is_shared ? y.spare : MessageArrays{};
@@ -153,7 +152,7 @@ void InnerProduct::held_to_terms(const Call& call, HeldCavity& x, Outcome& outco
   };
   const bool was_read = x.left != kNotRead;
   const Found found = was_read ? static_cast<Found>(x.left) : y.read();
-  // Towards y it is a message like others that it is known.
+  // A known y receives ordinary messages too.
   const bool sums_are_known = was_read && !(kToY && found == kValues);
   if constexpr (kToY) {
     if (y.is_shared) std::fill_n(all.tau, terms, 0.0), std::fill_n(all.rho, terms, 0.0);
@@ -161,7 +160,7 @@ void InnerProduct::held_to_terms(const Call& call, HeldCavity& x, Outcome& outco
   }
   std::size_t left = rows;
   const OfRows rest(x, rows);
-  constexpr double kLater = -1;  // in place of squares: sums of ordinary messages first, then whatever else there is
+  constexpr double kLater = -1;  // placeholder for squares: sums of ordinary messages first, then the remaining rows
   if (found == (kToY ? kMoments : kValues) || (kToY && found == kValues)) {
     const double* const my = y.mean(found);
     if (!sums_are_known) sums_of_rows(x, my, y.variance, !kToY, kToY, rows, terms, rest);
@@ -174,7 +173,7 @@ void InnerProduct::held_to_terms(const Call& call, HeldCavity& x, Outcome& outco
       const double total_variance = 1 / message.rho, squares = rest.squares[c];
       const double mean = (message.is_point() ? message.tau : message.tau * total_variance) - rest.mean[c];
       const double variance = rest.variance[c] + total_variance;
-      // The total alone mostly is variance enough; otherwise the terms are looked at. Of a uniform one it is infinite.
+      // The total's variance mostly suffices; otherwise the terms are examined. It is infinite for a uniform total.
       if (is_ordinary(mean, variance, squares, total_variance) ||
           is_ordinary(mean, variance, squares, variance - largest_variance(mx, vx, my, y.variance, !kToY, terms))) {
         using Learns = std::conditional_t<kDirect, HeldDirect, HeldLinearised>;
@@ -190,7 +189,7 @@ void InnerProduct::held_to_terms(const Call& call, HeldCavity& x, Outcome& outco
     if (left == rows || rest.squares[c] == kLater) by_natural_parameters(c);
   if constexpr (kToY) {
     if (!y.is_shared) return;
-    // A precision that underflows tells nothing.
+    // A precision that underflows carries no information.
     for (std::size_t t = 0; t < terms; ++t) all.tau[t] = all.rho[t] == 0 ? 0 : all.tau[t];
     if (x.product.tau != nullptr)
       std::copy_n(all.tau, terms, x.product.tau), std::copy_n(all.rho, terms, x.product.rho);

@@ -1,5 +1,4 @@
-// What the rows of held.cpp have in common: the other side, which all of them share, and sums over the products of a
-// row.
+// Shared code for the rows of held.cpp: the other side, which all rows share, and sums over the products of a row.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +12,12 @@
 
 namespace dma::inner_product {
 
-// What is known of the other side as a whole: nothing yet; its values; moments within range; something else, which is
-// left to the kernels of natural parameters. This is what the forward kernel leaves for the backward one
-// (HeldCavity::left), together with the moments (HeldOther) and the sums of rows (OfRows).
+// State of the other side: not read; values; moments within range; or unusual, which is left to the kernels of natural
+// parameters. The forward kernel stores it for the backward one (HeldCavity::left), together with the moments
+// (HeldOther) and the sums of rows (OfRows).
 enum Found : std::uint8_t { kNotRead = 0, kValues, kMoments, kUnusual };
 
-// The other side of every row, in the memory that the kernels of a cavity share.
+// The other side of every row, in memory shared by the kernels of a cavity.
 struct HeldOther {
   HeldOther(const Call& call, const HeldCavity& x) : HeldOther(call.reads[1], call.columns, x) {}
   HeldOther(const PortView& y, std::size_t rows, const HeldCavity& x)
@@ -56,9 +55,8 @@ struct HeldOther {
     }
     return far == 0 ? kMoments : kUnusual;
   }
-  // What x learns of c / d and 1 / d, and what else d is made of: by Prop. 3.2 with s = m^2 / (m^2 + v), which is 0 for
-  // a known 0, or by linearisation.
-  // Values stay where they are.
+  // Coefficients by which x's message depends on c / d and 1 / d, and the other terms of d: by Prop. 3.2 with s = m^2 /
+  // (m^2 + v), which is 0 for a known 0, or by linearisation. Values are not copied.
   const double* mean(Found found) const { return found == kValues ? view.tau : own_mean; }
   template <bool kDirect>
   void signal(const double* mean) const {
@@ -93,14 +91,14 @@ struct RowSums {
   }
 };
 
-// One number for each row: its sums and later, in their places, what is left of the total without them.
+// One number per row: its sums, later replaced by the total minus them.
 struct OfRows {
   OfRows(const HeldCavity& x, std::size_t rows) : mean(x.per_slot), variance(mean + rows), squares(variance + rows) {}
   double *mean, *variance, *squares;
 };
 static_assert(kHeldPerSlot >= 3);
 
-// y is known: vy = 0. Squares are wanted if the row is to learn, and then if y is not known.
+// y is known: vy = 0. Squares are needed if the row learns and y is not known.
 template <bool kKnown, bool kSquares>
 [[gnu::always_inline]] inline RowSums<double> sums_of_row(const double* mx, const double* vx, const double* my,
                                                           const double* vy, std::size_t terms) {
@@ -145,8 +143,8 @@ inline double largest_variance(const double* mx, const double* vx, const double*
   return largest;
 }
 
-// Whether no power below leaves the range of double and no term dominates the others (see cavities.h), given what is
-// left of the total without the sum over all products, the squares of their means, and the least variance of a cavity.
+// True if no power below overflows and no term dominates the others (see cavities.h), given the total minus the sum of
+// all products, the squares of their means, and the least variance of a cavity.
 inline bool is_ordinary(double rest_mean, double rest_variance, double squares, double least) {
   constexpr double kMuch = 256, kFar = 1e30, kManyDeviations = 1e20;
   return (kMuch * least >= rest_variance) & (kMuch * kMuch * least >= squares) & (rest_variance > 1 / kFar) &

@@ -1,5 +1,5 @@
-// Messages to x where y is known exactly, as in a regression, and perhaps the same for all slots, as in the first layer
-// of a network. With Var y = 0 and s = 1 both rules of backward.cpp are one: from the cavity N(c, k) of its product,
+// Messages to x if y is known exactly, as in a regression, and possibly the same for all slots, as in the first layer
+// of a network. With Var y = 0 and s = 1 both rules of backward.cpp coincide: from the cavity N(c, k) of its product,
 //
 //   tau_t = y_t c / k      rho_t = y_t^2 / k
 #pragma once
@@ -17,7 +17,7 @@ inline bool all_points(const PortView& view) {
   return true;
 }
 
-// A block of short rows, from their cavities. False where a message is not proper.
+// A block of short rows, from their cavities. Returns false if a message is not proper.
 inline bool block_of_known(const double* y, const double* c, const double* k, std::size_t count, double* to_tau,
                            double* to_rho) {
   std::int64_t bad = 0;
@@ -31,8 +31,8 @@ inline bool block_of_known(const double* y, const double* c, const double* k, st
   return bad == 0;
 }
 
-// One row of values that all slots share; `m` and `v` are room for the products. False where a message is not proper,
-// or a term dominates the others.
+// One row of values that all slots share; `m` and `v` are buffers for the products. Returns false if a message is not
+// proper, or a term dominates the others.
 inline bool row_of_known(const double* x_tau, const double* x_rho, const double* y, std::size_t terms,
                          const Natural& total, double* m, double* v, double* to_tau, double* to_rho) {
   if (!total.is_proper()) return false;
@@ -49,7 +49,7 @@ inline bool row_of_known(const double* x_tau, const double* x_rho, const double*
   for (std::size_t t = 0; t < terms; ++t) {
     const double c = rest.mean + m[t], k = rest.variance - v[t], weight = y[t] / k, tau = weight * c,
                  rho = weight * y[t];
-    // What is uniform or out of range has made one of these infinite, or not a number.
+    // A uniform message or an overflow makes one of these infinite or NaN.
     const bool is_number = (std::abs(tau) + rho < kInfinity) & (k < kInfinity) & (x_rho[t] < kInfinity);
     bad += (is_number & ((rho > 0) | (tau == 0)) & !dominates(m[t], v[t], k)) ? 0 : 1;
     to_tau[t] = tau;

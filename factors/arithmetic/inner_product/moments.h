@@ -8,12 +8,12 @@
 
 namespace dma::inner_product {
 
-// One factor's messages as moments, if wanted with what Prop. 3.2 makes of s = m^2 / (m^2 + v): gain = s m, weight =
-// s^2 m and rest = 1 - s.
+// One factor's messages as moments, optionally with the terms of Prop. 3.2 for s = m^2 / (m^2 + v): gain = s m, weight
+// = s^2 m and rest = 1 - s.
 struct Side {
   double *mean, *variance, *gain, *weight, *rest;
 
-  // One division per message. False if a message is uniform or leaves the range of double.
+  // One division per message. Returns false if a message is uniform or overflows.
   bool read(const PortView& view, std::size_t first_slot, std::size_t count, bool with_signal) const {
     const double* const tau = view.tau + view.offset(0, first_slot);
     const double* const rho = view.rho + view.offset(0, first_slot);
@@ -21,14 +21,14 @@ struct Side {
     if (!with_signal) return read_moments(tau, rho, count);
     return read_proper(tau, rho, count) || read_any(tau, rho, count);
   }
-  // The first `terms` entries again, up to `count` in all.
+  // Repeats the first `terms` entries, up to `count` in all.
   void repeat(std::size_t terms, std::size_t count) const {
     for (double* const array : {mean, variance, gain, weight, rest})
       for (std::size_t t = terms; t < count; ++t) array[t] = array[t - terms];
   }
 
  private:
-  // Observed values are all point masses, and need no division. False if one is not.
+  // Observed values are point masses, and need no division. Returns false if one is not.
   bool read_points(const double* tau, const double* rho, std::size_t count) const {
     std::int64_t others = 0;
     DMA_INDEPENDENT
@@ -51,8 +51,8 @@ struct Side {
     }
     return bad == 0;
   }
-  // r = 1 / (rho (tau^2 + rho)) gives v = r (tau^2 + rho), s = r rho tau^2, 1 - s = r rho^2. False also for a point
-  // mass.
+  // r = 1 / (rho (tau^2 + rho)) gives v = r (tau^2 + rho), s = r rho tau^2, 1 - s = r rho^2. Returns false for point
+  // masses too.
   bool read_proper(const double* tau, const double* rho, std::size_t count) const {
     std::int64_t bad = 0;
     DMA_INDEPENDENT
@@ -69,7 +69,7 @@ struct Side {
     }
     return bad == 0;
   }
-  // Some are point masses: their s is 1, or 0 at location 0, where gain and weight are 0 by their mean.
+  // Some messages are point masses: their s is 1; at location 0 gain and weight are 0 through their mean.
   bool read_any(const double* tau, const double* rho, std::size_t count) const {
     std::int64_t bad = 0;
     for (std::size_t t = 0; t < count; ++t) {
