@@ -1,6 +1,6 @@
-// The plate loop of a message function that has a quicker way for ordinary messages: one that computes a whole block of
-// slots on plain arrays. It declines a block that holds anything out of the ordinary, and the message function itself
-// then does that block; it stays the only one that knows every case.
+// The plate loop of a message function with a faster form for ordinary messages, which computes a whole block of slots
+// on plain arrays. The block form declines a block with unusual messages, and the message function computes that block;
+// only the function handles every case.
 #pragma once
 
 #include <algorithm>
@@ -12,26 +12,25 @@
 
 namespace dma {
 
-// Consecutive slots of a plate of one row. The messages of each port, and the results, stand side by side, slot after
-// slot.
+// Consecutive slots of a plate of one row. The messages of each port, and the results, are stored slot by slot.
 struct SlotBlock {
   const Call& call;
   std::size_t first, slots;
   double *tau, *rho;  // the results
-  double* spare;      // memory for two numbers for each message of the port with the most terms
-  std::uint64_t& replaced;  // to be counted up
+  double* spare;  // buffer for two numbers per message of the port with the most terms
+  std::uint64_t& replaced;  // counter to increase
 
   const double* tau_of(std::size_t read) const { return call.reads[read].tau + call.reads[read].offset(0, first); }
   const double* rho_of(std::size_t read) const { return call.reads[read].rho + call.reads[read].offset(0, first); }
   const double* parameter(std::size_t i, std::size_t slot) const { return call.parameters[i].at(0, first + slot); }
 };
 
-// kBlock: bool(const SlotBlock&), false to decline.
+// kBlock: bool(const SlotBlock&), returns false to decline.
 template <class F, auto kBlock>
 class BlockLoop {
  public:
   static void plate(const Call& call, Outcome& outcome) {
-    constexpr std::size_t kLeastColumns = 16;  // for shorter rows it costs more to begin than to go on
+    constexpr std::size_t kLeastColumns = 16;  // in shorter rows the overhead of a block is too large
     if (!is_side_by_side(call)) return MessageLoop<F>::plate(call, outcome);
     if (call.rows == 1) return row(call, outcome);
     if (binds_itself(std::type_identity<typename detail::Signature<F>::Arguments>()))
@@ -57,13 +56,13 @@ class BlockLoop {
  private:
   static constexpr std::size_t kReads = MessageLoop<F>::kReads;
 
-  // Its parameters look at all views by themselves, and a part does not have them.
+  // Its parameters are bound by themselves from all views, which a part does not have.
   template <class... A>
   static constexpr bool binds_itself(std::type_identity<std::tuple<A...>>) {
     return (requires(const ParameterRow& row) { A::bind(row); } || ...);
   }
 
-  // One row of a plate as a plate of its own, the first at first.
+  // A part of one row of a plate, as a plate of its own.
   struct Part {
     explicit Part(const Call& whole) : call(whole) {
       std::copy_n(whole.reads, kReads, reads);
@@ -94,7 +93,7 @@ class BlockLoop {
     for (std::size_t i = 0; i < kReads; ++i) widest = std::max<std::size_t>(widest, call.reads[i].terms);
     const std::size_t capacity = std::max<std::size_t>(1, kBlockTerms / widest), results = capacity * call.out_terms;
     double* const memory = call.scratch;
-    // Messages that are not tracked need not be compared with those before them, and are put where they belong at once.
+    // Untracked messages need no comparison with earlier ones, and are written in place.
     const bool in_place = !call.sink.is_tracked && is_apart(call);
     for (std::size_t first = 0; first < call.columns; first += capacity) {
       const std::ptrdiff_t out = call.out_offset(0, first);
@@ -124,7 +123,7 @@ class BlockLoop {
       all &= call.reads[i].column == static_cast<std::ptrdiff_t>(call.reads[i].terms);
     return all;
   }
-  // No row has anything in common with another, and they follow one another.
+  // True if the rows share nothing and are contiguous.
   static bool is_one_long_row(const Call& call) {
     const auto columns = static_cast<std::ptrdiff_t>(call.columns);
     bool all = call.out_row == columns * call.out_column;
@@ -133,7 +132,7 @@ class BlockLoop {
       all &= call.parameters[i].row == columns * call.parameters[i].column;
     return all;
   }
-  // A factor at the same variable twice may read what it writes.
+  // False if a factor with the same variable at two ports may read its own results.
   static bool is_apart(const Call& call) {
     const double *const begin = call.sink.tau, *const end = begin + call.columns * call.out_terms;
     bool all = true;

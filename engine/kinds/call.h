@@ -1,5 +1,5 @@
-// What a message kernel is given: views of the arriving messages, the parameters and the place of the results, for a
-// plate of rows x columns slots. Filled by the engine once per plan; a kernel only walks it.
+// The input of a message kernel: views of the arriving messages, the parameters and the place of the results, for a
+// plate of rows x columns slots. The engine fills it once per plan.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 namespace dma {
 
 inline constexpr std::size_t kMaxParameters = 8;
-// Doubles of working memory a kernel has for each term of each port.
+// Doubles of working memory of a kernel per term of each port.
 inline constexpr std::uint32_t kScratchPerTerm = 16;
-// ... and at least, so that it can work on several slots of few terms at once; more where a plate has that many of
-// them.
+// ... and the minimum, so that it can compute several slots of few terms at once; larger for plates with many such
+// slots.
 inline constexpr std::uint32_t kLeastScratch = 704, kManyTerms = 128, kScratchOfMany = 2816;
 
 // Messages of one port: slot (r, c) starts at offset r * row + c * column and holds `terms` consecutive messages
@@ -56,27 +56,27 @@ struct ParameterRow {
   std::span<const double> terms(std::size_t i) const { return {views[i].at(r, c), views[i].terms}; }
 };
 
-// What a kernel reports back. Slots count from the first of the plate.
+// Results of a kernel call besides messages. Slots count from the first of the plate.
 struct Outcome {
   static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t faults = 0;
   std::uint64_t first_fault = kNone;
-  std::uint64_t replaced = 0;  // messages that a method computed another way, see OrFallback
+  std::uint64_t replaced = 0;  // messages replaced by those of another method, see OrFallback
   double change = 0;
-  bool overflowed = false;  // a message that had grown out of all proportion left the range of a double
-  bool has_sites = false;   // one of negative precision was stored
+  bool overflowed = false;  // a message that grew without bound overflowed
+  bool has_sites = false;  // a message of negative precision was stored
 
   void fault(std::uint64_t slot) {
     ++faults;
     first_fault = std::min(first_fault, slot);
   }
-  // change = max(change, change_between(before, after)). Most messages change less than the largest so far, and that is
-  // found out without dividing: |d tau| <= change (sqrt(rho) + |tau|) squared where the right-hand side is not yet
-  // enough. That much is part of every loop; the rest is a call.
+  // change = max(change, change_between(before, after)). Most messages change less than the largest so far, which is
+  // tested without a division: |d tau| <= change (sqrt(rho) + |tau|), squared if the right-hand side is not large
+  // enough yet. That test is inlined into every loop; the rest is a call.
   [[gnu::always_inline]] void note_change(const Natural& before, const Natural& after) {
     if (!is_no_larger(before, after)) [[unlikely]] note_large_change(before, after);
   }
-  // Whether a message changes by no more than the largest change so far.
+  // True if a message changes by no more than the largest change so far.
   [[gnu::always_inline]] bool is_no_larger(const Natural& before, const Natural& after) const {
     const double rho = std::max(before.rho, after.rho), tau = std::max(std::abs(before.tau), std::abs(after.tau));
     const double beyond = std::abs(after.tau - before.tau) - change * tau;
@@ -88,8 +88,8 @@ struct Outcome {
  private:
   [[gnu::noinline]] void note_large_change(const Natural& before, const Natural& after) {
     change = std::max(change, change_between(before, after));
-    // Products and message functions answer a number beyond the range by a point mass or by the uniform message. What
-    // was proper and is now neither, coming from numbers whose squares overflow, did not learn that from anybody.
+    // Products and message functions replace an overflow by a point mass or the uniform message. A proper message that
+    // became one of them although its squares were about to overflow received no such message: it overflowed.
     constexpr double kNextToOverflow = 1e150;
     if (before.is_proper() && !after.is_proper() &&
         std::max({before.rho, std::abs(before.tau), std::abs(before.tau) / before.rho}) > kNextToOverflow)
@@ -97,25 +97,25 @@ struct Outcome {
   }
 };
 
-// damping of the old message stays in the new one, in natural parameters. Point masses are not damped.
+// Keeps the fraction `damping` of the old message, in natural parameters. Point masses are not damped.
 inline Natural damped(const Natural& before, const Natural& after, double damping) {
   if (before.is_point() || after.is_point()) return after;
   const Natural mixed{after.tau + damping * (before.tau - after.tau), after.rho + damping * (before.rho - after.rho)};
-  // Otherwise a difference overflowed, or the last digit of a precision got lost.
+  // Otherwise a difference overflowed, or the last digit of a precision was lost.
   return is_valid(mixed) || (widens(mixed) && (widens(before) || widens(after))) ? mixed : after;
 }
 
-// Where the results go. A message that is not valid is refused and the fault counted: a tracked one stays as it was,
-// the others are fresh in this sweep and become uniform.
+// Destination of the results. An invalid message is refused and counted as a fault: a tracked one keeps its old value,
+// others become uniform.
 struct Sink {
   double* tau = nullptr;
   double* rho = nullptr;
   double damping = 0;
-  bool is_tracked = false;  // the old message is there: the new one is damped, and its change is noted
-  bool keeps_sites = false;  // messages of negative precision are stored: their method reads what they are divided by
+  bool is_tracked = false;  // the old message is present: the new one is damped, and its change is recorded
+  // stores messages of negative precision: their method divides by the message that arrives on the same edge
+  bool keeps_sites = false;
 
-  // Inlined whatever the compiler thinks of its size: it is called for every message there is. By one who knows whether
-  // it is tracked.
+  // Always inlined: called for every message. kTracked is known to the caller.
   template <bool kTracked>
   [[gnu::always_inline]] void store(std::ptrdiff_t i, Natural message, std::uint64_t slot, Outcome& outcome) const {
     if (!is_valid(message)) [[unlikely]] {
@@ -139,7 +139,7 @@ struct Sink {
     else store<false>(i, message, slot, outcome);
   }
 
-  // A message of a type with rules of its own for what an edge may carry.
+  // For a message type with its own rules of validity.
   template <bool kTracked, class Message>
   void store_by_rules(std::ptrdiff_t i, const Message& given, std::uint64_t slot, Outcome& outcome) const {
     if (!Message::is_message(given)) [[unlikely]] {
@@ -161,8 +161,8 @@ struct Sink {
     rho[i] = message.rho;
   }
 
-  // Messages side by side, `terms` of each slot. In the ordinary case, all valid and none changed by more than others
-  // before, they are looked at and copied without a choice for any of them.
+  // Contiguous messages, `terms` per slot. If all are valid and none changed more than earlier ones, they are checked
+  // and copied without a branch per message.
   void store_all(std::ptrdiff_t first, const double* new_tau, const double* new_rho, std::size_t count,
                  std::uint64_t first_slot, std::uint32_t terms, Outcome& outcome) const {
     if (is_tracked ? are_ordinary<true>(first, new_tau, new_rho, count, outcome)
@@ -171,12 +171,12 @@ struct Sink {
       std::copy_n(new_rho, count, rho + first);
       return;
     }
-    Outcome noted = outcome;  // a copy that no stored message can overlap
+    Outcome noted = outcome;  // a copy, which cannot alias the stored messages
     for (std::size_t i = 0; i < count; ++i)
       store(first + static_cast<std::ptrdiff_t>(i), {new_tau[i], new_rho[i]}, first_slot + i / terms, noted);
     outcome = noted;
   }
-  // Messages that are not tracked and stand in their places already.
+  // Untracked messages that are already in place.
   void check_stored(std::ptrdiff_t first, std::size_t count, std::uint64_t first_slot, std::uint32_t terms,
                     Outcome& outcome) const {
     if (are_ordinary<false>(first, tau + first, rho + first, count, outcome)) return;
@@ -203,8 +203,8 @@ struct Sink {
   }
 };
 
-// What a message function returns that may have to send another message than its method's own, one that was not valid;
-// the loops count those. An own one that widens is sent where sites are kept.
+// Return type of a message function that may replace its method's message by another one; the loops count replacements.
+// A message of negative precision is kept if the sink stores those.
 template <class Message>
 struct OrFallback : Message {
   OrFallback() = default;
@@ -216,25 +216,25 @@ struct OrFallback : Message {
 };
 using GaussianOrFallback = OrFallback<Gaussian>;
 
-// Numbers that a kind has asked for (Kind::memory), kept for each slot from one visit to the next; zeros when a run
-// starts afresh. All message functions of the kind see the same.
+// Numbers requested by a kind (Kind::memory), kept per slot from one visit to the next; zero at the start of a run. All
+// message functions of the kind share them.
 struct SlotMemory {
   std::span<double> numbers;
   double& operator[](std::size_t i) const { return numbers[i]; }
 };
 
 struct Call {
-  std::size_t rows = 1, columns = 0;          // one row for a kind with a variadic port
+  std::size_t rows = 1, columns = 0;  // one row for a kind with a variadic port
   const PortView* reads = nullptr;            // in the order of the message function's arguments
   const ParameterView* parameters = nullptr;  // in the order of declaration
   Sink sink;
-  Sink second_sink;  // of a kernel that computes the messages to two ports of the same shape at once
+  Sink second_sink;  // for a kernel that sends to two ports of the same shape
   std::ptrdiff_t out_row = 0, out_column = 1;
   std::uint32_t out_terms = 1;
-  double* scratch = nullptr;       // kScratchPerTerm doubles for each term of each port
-  const void* callable = nullptr;  // the message function object, for those that carry data
-  double* memory = nullptr;        // of the first slot, if the kind has any
-  std::size_t memory_size = 0;     // of each slot
+  double* scratch = nullptr;  // kScratchPerTerm doubles per term of each port
+  const void* callable = nullptr;  // the message function object, if it has data
+  double* memory = nullptr;  // of the first slot, if the kind uses memory
+  std::size_t memory_size = 0;  // per slot
 
   std::ptrdiff_t out_offset(std::size_t r, std::size_t c) const {
     return static_cast<std::ptrdiff_t>(r) * out_row + static_cast<std::ptrdiff_t>(c) * out_column;
@@ -243,7 +243,7 @@ struct Call {
 
 // Computes every message of the call.
 using Kernel = void (*)(const Call&, Outcome&);
-// The same where the first port that is read is a cavity held as moments: see held.h.
+// The same for a kernel whose first input is a cavity held as moments: see held.h.
 struct HeldCavity;
 using HeldKernel = void (*)(const Call&, HeldCavity&, Outcome&);
 

@@ -1,5 +1,5 @@
-// The slots of a chain, one after the other: each may read what the ones before it wrote. What a slot reads stands at
-// constant places from it, or a table says where.
+// The slots of a chain, one after the other: each may read messages of earlier ones. A slot reads at constant offsets,
+// or as given by a table.
 #pragma once
 
 #include <cstddef>
@@ -16,27 +16,27 @@ struct Call;
 struct ChainSource {
   const double* tau = nullptr;
   const double* rho = nullptr;
-  std::ptrdiff_t at = 0;  // slot s reads message at + s; of several components, those from at + s components on
+  std::ptrdiff_t at = 0;  // slot s reads message at + s; with several components, those from at + s components on
 
   Natural message(std::ptrdiff_t slot) const { return {tau[at + slot], rho[at + slot]}; }
 };
 
-// What arrives on a port: the product of some messages, none of them its own.
+// The input of a port: the product of some messages, none of them its own.
 struct ChainRead {
   const ChainSource* sources = nullptr;
   std::size_t count = 0;
-  bool follows = false;  // the last source is the message, of one component, that the slot before has sent
+  bool follows = false;  // the last source is the message (of one component) sent by the slot before
   std::uint32_t terms = 1;
 
   Natural product(std::ptrdiff_t slot) const { return product_with({}, slot, count); }
-  // The same by one who remembers what the slot before has sent.
+  // The same if the caller remembers the message sent by the slot before.
   [[gnu::always_inline]] Natural product_after(const Natural& sent, std::ptrdiff_t slot) const {
     return follows ? product_with(sent, slot, count - 1) : product_with({}, slot, count);
   }
   Natural sent_before(std::ptrdiff_t slot) const { return follows ? sources[count - 1].message(slot) : Natural(); }
 
  private:
-  // Nothing is looked at before all are added: a chain waits for every message.
+  // Adds all messages before any check: in a chain each message waits for the one before.
   [[gnu::always_inline]] Natural product_with(Natural sum, std::ptrdiff_t slot, std::size_t first_sources) const {
     for (std::size_t i = 0; i < first_sources; ++i) {
       const Natural m = sources[i].message(slot);
@@ -52,7 +52,7 @@ struct ChainRead {
   }
 };
 
-// Which messages meet at which element, and what arrived earlier.
+// The incidence of messages and elements, and earlier arrivals.
 struct ChainTable {
   Incidence incidence = {};
   MessageArrays messages = {}, arrivals = {};
@@ -61,12 +61,12 @@ struct ChainTable {
 // The same by the table.
 struct TableRead {
   std::uint32_t first_slot = 0;     // edge slot of the port's slot 0
-  std::uint32_t first_arrival = 0;  // kept arrival of the port's slot 0, if any are kept
+  std::uint32_t first_arrival = 0;  // stored arrival of the port's slot 0, if any are stored
   std::uint32_t terms = 1;
-  bool is_looked_up = true;  // otherwise it arrived earlier and was kept
-  bool is_kept = false;      // for a later visit
+  bool is_looked_up = true;  // otherwise it arrived earlier and was stored
+  bool is_kept = false;  // for a later visit
 
-  // q counts (slot, term) pairs of the port. Inlined whatever its size: a chain calls it for every message.
+  // q counts (slot, term) pairs of the port. Always inlined: a chain calls it for every message.
   [[gnu::always_inline]] Natural arrival(const ChainTable& table, std::uint32_t q) const {
     if (!is_looked_up) return table.arrivals[first_arrival + q];
     const Natural m = all_but(table.incidence, table.messages, first_slot + q);
@@ -75,12 +75,12 @@ struct TableRead {
   }
 };
 
-// Slots first, first + step, ... (count of them). What they read is in the order of the message function's arguments.
+// Slots first, first + step, ... (count of them). Reads are in the order of the message function's arguments.
 struct ChainSegment {
   std::int64_t first = 0, step = 1;
   std::uint64_t count = 0;
-  const ChainRead* reads = nullptr;        // at constant places
-  const TableRead* table_reads = nullptr;  // or by the table
+  const ChainRead* reads = nullptr;  // at constant offsets
+  const TableRead* table_reads = nullptr;  // by the table
   const ChainTable* table = nullptr;
 
   ChainSegment part(std::uint64_t begin, std::uint64_t slots) const {
@@ -89,8 +89,8 @@ struct ChainSegment {
 };
 
 using ChainKernel = void (*)(const Call&, const ChainSegment&, Outcome&);
-// Two segments of as many slots that have nothing to do with each other, side by side: each message waits for the one
-// before it, and the processor computes one while the other waits. Neither needs a table, and neither is tracked.
+// Two independent segments with equally many slots, computed side by side: each message waits for the one before it,
+// and the processor computes one segment while the other waits. Neither uses a table, and neither is tracked.
 using ChainPairKernel = void (*)(const Call&, const ChainSegment&, Outcome&, const Call&, const ChainSegment&,
                                  Outcome&);
 

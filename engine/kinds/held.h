@@ -1,21 +1,21 @@
 // Cavities held as moments: what makes learning by messages 1.6 to 5.5 times faster (tools/experiments/results).
 //
-// What. While a mini-batch is learned, one example after the other, a weight is read by two kernels for every example,
-// and changed once. In natural parameters each reading costs a division, the message to it is stored, and a pass over
-// all weights multiplies it in. Held as a mean and a variance, reading costs nothing and learning changes the weight in
-// place: no message to a weight is stored, none is absorbed.
+// What. While a mini-batch is learned example by example, two kernels read each weight per example, and one changes it.
+// In natural parameters each read costs a division, the message to the weight is stored, and a pass over all weights
+// multiplies it in. If weights are held as means and variances, reads are free and learning updates them in place: no
+// message to a weight is stored or absorbed.
 //
 // Who. engine/run/held_cavities.h finds in a plan which shared variables can be held: those of a plan of one sweep
-// whose cavity nobody reads but kernels of one group, each of which has a HeldKernel, and the one that sends to it
-// comes last. factors/arithmetic/inner_product/held.cpp has the only such kernels: the layers of a network.
+// whose cavity is read only by kernels of one group, each with a HeldKernel, and whose sender comes last.
+// factors/arithmetic/inner_product/held.cpp has the only such kernels: the layers of a network.
 //
 // When. Learner and predictions call Executor::hold() for each shared variable; those that cannot be held, because of
 // the plan or because a message is not proper or far from 1, are learned the usual way. Every sweep then runs the held
-// kernels in place of the others. release() turns moments into natural parameters again; a Holding that ends without
-// it, by an exception, gives them up.
+// kernels instead of the others. release() converts moments back to natural parameters; a Holding that ends without it,
+// by an exception, discards them.
 //
-// How exact. The kernels of natural parameters remain: a held kernel gives every row that has a point mass, a uniform
-// message or a term that dominates the others to them, and they are its oracle in tests. Beliefs agree to 1e-10.
+// How exact. The kernels of natural parameters remain: a held kernel passes rows with a point mass, a uniform message
+// or a dominant term to them, and they are its oracle in tests. Beliefs agree to 1e-10.
 #pragma once
 
 #include <algorithm>
@@ -27,11 +27,11 @@
 
 namespace dma {
 
-// Doubles of working memory that the kernels at a held cavity have, for each slot and each term.
+// Doubles of working memory for kernels at a held cavity, per slot and per term.
 inline constexpr std::size_t kHeldPerSlot = 3, kHeldPerTerm = 7;
 
-// Moments as a message again, given what it was before something was learned: where nothing was, it is that to the last
-// digit, and a precision does not shrink by rounding.
+// Converts moments back to a message, given the message before learning: if nothing was learned the result is identical
+// to it, and a precision never shrinks by rounding.
 inline Natural learned(const Natural& before, double mean, double variance) {
   const double variance_before = 1 / before.rho;
   if (variance == variance_before && mean == before.tau * variance_before) return before;
@@ -39,19 +39,18 @@ inline Natural learned(const Natural& before, double mean, double variance) {
   return {rho == kInfinity ? mean : mean * rho, rho};
 }
 
-// What a HeldKernel sends to the port of the cavity is multiplied into the moments at once. What it sends to a second
-// port that all slots share may all be in the message of the first slot, those of the others uniform: its product is
-// what counts.
+// Messages of a HeldKernel to the cavity's port are multiplied into the moments at once. Its messages to a second port
+// shared by all slots may be combined in the first slot's message, with those of the others uniform: only their product
+// matters.
 struct HeldCavity {
   double *mean = nullptr, *variance = nullptr;
-  // The same in natural parameters when it was taken up; free to be used for messages that are done the usual way.
+  // The cavity's natural parameters when it was taken up; free as a buffer for rows computed the usual way.
   MessageArrays natural;
-  // Where a kernel that sends to a second port shared by all slots leaves the product of what it sends there, for
-  // whoever combines these messages. None: it is not wanted.
+  // Destination for the product of the messages to a second port that all slots share. Empty: not needed.
   MessageArrays product = {};
-  // Working memory, and whether the next kernel of the sweep reads the same on its second port. If so, a kernel may
-  // leave what it computed there, and say what that is by a number of its own. The engine makes that 0, nothing, before
-  // the first kernel of every sweep.
+  // Working memory; and whether the next kernel of the sweep reads the same second port. If so, a kernel may leave
+  // results there, marked by a number of its own. The engine resets the mark to 0 before the first kernel of every
+  // sweep.
   double* per_slot = nullptr;
   double* per_term = nullptr;
   bool is_read_again = false;

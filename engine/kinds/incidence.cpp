@@ -4,7 +4,7 @@
 
 namespace dma {
 
-// Counts, sums, and puts every slot where the ones before it end; `first` is then one element ahead.
+// Counting sort: counts, sums, and places every slot; `first` is then shifted by one element.
 void sort_by_element(std::span<const std::uint32_t> element_of_slot, std::span<std::uint32_t> first,
                      std::span<std::uint32_t> slots) {
   std::ranges::fill(first, 0u);

@@ -1,4 +1,4 @@
-// Which edge slots meet at which variable element, and the product of all messages at an element but one.
+// The incidence of edge slots and variable elements, and the product of all messages at an element but one.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace dma {
 
 struct Incidence {
-  const std::uint32_t* first = nullptr;    // element -> position of its first slot in `slots`; one more at the end
+  const std::uint32_t* first = nullptr;  // element -> index of its first slot in `slots`; one more at the end
   const std::uint32_t* slots = nullptr;    // slots, grouped by element
   const std::uint32_t* element = nullptr;  // slot -> element
 
@@ -21,12 +21,11 @@ struct Incidence {
 void sort_by_element(std::span<const std::uint32_t> element_of_slot, std::span<std::uint32_t> first,
                      std::span<std::uint32_t> slots);
 
-// all_but, message by message: where a sum leaves the range of a double.
+// all_but, message by message: used if a sum overflows.
 Natural all_but_one_by_one(const Incidence& incidence, const MessageArrays& messages, std::uint32_t own);
 
-// The product of all messages at the element of `own` but that of `own` itself, summed directly: nothing is subtracted,
-// so a message that dominates the others does not cost them their digits. A chain calls it for every message, and a
-// call would cost it a tenth of its time.
+// The product of all messages at the element of `own` except that of `own`, summed directly: nothing is subtracted, so
+// a dominant message does not cost the others their digits. Inlined because a chain calls it for every message.
 [[gnu::always_inline]] inline Natural all_but(const Incidence& incidence, const MessageArrays& messages,
                                               std::uint32_t own) {
   const std::uint32_t e = incidence.element[own];

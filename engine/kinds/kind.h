@@ -1,8 +1,8 @@
-// kinds/: what a factor is, how its messages are registered, and the loops that carry a scalar message function over a
-// plate. May include graph/ and what lies below it.
+// kinds/: the definition of a factor kind, the registration of its messages, and the loops that apply a scalar message
+// function to a plate. May include graph/ and what lies below it.
 //
-// A kind of factor: what it is (its ports, its parameters with their domains, its function or density) apart from how
-// its messages are computed (one function per method and target port). Oracles and checks derive from the first part.
+// A kind has a model part (its ports, its parameters with their domains, its function or density) and a message part
+// (one function per method and target port). Oracles and checks derive from the model part.
 #pragma once
 
 #include <functional>
@@ -22,12 +22,12 @@
 
 namespace dma {
 
-// The numbers a parameter may take, or an observation; intersected when several are given.
+// The values that a parameter or an observation may take; several domains are intersected.
 struct Domain {
   double low = -kInfinity, high = kInfinity;
   bool low_open = false, high_open = false;
-  bool whole = false;             // whole numbers alone
-  std::vector<double> only = {};  // not empty: just these
+  bool whole = false;  // whole numbers only
+  std::vector<double> only = {};  // if not empty, the only values
   std::string advice = {};        // added to the error when a value is refused
 
   bool contains(double value) const;
@@ -51,25 +51,25 @@ struct PortSpec {
   std::string name;
   bool output = false;
   bool variadic = false;
-  // The family of its variables, of whatever dimension; none: any one whose two numbers obey the rules of a Gaussian's,
-  // the same on all such ports of the factor.
+  // The family of its variables, of any dimension; none: any family that obeys the rules of a Gaussian, the same on all
+  // such ports of the factor.
   std::optional<std::string> family = std::string(kGaussian);
-  bool is_gaussian = true;  // that family is the Gaussian's; kept by Kind
-  std::optional<Domain> observed = {};  // of what the family allows, what may be observed there; none: all
+  bool is_gaussian = true;  // the family is Gaussian; set by Kind
+  std::optional<Domain> observed = {};  // observable values, within those of the family; none: all of them
 };
 
-// Of each port, how many components each of the variables of one slot has.
+// By port, the number of components of each variable of one slot.
 using PortComponents = std::vector<std::vector<std::uint32_t>>;
-// What a kernel reads, from the numbers given for a parameter; an Error says what is wrong with them.
+// Converts the numbers given for a parameter into those that kernels read; an Error says what is wrong with them.
 using Prepare = std::function<std::vector<double>(std::span<const double> given, const PortComponents& components)>;
 
 struct ParameterSpec {
   std::string name;
   Domain domain;
-  std::optional<double> fallback = {};  // none: must be given
-  bool per_term = false;                // one value for each term of the variadic port
-  Prepare prepare = {};                 // a list of any length, the same for all slots, turned into what kernels read
-  std::uint32_t count = 1;              // so many values for a slot
+  std::optional<double> fallback = {};  // none: the user must give a value
+  bool per_term = false;  // one value per term of the variadic port
+  Prepare prepare = {};  // for a list of any length, shared by all slots
+  std::uint32_t count = 1;  // values per slot
 };
 
 struct MessageFunction {
@@ -79,11 +79,11 @@ struct MessageFunction {
   Kernel plate = nullptr;
   ChainKernel chain = nullptr;  // null: such factors are never merged, nor part of a chain
   std::shared_ptr<const void> callable;
-  std::optional<std::size_t> observed = {};  // a port whose variables must be observed for it to hold
-  HeldKernel held = nullptr;                 // null: the first port it reads is never held as moments
+  std::optional<std::size_t> observed = {};  // a port that must be observed for this function to apply
+  HeldKernel held = nullptr;  // null: its first input is never held as moments
 };
 
-// Computes the messages of two message functions of the same kind, method and reads in one pass.
+// Computes the messages of two message functions of the same kind, method and inputs in one pass.
 struct PairKernel {
   std::string method;
   std::size_t first = 0, second = 0;  // target ports
@@ -106,12 +106,12 @@ struct from {
 
 class Kind {
  public:
-  // y = g(inputs), for a deterministic factor with one output; variadic inputs are laid one after the other.
+  // y = g(inputs), for a deterministic factor with one output; variadic inputs are listed one after the other.
   using Function = std::function<double(std::span<const double> inputs, std::span<const double> parameters)>;
   // log f(values on all ports in order), for a factor that is a density.
   using LogDensity = std::function<double(std::span<const double> values, std::span<const double> parameters)>;
 
-  // log of the integral of f times the arriving messages as normalised densities, port after port and term after term.
+  // log of the integral of f times the arriving messages as normalised densities, by port and term.
   using LogIntegral = std::function<double(std::span<const Natural> arrivals, std::span<const double> parameters)>;
 
   explicit Kind(std::string name, std::string summary = {}) : name_(std::move(name)), summary_(std::move(summary)) {}
@@ -121,10 +121,10 @@ class Kind {
   Kind& variadic_input(std::string name, std::optional<std::string> family = std::string(kGaussian));
   Kind& variadic_output(std::string name, std::optional<std::string> family = std::string(kGaussian));
 
-  // What may be observed on a port, where that is less than its family allows.
+  // Observable values on a port, if fewer than its family allows.
   Kind& observes(std::string_view port, const Domain& domain);
 
-  // Two variadic ports that must have equally many terms, as message functions may rely on.
+  // Two variadic ports that must have equally many terms; message functions may rely on that.
   Kind& same_terms(std::string_view first, std::string_view second);
 
   template <class... Domains>
@@ -140,55 +140,55 @@ class Kind {
     return add({std::move(name), (Domain{} & ... & domains), fallback, true});
   }
 
-  // So many numbers for each slot, by default that one again and again.
+  // `count` numbers per slot; the default is repeated.
   Kind& vector_parameter(std::string name, std::uint32_t count, double fallback, const Domain& domain = finite()) {
     return add({std::move(name), domain, fallback, false, {}, count});
   }
 
-  // A table of numbers whose length depends on the variables: checked and rearranged by `prepare` when a graph is
+  // A table of numbers whose length depends on the variables: `prepare` checks and rearranges it when a graph is
   // compiled.
   Kind& table_parameter(std::string name, Prepare prepare, const Domain& domain = {}) {
     return add({std::move(name), domain, {}, false, std::move(prepare)});
   }
 
   Kind& function(Function g);
-  // A function whose outputs differ, for the joint solver: of so many inputs and outputs, 0: as it is connected to.
-  // Its view has gains in closed form; without one they come from differences.
+  // A function with several different outputs, for the joint solver: number of inputs and outputs, 0: as connected. Its
+  // view has gains in closed form; without one they come from differences.
   struct VectorSize {
     std::size_t inputs = 0, outputs = 0;
-    bool is_along_steps = false;  // gains by inputs on charts are those along their steps, not by their numbers
+    bool is_along_steps = false;  // gains of inputs on manifolds are along steps, not by coordinates
   };
   Kind& vector_function(VectorFunction g, VectorSize size, LinearView view = {});
   Kind& log_density(LogDensity f);
-  // The function's value and gains in closed form (linear_view.h); without it they come from differences of the
-  // function. `linear_in` says for which free inputs the gains are constant; none: for none.
+  // The function's value and gains in closed form (linear_view.h); without it they come from differences. `linear_in`
+  // says for which free inputs the gains are constant; none: never.
   Kind& linear_view(LinearView view, LinearIn linear_in = {});
-  // The density is Gaussian in a linear combination of its variables: that row.
+  // The density is Gaussian in a linear combination of its variables, given by this row.
   Kind& gaussian_row(RowView row);
-  // Given the number w on this port, the density is N(output; the other input, 1 / w).
+  // The density is N(output; the other input, 1 / w), given the number w on this port.
   Kind& precision_port(std::string_view name);
-  // What the evidence of a model takes from a factor that is neither: in closed form, or else by quadrature of the
-  // density.
+  // The contribution to the evidence of a factor without function or density: in closed form, or else by quadrature of
+  // the density.
   Kind& log_integral(LogIntegral integral);
-  // E[log f] under independent beliefs, in the same order: what the evidence takes from a factor with variational
-  // messages.
+  // E[log f] under independent beliefs, in the same order: the contribution to the evidence of a factor with
+  // variational messages.
   Kind& expected_log(LogIntegral expectation);
-  // Of a factor among variables with finitely many values: f for every combination of them, the last port's innermost,
-  // as they stand among the numbers of its only parameter. Without it they come from the integral.
+  // For a factor among variables with finitely many values: f for every combination, the last port innermost, taken
+  // from its only parameter. Without it they come from the integral.
   using Weights = std::span<const double> (*)(std::span<const double> parameter);
   Kind& weights(Weights numbers) {
     weights_ = numbers;
     return *this;
   }
-  // The Report then names the smallest |mean| / sd that arrives at this kind (the paper's r).
+  // The Report then gives the smallest |mean| / sd that arrives at this kind (the paper's r).
   Kind& watch_signal_to_noise();
 
-  // A message function known at compile time: inlined into its loops. Reads all ports but the target unless told.
+  // A message function known at compile time: inlined into its loops. Reads all ports but the target by default.
   template <auto kFunction>
   Kind& message(std::string_view method, std::string_view target, const std::optional<from>& reads = {}) {
     return message(method, target, Fixed<kFunction>{}, reads);
   }
-  // ... that has a quicker way for blocks of ordinary slots (block_loop.h); a plate is then walked by blocks.
+  // ... with a faster form for blocks of ordinary slots (block_loop.h); a plate is then processed by blocks.
   template <auto kFunction, auto kBlock>
   Kind& message(std::string_view method, std::string_view target, const std::optional<from>& reads = {}) {
     message<kFunction>(method, target, reads);
@@ -207,23 +207,23 @@ class Kind {
     messages_.push_back(std::move(m));
     return *this;
   }
-  // Of the message registered last: it holds only where the variables of that port are observed, or nothing is known of
-  // them. Others are told to choose another method.
+  // Restricts the last registered message function to variables at that port that are observed or uniform. compile()
+  // refuses other graphs and suggests another method.
   Kind& only_if_observed(std::string_view port_name);
-  // The messages of two ports, one along a chain and one back, side by side (chain.h); both were registered by
-  // message().
+  // The messages of two ports, one forwards along a chain and one backwards, side by side (chain.h); both must have
+  // been registered by message().
   template <auto kFirst, auto kSecond>
   Kind& chain_pair(std::string_view method, std::string_view first, std::string_view second) {
     return add(
         ChainPair{std::string(method), port(first), port(second), &dma::chain_pair<Fixed<kFirst>, Fixed<kSecond>>});
   }
-  // Message functions that take a SlotMemory have that many numbers for each slot.
+  // Message functions that take a SlotMemory have that many numbers per slot.
   Kind& memory(std::size_t numbers);
 
-  // An array kernel, where speed matters; gets the same Call.
+  // An array kernel, for speed; takes the same Call.
   Kind& kernel(std::string_view method, std::string_view target, const from& reads, Kernel plate,
                HeldKernel held = nullptr);
-  // One that serves a visit which sends to both of two ports that have array kernels with the same reads.
+  // A kernel for visits that send to both of two ports whose array kernels have the same inputs.
   Kind& pair_kernel(std::string_view method, std::string_view first, std::string_view second, Kernel plate,
                     HeldKernel held = nullptr);
 
@@ -244,15 +244,15 @@ class Kind {
   const RowView& gaussian_row() const { return gaussian_row_; }   // empty: not a Gaussian density
   std::optional<std::size_t> precision_port() const { return precision_port_; }
   bool watches_signal_to_noise() const { return watches_signal_to_noise_; }
-  std::size_t memory() const { return memory_; }  // numbers for each slot
+  std::size_t memory() const { return memory_; }  // numbers per slot
 
-  std::size_t port(std::string_view name) const;             // by name; an Error offers the nearest one
+  std::size_t port(std::string_view name) const;  // by name; an Error suggests the nearest one
   std::optional<std::size_t> variadic_port() const;          // the first one, if any
   std::vector<std::string> methods() const;                  // without repetition, in the order of registration
-  // The function for this method and target. Where the kind has none, its exact one serves, or else its linearised one,
-  // which is always proper. Null if there is none of these either.
+  // The function for this method and target. If there is none, the exact one, or else the linearised one, which is
+  // always proper; otherwise null.
   const MessageFunction* find_message(std::string_view method, std::size_t target) const;
-  // The kernel that serves two message functions of this kind at once; null if there is none.
+  // The kernel that computes two message functions of this kind at once; null if there is none.
   const PairKernel* find_pair_kernel(const MessageFunction& first, const MessageFunction& second) const;
   ChainPairKernel find_chain_pair(const MessageFunction& first, const MessageFunction& second) const;  // likewise
 
@@ -284,15 +284,16 @@ class Kind {
   bool watches_signal_to_noise_ = false;
 };
 
-// Why a kind has no message by this method to a port, and what to do: for errors.
+// Error text: why a kind has no message by this method to a port, and how to repair it.
 std::string missing_message(const Kind& kind, std::string_view method, std::size_t port);
 
 inline Kind kind(std::string name, std::string summary = {}) { return Kind(std::move(name), std::move(summary)); }
 
-// Messages registered under these methods serve every method the kind has none for.
+// Messages registered under these methods serve every method for which the kind has none.
 inline constexpr std::string_view kExact = "exact";
 inline constexpr std::string_view kLinearisedMethod = "linearised";
-// Messages exp(E[log f]) are registered under this one: beliefs that meet at such a factor count as independent there.
+// Messages exp(E[log f]) are registered under this method: beliefs that meet at such a factor count as independent
+// there.
 inline constexpr std::string_view kVariational = "vmp";
 
 }  // namespace dma

@@ -9,7 +9,7 @@ namespace dma {
 
 namespace {
 
-// Nodes and weights of the 9-point rule for the weight phi(t); the other half by symmetry.
+// Nodes and weights of the 9-point rule for the weight phi(t); the other half follows by symmetry.
 struct Node {
   double t, weight;
 };
@@ -23,10 +23,10 @@ constexpr std::array<Node, 9> kHermite = {{{0.0, 0.40634920634920634921},
                                            {4.5127458633997826, 0.000022345844007746589},
                                            {-4.5127458633997826, 0.000022345844007746589}}};
 
-// Rounding costs eps/h of g, truncation h^4 of it: balanced at eps^(1/5).
+// Rounding error is eps/h of g, truncation error h^4 of it: balanced at eps^(1/5).
 constexpr double kDifference = 7.4e-4;
 
-// g along one of its inputs, the others at their values.
+// g along one of its inputs, with the others fixed.
 template <class G>
 double difference(const G& g, double at) {
   const double step = kDifference * std::max(1.0, std::abs(at));
@@ -34,7 +34,7 @@ double difference(const G& g, double at) {
                near = (g(at + step) - g(at - step)) / (2 * step);
   const double fourth_order = (4 * near - far) / 3;
   if (std::isfinite(fourth_order)) return fourth_order;
-  // At the end of its domain: from the side on which it exists.
+  // At the end of its domain: a one-sided difference.
   const double small = 1e-4 * step, above = (g(at + small) - g(at)) / small, below = (g(at) - g(at - small)) / small;
   return std::isfinite(above) ? above : below;
 }
@@ -96,7 +96,7 @@ LinearView numerical_linear_view(std::function<double(std::span<const double>, s
   };
 }
 
-// Differences as those of one output, for all outputs at once.
+// As for one output, with differences of all outputs at once.
 LinearView numerical_linear_view(VectorFunction function) {
   return [g = std::move(function)](const LinearCall& call) {
     std::vector<double> x, p, at(call.outputs), slopes(call.outputs);

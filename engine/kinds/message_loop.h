@@ -1,9 +1,9 @@
-// Where a message function meets its slots: turns one scalar function into the loops the engine calls, with one
-// indirect call for a whole plate. The function takes, in this order: for each port it reads a message (Gaussian,
-// Gamma) or, for a variadic port or one of several components, a std::span of them; then its Parameters, if it has any:
-// an aggregate of doubles in the order of declaration, or a type with `static Parameters bind(const ParameterRow&)`;
-// then a SlotMemory, if its kind asks for memory. It returns the message, or, when the target port is variadic, takes a
-// std::span for the results as its last argument.
+// Turns a scalar message function into the loops that the engine calls, with one indirect call per plate. The function
+// takes, in this order: for each port it reads a message (Gaussian, Gamma) or, for a variadic port or one of several
+// components, a std::span of them; then its Parameters, if it has any: an aggregate of doubles in the order of
+// declaration, or a type with `static Parameters bind(const ParameterRow&)`; then a SlotMemory, if its kind asks for
+// memory. It returns the message, or, when the target port is variadic, takes a std::span for the results as its last
+// argument.
 #pragma once
 
 #include <array>
@@ -102,7 +102,7 @@ class MessageLoop {
   static constexpr bool kHasMemory = has_memory();
   static constexpr std::size_t kReads =
       kCount - (kVariadicResult ? 1 : 0) - (has_memory() ? 1 : 0) - (has_parameters() ? 1 : 0);
-  // How many doubles the parameters hold; 0 also for those that bind themselves.
+  // Number of doubles in the parameters; 0 also for parameter types with bind().
   static constexpr std::size_t parameter_count() {
     if constexpr (has_parameters()) {
       using P = Argument<kReads>;
@@ -113,14 +113,14 @@ class MessageLoop {
   }
 
   static void plate(const Call& call, Outcome& outcome) { columns(call, 0, call.columns, outcome); }
-  // Only those columns of every row.
+  // Computes only those columns of every row.
   static void columns(const Call& call, std::size_t first, std::size_t last, Outcome& outcome) {
     if (call.sink.is_tracked) return over_plate<Tracked::kYes, true>(call, first, last, outcome, Reads());
     knowing_if_parameters_vary(call, [&](auto vary) {
       over_plate<Tracked::kNo, vary.value>(call, first, last, outcome, Reads());
     });
   }
-  // One slot after the other: by the table if there is one, and otherwise, never tracked, at constant places.
+  // One slot after the other: by the table if there is one; otherwise, never tracked, at constant offsets.
   static void chain(const Call& call, const ChainSegment& segment, Outcome& outcome) {
     if (segment.table != nullptr) return over_table(call, segment, outcome, Reads());
     knowing_if_parameters_vary(call, [&](auto vary) {
@@ -131,7 +131,7 @@ class MessageLoop {
   }
   template <bool kParametersVary>
   class ChainLoop;
-  // Whether slots have parameters of their own; those that bind themselves may look at the slot.
+  // True if slots have their own parameters; types with bind() may depend on the slot.
   static bool parameters_vary(const Call& call) {
     bool vary = parameter_count() == 0;
     for (std::size_t k = 0; k < parameter_count(); ++k)
@@ -147,11 +147,11 @@ class MessageLoop {
   template <class M>
   struct MessageOf<std::span<M>> : std::type_identity<std::remove_const_t<M>> {};
 
-  // Where the messages of a variadic port stand side by side: a piece of the call's scratch memory, made once per call.
+  // Arrays for the messages of a variadic port: a piece of the call's scratch memory, taken once per call.
   class ScratchArrays {
    public:
     explicit ScratchArrays(double* scratch) : free_(scratch) {}
-    // Nothing for an argument that is a single message.
+    // Takes nothing for an argument that is a single message.
     template <class A>
     typename MessageOf<A>::type* take(std::size_t terms) {
       if constexpr (detail::IsSpan<A>::value) {
@@ -169,7 +169,7 @@ class MessageLoop {
     double* free_;
   };
 
-  // An argument of the function from get(term): one message, or all those of a slot.
+  // An argument of the function from get(term): one message, or all messages of a slot.
   template <class A, class Get>
   static A argument(typename MessageOf<A>::type* room, std::size_t terms, const Get& get) {
     if constexpr (detail::IsSpan<A>::value) {
@@ -180,8 +180,8 @@ class MessageLoop {
     }
   }
 
-  // loop(std::bool_constant): the loop over slots is compiled twice, so that what depends on parameters alone (often a
-  // division) is computed once where all slots share them. Not if messages are tracked, which costs more than that.
+  // loop(std::bool_constant): compiles the loop over slots twice, so that expressions in the parameters (often a
+  // division) are computed once if all slots share them. Not for tracked messages, whose overhead dominates.
   template <class Loop>
   static void knowing_if_parameters_vary(const Call& call, const Loop& loop) {
     if constexpr (has_parameters()) {
@@ -190,11 +190,12 @@ class MessageLoop {
     loop(std::true_type());
   }
 
-  // Whether messages are tracked. To ask for every message would cost the cheap ones of a plate a tenth of their time.
+  // Whether messages are tracked. Testing it per message would cost cheap loops a tenth of their time.
   enum class Tracked { kNo, kYes, kAsk };
 
-  // The function and where its results go. Everything that stays the same from slot to slot is copied out of the call:
-  // the compiler then knows that storing a message does not change it. Parameters that all slots share are bound once.
+  // The function and the destination of its results. Everything that is constant over slots is copied out of the call,
+  // so that the compiler knows that storing a message does not change it. Parameters shared by all slots are bound
+  // once.
   template <Tracked kTracked, bool kParametersVary>
   class SlotSender {
    public:
@@ -212,7 +213,7 @@ class MessageLoop {
       if constexpr (!kParametersVary) parameters_ = detail::bind_parameters<Parameters>({views_, 0, 0});
     }
 
-    // Returns what it sent, the first of several.
+    // Returns the message sent, the first one of several.
     template <class... Messages>
     Natural operator()(std::size_t r, std::size_t c, std::ptrdiff_t out, std::uint64_t slot,
                        const Messages&... messages) {
@@ -245,7 +246,8 @@ class MessageLoop {
       } else {
         const auto message = function_(arguments...);
         keep(out, message, slot);
-        // What was refused is stored as uniform. A choice, and the next message of a chain would wait for it.
+        // A refused message is stored as uniform. Selecting instead of branching would delay the next message of a
+        // chain.
         if (!is_valid(message)) [[unlikely]] return {};
         return message;
       }
@@ -297,10 +299,10 @@ class MessageLoop {
     outcome = send.outcome();
   }
 
-  // That slots may share parameters, or be tracked, is not worth another loop beside looking up neighbours.
+  // Sharing parameters or tracking does not deserve another loop: looking up neighbours dominates.
   template <std::size_t... i>
   static void over_table(const Call& call, const ChainSegment& segment, Outcome& outcome, std::index_sequence<i...>) {
-    // Copies stay in registers; what somebody else can see is read anew for every message.
+    // Local copies stay in registers; members would be reloaded for every message.
     [[maybe_unused]] const ChainTable table = *segment.table;
     [[maybe_unused]] const std::array<TableRead, kReads> reads{segment.table_reads[i]...};
     const std::ptrdiff_t out_column = call.out_column;
@@ -320,7 +322,7 @@ class MessageLoop {
   }
 };
 
-// One slot of a chain after the other, at constant places. What was sent last stays in a register.
+// One slot of a chain after the other, at constant offsets. The last message stays in a register.
 template <class F>
 template <bool kParametersVary>
 class MessageLoop<F>::ChainLoop {

@@ -1,4 +1,4 @@
-// Kinds that lack messages by the usual method have them by another: nobody needs to ask for it.
+// Fallback methods for kinds without the default one.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 
 namespace dma {
 
-// The method that serves a port which the usual one does not: ep, or the kind's first. Empty: the usual one will do.
+// The method to use for a kind without the default one at some port: ep, or the kind's first. Empty: the default one
+// applies.
 inline std::string method_instead_of(std::string_view usual, const Kind& kind) {
   const auto has_other = [&](std::size_t port) {
     return std::ranges::find(kind.messages(), port, &MessageFunction::target) != kind.messages().end();
@@ -23,13 +24,13 @@ inline std::string method_instead_of(std::string_view usual, const Kind& kind) {
   return has_ep ? "ep" : kind.messages().front().method;
 }
 
-// For CompileOptions::kind_methods: the method of every kind of the graph which the usual one does not serve.
+// For CompileOptions::kind_methods: the fallback method of every kind of the graph that needs one.
 inline std::map<std::string, std::string> methods_of_kinds(const Graph& graph, const Registry& registry,
                                                            std::string_view usual) {
   std::map<std::string, std::string> methods;
   std::string_view last;
   for (const Graph::Factor& factor : graph.factors()) {
-    if (factor.kind == last || !registry.contains(factor.kind)) continue;  // resolve() says so
+    if (factor.kind == last || !registry.contains(factor.kind)) continue;  // resolve() reports it
     last = factor.kind;
     if (std::string own = method_instead_of(usual, registry.kind(factor.kind)); !own.empty())
       methods[std::string(factor.kind)] = std::move(own);

@@ -1,4 +1,4 @@
-// Some of the ports of a kind, as a set that fits into two bytes.
+// A set of ports of a kind, in two bytes.
 #pragma once
 
 #include <bit>
@@ -20,16 +20,17 @@ class PortSet {
   constexpr bool has(std::size_t port) const { return (bits_ >> port & 1) != 0; }
   constexpr bool empty() const { return bits_ == 0; }
   constexpr std::size_t size() const { return static_cast<std::size_t>(std::popcount(bits_)); }
-  constexpr std::uint32_t first() const { return static_cast<std::uint32_t>(std::countr_zero(bits_)); }  // of some
+  // of a set that is not empty
+  constexpr std::uint32_t first() const { return static_cast<std::uint32_t>(std::countr_zero(bits_)); }
   constexpr void add(std::size_t port) { bits_ = static_cast<std::uint16_t>(bits_ | 1u << port); }
 
   constexpr PortSet& operator|=(PortSet other) { return *this = *this | other; }
   friend constexpr PortSet operator|(PortSet a, PortSet b) { return PortSet(a.bits_ | b.bits_); }
   friend constexpr PortSet operator&(PortSet a, PortSet b) { return PortSet(a.bits_ & b.bits_); }
-  friend constexpr PortSet operator-(PortSet a, PortSet b) { return PortSet(a.bits_ & ~b.bits_); }  // those not in b
+  friend constexpr PortSet operator-(PortSet a, PortSet b) { return PortSet(a.bits_ & ~b.bits_); }  // set difference
   friend constexpr bool operator==(PortSet, PortSet) = default;
 
-  // The ports one after the other, the first of them first: for (const std::uint32_t port : set).
+  // Iterates over the ports in ascending order: for (const std::uint32_t port : set).
   class Iterator {
    public:
     constexpr explicit Iterator(std::uint16_t bits) : left_(bits) {}

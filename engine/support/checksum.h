@@ -1,4 +1,4 @@
-// A short name for many bytes, by which the same bytes are recognised and changed ones noticed.
+// A checksum that identifies bytes and detects changes.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace dma {
 
-// FNV-1a of 64 bits; every single changed byte changes it. Bytes may be added piece by piece.
+// FNV-1a of 64 bits; it detects every change of a single byte. Bytes may be added in pieces.
 class Checksum {
  public:
   void add(std::span<const unsigned char> bytes) {

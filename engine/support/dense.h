@@ -1,7 +1,7 @@
-// Products of dense matrices and solutions with triangles as plain functions, compiled once. Written as an expression,
-// a product of matrices is compiled anew for every combination of operand types, a second or two each. Products with
-// vectors and diagonals cost less each, but there are more of them.
-// Decompositions of an Eigen::MatrixXd (not of an expression) are compiled once too: one to six seconds each.
+// Products of dense matrices and solutions with triangles as plain functions, compiled once. As an expression, a
+// product of matrices is compiled again for every combination of operand types, a second or two each. Products with
+// vectors and diagonals cost less each, but are more frequent. Decompositions of an Eigen::MatrixXd (not of an
+// expression) are compiled once too: one to six seconds each.
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -42,29 +42,30 @@ Eigen::VectorXd row_products(const MatrixView& a, const MatrixView& b);         
 double sum_of_logs(const VectorView& x);                                         // sum_i log x_i
 double log_diagonal(const MatrixView& a);                                        // sum_i log a_ii
 
-// `sum` gains the product, so many times. It shares no memory with the operands.
+// sum += times * product. It must not share memory with the operands.
 void add_product(MatrixSpan sum, const MatrixView& a, const MatrixView& b, double times = 1);
 void add_times(Eigen::VectorXd& sum, const MatrixView& a, const VectorView& x, double times = 1);
 void add_product_by_transposed(MatrixSpan sum, const MatrixView& a, const MatrixView& b, double times = 1);
 void add_transposed_product(MatrixSpan sum, const MatrixView& a, const MatrixView& b, double times = 1);
-// The lower triangle of `sum` alone gains a b^T, a a^T, or a^T a.
+// Adds a b^T, a a^T, or a^T a to the lower triangle of `sum` only.
 void add_lower_product_by_transposed(MatrixSpan sum, const MatrixView& a, const MatrixView& b);
 void add_square(MatrixSpan sum, const MatrixView& a, double times = 1);
 void add_transposed_square(MatrixSpan sum, const MatrixView& a);
 
-// The lower triangle becomes L, of a = L L^T. False: it is not positive definite, and what stands there is no factor.
+// Replaces the lower triangle of a by L, a = L L^T. Returns false if it is not positive definite; the contents are then
+// no factor.
 bool factorise_lower(MatrixSpan a);
-// x becomes L^-1 x, L^-T x or x L^-T, L the lower triangle.
+// x <- L^-1 x, L^-T x or x L^-T, with L the lower triangle.
 void solve_lower(const MatrixView& lower, MatrixSpan x);
 void solve_lower(const MatrixView& lower, Eigen::VectorXd& x);
 void solve_lower_transposed(const MatrixView& lower, MatrixSpan x);
 void solve_lower_transposed(const MatrixView& lower, Eigen::VectorXd& x);
 void solve_lower_from_right(const MatrixView& lower, MatrixSpan x);
-// x becomes (L L^T)^-1 x.
+// x <- (L L^T)^-1 x.
 void solve_by_factor(const MatrixView& lower, Eigen::VectorXd& x);
-// The inverse of the lower triangle with ones in place of its diagonal.
+// The inverse of the lower triangle with a unit diagonal.
 Eigen::MatrixXd unit_lower_inverse(const MatrixView& lower);
-// The upper triangle becomes the transposed lower one.
+// Copies the lower triangle to the upper one.
 void mirror_lower(Eigen::MatrixXd& a);
 
 }  // namespace dma

@@ -34,13 +34,14 @@ std::string suggestion(std::string_view found, std::span<const std::string> know
   std::string text;
   const auto distance = [&](const std::string& name) { return edit_distance(found, name); };
   const auto nearest = std::ranges::min_element(known, {}, distance);
-  // A third of the word wrong is still a misspelling; more, or every letter, is another word, and none is none.
+  // With up to a third of the letters wrong a word is a misspelling; with more, or all, it is a different word, which
+  // gets no suggestion.
   if (nearest != known.end() && *nearest != found &&
       distance(*nearest) <= std::max<std::size_t>(1, nearest->size() / 3) &&
       distance(*nearest) < std::max(found.size(), nearest->size()))
     text = fmt::format("; did you mean '{}'?", *nearest);
   if (known.empty()) return text + "; none are known";
-  constexpr std::size_t kMostShown = 100;  // a line with the names of ten thousand columns helps nobody
+  constexpr std::size_t kMostShown = 100;  // a line with the names of ten thousand columns is useless
   const std::size_t shown = std::min(known.size(), kMostShown);
   return fmt::format("{}{} known: {}{}", text, text.empty() ? ";" : "", joined(known.first(shown)),
                      shown < known.size() ? fmt::format(" and {} more", known.size() - shown) : "");

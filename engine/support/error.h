@@ -1,6 +1,7 @@
 // support/: errors and small containers that know nothing of inference. Includes nothing else of the engine.
 //
-// The exceptions of the library. Each message is one line: what was found, what was expected, where, how to repair it.
+// The exceptions of the library. Each message is one line: what was found, what was expected, where, and how to repair
+// it.
 #pragma once
 
 #include <fmt/core.h>
@@ -15,11 +16,11 @@ namespace dma {
 // A wrong model, wrong data or wrong options, found before anything runs.
 class Error : public std::runtime_error {
  public:
-  // Whatever names of the user's it holds, a terminal can show it: control characters are written out.
+  // Writes out control characters, so that a terminal can show the user's names safely.
   explicit Error(std::string_view message);
 };
 
-// The data contradict the model: two different point masses met on one variable, or what is observed cannot be.
+// The data contradict the model: two different point masses met on one variable, or the observations are impossible.
 class Contradiction : public Error {
  public:
   using Error::Error;
@@ -30,7 +31,7 @@ template <class... Arguments>
   throw Error(fmt::format(format, std::forward<Arguments>(arguments)...));
 }
 
-// "; did you mean 'product'? known: copy, product, sum": the nearest spelling (if one is near) and all that exists.
+// "; did you mean 'product'? known: copy, product, sum": the nearest spelling (if one is near) and all known names.
 std::string suggestion(std::string_view found, std::span<const std::string> known);
 
 }  // namespace dma

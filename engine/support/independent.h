@@ -1,5 +1,5 @@
-// DMA_INDEPENDENT before a loop: no iteration reads what another one writes, although the compiler cannot see it. It
-// may then compute several at once.
+// DMA_INDEPENDENT before a loop: no iteration reads results of another one, although the compiler cannot see it. It may
+// then vectorise the loop.
 #pragma once
 
 #if defined(__clang__)

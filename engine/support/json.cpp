@@ -46,7 +46,7 @@ class Listener : public Json::json_sax_t {
 }  // namespace
 
 Json parse_json(std::string_view text, const std::function<void(JsonEvent, const std::string&)>& hear) {
-  // A listener of its own: the one that the library calls while it parses looks at all members of an object after each.
+  // A separate listener: the library's own parser callback looks at all members of an object after each.
   if (Listener listener(hear); hear) (void)Json::sax_parse(text, &listener);
   return Json::parse(text);
 }

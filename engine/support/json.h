@@ -1,5 +1,5 @@
-// JSON: its one type, and the one place where its text is parsed and written. The library's parser and writer take the
-// compiler seconds in every file that calls them.
+// The JSON type, and the only place that parses and writes JSON text: the library's parser and writer cost every file
+// that calls them seconds of compile time.
 #pragma once
 
 #include <bit>
@@ -15,8 +15,8 @@
 
 namespace dma {
 
-// The members of an object, in the order in which they were set. The library's own list is searched from the front;
-// this one finds a name in constant time: a table of hashes says where the members of a large object stand.
+// The members of an object, in insertion order. The library's own list is searched linearly; this one finds a name in
+// constant time through a hash table for large objects.
 template <class Name, class Value, class Less, class Allocator>
 class JsonMembers : public nlohmann::ordered_map<Name, Value, Less, Allocator> {
  public:
@@ -78,12 +78,12 @@ class JsonMembers : public nlohmann::ordered_map<Name, Value, Less, Allocator> {
   void clear() { List::clear(), slots_.clear(); }
 
  private:
-  static constexpr std::size_t kSearched = 16;  // members: so few are found sooner without a table
+  static constexpr std::size_t kSearched = 16;  // members: fewer are searched faster without a table
 
   std::size_t slot(std::string_view name) const { return std::hash<std::string_view>()(name) & (slots_.size() - 1); }
   std::size_t after(std::size_t slot) const { return (slot + 1) & (slots_.size() - 1); }
 
-  // Where the member stands; size(): there is none.
+  // Index of the member; size() if there is none.
   template <class Key>
   std::size_t place(const Key& name) const {
     if (slots_.empty()) {
@@ -101,7 +101,7 @@ class JsonMembers : public nlohmann::ordered_map<Name, Value, Less, Allocator> {
     if (found == this->size()) throw std::out_of_range("key not found");
     return found;
   }
-  // Enters the members from there on into the table, which stays at most half full.
+  // Adds the members from `first` on to the table, which stays at most half full.
   void list_from(std::size_t first) {
     if (this->size() <= kSearched) return;
     if (2 * this->size() > slots_.size()) slots_.assign(std::bit_ceil(4 * this->size()), 0), first = 0;
@@ -112,25 +112,25 @@ class JsonMembers : public nlohmann::ordered_map<Name, Value, Less, Allocator> {
     }
   }
 
-  std::vector<std::size_t> slots_;  // place + 1, by the hash of the name; 0: free; empty: the members are few
+  std::vector<std::size_t> slots_;  // index + 1, by the hash of the name; 0: free; empty: few members
 };
 
 using Json = nlohmann::basic_json<JsonMembers>;
 
 enum class JsonEvent { object_start, object_end, array_start, array_end, key, value };
 
-// Throws Json::parse_error for what is no JSON, Json::out_of_range for a number beyond the range of a double. `hear` is
-// told beforehand what the text holds, in its order, with the name of a key; what it throws ends the parsing.
+// Throws Json::parse_error for a syntax error, Json::out_of_range for a number beyond the range of a double. `hear` is
+// called for every event of the text in its order, with the name of a key; an exception from it ends the parsing.
 Json parse_json(std::string_view text, const std::function<void(JsonEvent, const std::string& key)>& hear = {});
 
-// What becomes of text in the JSON: bytes that are not UTF-8 make json_text throw Json::type_error, or become U+FFFD;
-// `ascii` also writes everything beyond ASCII as \u202e.
+// Treatment of bytes that are not UTF-8: json_text throws Json::type_error, or writes U+FFFD; `ascii` also writes
+// everything beyond ASCII as \u202e.
 enum class JsonBytes { utf8, replaced, ascii };
 
-// On one line, or with `indent` blanks more for each level.
+// On one line, or indented by `indent` blanks per level.
 std::string json_text(const Json& json, int indent = -1, JsonBytes bytes = JsonBytes::utf8);
 
-// json.at(key) as a whole number: one that fits, never one made to fit. An Error otherwise.
+// json.at(key) as a whole number up to `most`, without conversion; otherwise an Error.
 std::uint64_t whole_up_to(std::uint64_t most, const Json& json, const std::string& key);
 std::uint64_t whole_up_to(std::uint64_t most, const Json& json, std::size_t index);
 

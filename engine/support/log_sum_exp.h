@@ -1,4 +1,4 @@
-// Sums of exponentials, without leaving the range of a double on the way.
+// Sums of exponentials without intermediate overflow.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace dma {
 
-// log(exp(logs[0]) + exp(logs[1]) + ...); -inf of nothing, or of nothing but zeros.
+// log(exp(logs[0]) + exp(logs[1]) + ...); -inf for an empty list or only zeros.
 inline double log_sum_exp(std::span<const double> logs) {
   if (logs.empty()) return -HUGE_VAL;
   const double largest = *std::ranges::max_element(logs);
@@ -17,7 +17,7 @@ inline double log_sum_exp(std::span<const double> logs) {
   return largest + std::log(sum);
 }
 
-// exp(log) over the sum of all of them, in place. What is infinitely larger than the rest has the whole between them.
+// Divides exp(log) by their sum, in place. Infinite logs share the whole equally.
 inline void to_fractions(std::span<double> logs) {
   const double largest = *std::ranges::max_element(logs);
   double sum = 0;

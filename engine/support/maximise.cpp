@@ -11,12 +11,12 @@ namespace {
 
 using Vector = Eigen::VectorXd;
 
-constexpr double kLongestStep = 3;       // of any number, at first
-constexpr double kExpectedShare = 1e-4;  // of the gain that the gradient promises
+constexpr double kLongestStep = 3;  // largest change of a number in the first step
+constexpr double kExpectedShare = 1e-4;  // fraction of the gain that the gradient predicts
 constexpr double kShortestStep = 1e-12;
-constexpr double kRounding = 1e-14;  // a gain that may be none
+constexpr double kRounding = 1e-14;  // relative gain that may be rounding
 
-// Numbers at a bound that the gradient pushes against do not move.
+// Numbers at a bound that the gradient pushes against stay fixed.
 Vector free_part(const Vector& at, Vector vector, const Vector& gradient, const MaximiseOptions& options) {
   for (Eigen::Index i = 0; i < at.size(); ++i)
     if ((at[i] <= options.low && gradient[i] < 0) || (at[i] >= options.high && gradient[i] > 0)) vector[i] = 0;
@@ -31,11 +31,11 @@ Maximum maximise(const std::function<double(const Vector&, Vector&)>& function, 
   Maximum best{inside(start), 0, 1, false};
   Vector gradient(start.size());
   best.value = function(best.at, gradient);
-  Eigen::MatrixXd curvature = Eigen::MatrixXd::Identity(start.size(), start.size());  // inverse, positive
+  Eigen::MatrixXd curvature = Eigen::MatrixXd::Identity(start.size(), start.size());  // inverse, positive definite
   bool is_fresh = true;
   while (best.evaluations < options.limit) {
     const Vector slope = free_part(best.at, gradient, gradient, options);
-    if (slope.lpNorm<Eigen::Infinity>() <= options.tolerance) {  // 0 of no numbers
+    if (slope.lpNorm<Eigen::Infinity>() <= options.tolerance) {  // 0 if there are no numbers
       best.converged = true;
       break;
     }
@@ -65,7 +65,7 @@ Maximum maximise(const std::function<double(const Vector&, Vector&)>& function, 
       }
     }
     if (gained > kRounding * (1 + std::abs(best.value)) || best.evaluations >= options.limit) continue;
-    // Nothing gained: the curvature may be to blame, but not where the gradient itself was followed.
+    // No gain: reset the curvature, unless the step already followed the gradient.
     if (was_fresh) {
       best.converged = true;
       break;
@@ -77,7 +77,7 @@ Maximum maximise(const std::function<double(const Vector&, Vector&)>& function, 
 }
 
 Minimum minimise(const std::function<double(double)>& function, double low, double high, int bits) {
-  std::uintmax_t limit = 100;  // also where its values are not numbers
+  std::uintmax_t limit = 100;  // also if its values are NaN
   const auto [at, value] = boost::math::tools::brent_find_minima(function, low, high, bits, limit);
   return {at, value};
 }

@@ -1,5 +1,5 @@
-// A string or vector that is nearly always empty, and then takes no more room than a pointer: nodes come by the ten
-// thousand, and few of them have a name, a method or a table of their own.
+// A string or vector that is nearly always empty, and then takes the space of a pointer: there are millions of nodes,
+// and few have a name, a method or a table of their own.
 #pragma once
 
 #include <cstddef>

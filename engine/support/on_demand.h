@@ -1,5 +1,5 @@
-// A list whose items are put together when they are looked at: what there are millions of is stored in few bytes, and
-// read as if it were a struct with a name.
+// A list whose items are assembled when read: millions of them are stored in few bytes each, and read as if they were
+// structs with names.
 #pragma once
 
 #include <compare>
@@ -8,7 +8,7 @@
 
 namespace dma {
 
-// The items of `owner`, one for each number below `size`: the owner's operator[], or another member that makes one.
+// The items of `owner`, one per number below `size`: from the owner's operator[], or another member that makes one.
 template <class Owner, class Item, Item (Owner::*kMake)(std::size_t) const>
 class OnDemand {
  public:
@@ -19,7 +19,7 @@ class OnDemand {
     using value_type = Item;
     using reference = Item;
     using difference_type = std::ptrdiff_t;
-    using iterator_category = std::input_iterator_tag;  // of C++17, where a reference must be one
+    using iterator_category = std::input_iterator_tag;  // C++17's category, which would require a reference
     using iterator_concept = std::random_access_iterator_tag;
     struct Pointer {
       Item item;

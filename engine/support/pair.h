@@ -1,5 +1,5 @@
-// Two numbers that a processor works on at once, for loops that a compiler may not turn into such by itself: it must
-// not change the order of additions.
+// Two numbers in one vector register, for loops that a compiler may not vectorise, because it must not change the order
+// of additions.
 #pragma once
 
 #include <cstring>

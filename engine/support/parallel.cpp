@@ -15,7 +15,7 @@ namespace dma {
 
 namespace {
 
-// One loop: threads take its tasks in their order until none is left.
+// One loop: threads take its tasks in order until none is left.
 class Loop {
  public:
   Loop(std::size_t count, const std::function<void(std::size_t)>& f) : count_(count), failed_(count), f_(f) {}
@@ -25,7 +25,7 @@ class Loop {
         f_(i);
       } catch (...) {
         const std::lock_guard lock(mutex_);
-        next_ = count_;  // tasks before this one are begun already
+        next_ = count_;  // counts tasks as begun, so that no more start
         if (i > failed_) continue;
         failed_ = i;
         failure_ = std::current_exception();
@@ -44,8 +44,8 @@ class Loop {
   const std::function<void(std::size_t)>& f_;
 };
 
-// Waits until the value is another. Loops of a thread pool follow each other within microseconds, sooner than a
-// sleeping thread is woken; whoever waits longer than that gives the processor away.
+// Waits until the value changes. Loops of a thread pool follow each other within microseconds, faster than a sleeping
+// thread is woken; longer waits yield the processor.
 template <class T>
 void wait_while(const std::atomic<T>& value, T old) {
   constexpr int kLooks = 2000;
@@ -54,7 +54,7 @@ void wait_while(const std::atomic<T>& value, T old) {
   value.wait(old, std::memory_order_acquire);
 }
 
-// So many threads that work, or as many as the system grants.
+// Begins that many worker threads, or as many as the system grants.
 template <class Work>
 void begin_threads(std::size_t count, std::vector<std::jthread>& threads, const Work& work) {
   while (threads.size() < count) {
@@ -79,13 +79,13 @@ void parallel_for(std::size_t count, std::size_t jobs, const std::function<void(
 }
 
 struct ThreadPool::Threads {
-  std::atomic<std::uint32_t> begun = 0;  // loops
-  std::atomic<bool> ended = false;       // no more of them
+  std::atomic<std::uint32_t> begun = 0;  // number of loops
+  std::atomic<bool> ended = false;  // no more loops will come
   std::atomic<Loop*> loop = nullptr;
-  std::atomic<std::size_t> working = 0;  // of the others
+  std::atomic<std::size_t> working = 0;  // number of other threads at work
   std::vector<std::jthread> others;
 
-  ~Threads() {  // before they are joined, even by a constructor that fails
+  ~Threads() {  // must precede joining, even if the constructor throws
     ended = true;
     begin();
   }

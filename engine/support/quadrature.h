@@ -10,7 +10,7 @@
 
 namespace dma::quadrature {
 
-// Of the Gauss-Kronrod rule of fifteen points on [-1, 1], from the centre outwards. Every second is one of Gauss's
+// The Gauss-Kronrod rule of fifteen points on [-1, 1], from the centre outwards. Every second point is one of Gauss's
 // seven.
 struct Node {
   double x, kronrod, gauss;
@@ -40,7 +40,7 @@ struct Panel {
       }
   }
 
-  // Of the integral of f h over the panel, f h >= 0.
+  // Estimates the integral of f h over the panel, f h >= 0.
   template <class H>
   Estimate estimate(const H& h) const {
     double fine = 0, coarse = 0;
@@ -49,7 +49,7 @@ struct Panel {
       fine += p.kronrod * y;
       coarse += p.gauss * y;
     }
-    // Kronrod's rule is far better than the difference to Gauss's: the customary sharpening.
+    // Kronrod's rule is far better than its difference from Gauss's: the customary sharpening.
     const double difference = std::abs(fine - coarse);
     return {fine, fine > 0 ? std::min(difference, std::pow(200 * difference / fine, 1.5) * fine) : difference};
   }
@@ -67,8 +67,8 @@ double refined(const F& f, const Panel& panel, double allowed, int depth) {
          refined(f, Panel(f, middle, panel.high), allowed, depth - 1);
 }
 
-// The integral of f >= 0 over [points.front(), points.back()], f smooth between the points (sorted). Pieces are halved
-// until each is known to `tolerance` of the whole.
+// The integral of f >= 0 over [points.front(), points.back()], with f smooth between the points (sorted). Pieces are
+// halved until the error of each is below `tolerance` times the whole.
 template <class F>
 double integral(const F& f, const std::vector<double>& points, double tolerance, int depth) {
   const double smallest = 1e-14 * (points.back() - points.front());
@@ -113,13 +113,13 @@ struct Bracket {
   double low, high;
   double middle() const { return 0.5 * (low + high); }
 };
-// The root of h between low and high, where it has these values, of opposite signs: to so many bits, by Algorithm 748
-// of the ACM, in a hundred steps at most.
+// The root of h between low and high, where its given values have opposite signs: to so many bits, by Algorithm 748 of
+// the ACM, in at most a hundred steps.
 Bracket bracket_root(const std::function<double(double)>& h, double low, double high, double at_low, double at_high,
                      int bits = 53);
 
-// Visits every root of h on [low, high] that a change of sign between neighbours of an even grid betrays: two roots in
-// one cell go unseen.
+// Visits every root of h on [low, high] that changes sign between neighbours of an even grid: two roots in one cell are
+// missed.
 template <class H, class Visit>
 void for_each_root(const H& h, double low, double high, int cells, const Visit& visit) {
   double a = low, ha = h(a);

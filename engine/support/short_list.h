@@ -1,7 +1,6 @@
-// A list that mostly holds one thing, or the few it is told, and then needs no memory of its own: a graph of many
-// scalar nodes is compiled without an allocation for each of them, and what belongs together stands together. Its own
-// bookkeeping takes eight bytes, a third of what the lists of Boost and the standard library take: every pass of
-// compile walks over it.
+// A list optimised for one or a few items, which it stores in place: a graph of many scalar nodes is compiled without
+// an allocation per node. Its overhead is eight bytes, a third of that of the lists of Boost and the standard library:
+// every pass of compile iterates over it.
 #pragma once
 
 #include <algorithm>
@@ -78,7 +77,7 @@ class ShortList {
     many_ = room;
     capacity_ = static_cast<std::uint32_t>(count);
   }
-  // The item must not be one of this list.
+  // The arguments must not refer to an item of this list.
   template <class... Arguments>
   T& emplace_back(Arguments&&... arguments) {
     if (size_ == capacity_) reserve(2 * std::size_t{capacity_});
@@ -111,7 +110,7 @@ class ShortList {
     std::destroy_n(data(), size_);
     free_room();
   }
-  // What `other` holds, whatever this held before; `other` is left empty.
+  // Moves the contents of `other`, which becomes empty; earlier contents are dropped.
   void take(ShortList& other) noexcept {
     size_ = std::exchange(other.size_, 0u);
     capacity_ = std::exchange(other.capacity_, static_cast<std::uint32_t>(kFew));
@@ -121,7 +120,7 @@ class ShortList {
     }
     move_few(other.few_, size_, few_);
   }
-  // The second bound is never the smaller one; with it every compiler sees that no more than few_ is read.
+  // The second bound is never the smaller one; it shows every compiler that at most few_ items are read.
   static void move_few(T* from, std::size_t count, T* to) noexcept {
     for (std::size_t i = 0; i < count && i < kFew; ++i) {
       std::construct_at(to + i, std::move(from[i]));

@@ -1,4 +1,4 @@
-// Threads beside the one that gets the signals.
+// Threads that receive no signals.
 #pragma once
 
 #include <pthread.h>
@@ -12,8 +12,7 @@
 
 namespace dma {
 
-// Threads begun while it lives get no signal that ends the program: those are for who called, who knows where they
-// would do harm, such as in the middle of a file.
+// Threads begun while it lives receive no signal that ends the program: the calling thread handles them.
 class SignalsForCaller {
  public:
   SignalsForCaller() {
@@ -30,7 +29,7 @@ class SignalsForCaller {
   sigset_t before_ = {};
 };
 
-// A thread that does the work and gets no such signal; none where the system grants no more (ulimit -u, a container).
+// A worker thread without such signals; none if the system grants no more threads (ulimit -u, a container).
 template <class Work>
 std::optional<std::jthread> begin_thread(Work&& work) {
   const SignalsForCaller thread_gets_none;

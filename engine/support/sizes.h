@@ -1,5 +1,5 @@
-// The one arithmetic for sizes: elements, slots, terms and messages are counted in 32 bits, and a sum or product that
-// does not fit there is an Error, never a smaller number.
+// The only arithmetic for sizes: elements, slots, terms and messages are counted in 32 bits, and a sum or product that
+// does not fit is an Error, never a wrapped number.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace dma {
 // One less than the largest number: that one marks what is nowhere.
 inline constexpr std::uint64_t kLargestSize = 0xfffffffeu;
 
-// The size as it is stored. `what` says in words what was to be counted, and is called for an error alone:
-// [&] { return fmt::format("variable '{}': the elements of the graph", name); }.
+// The size as stored. `what` describes the counted quantity, and is called for an error only: [&] { return
+// fmt::format("variable '{}': the elements of the graph", name); }.
 template <class What>
 std::uint32_t checked_size(std::uint64_t size, const What& what) {
   if (size > kLargestSize) [[unlikely]]
@@ -21,7 +21,7 @@ std::uint32_t checked_size(std::uint64_t size, const What& what) {
   return static_cast<std::uint32_t>(size);
 }
 
-// None of these wraps: the arguments are 32 bits wide, and so is half of the sum or product.
+// None of these wraps: the arguments have 32 bits, sums and products 64.
 template <class What>
 std::uint32_t add_sizes(std::uint32_t a, std::uint32_t b, const What& what) {
   return checked_size(std::uint64_t{a} + b, what);

@@ -19,7 +19,7 @@ double log_gamma(double x) {
 }
 
 double stirling_rest(double x) {
-  constexpr double kMany = 20;  // its series is at 1e-17 by its last term
+  constexpr double kMany = 20;  // above it, the series has converged to 1e-17 at its last term
   if (x < kMany) return log_gamma(x + 1) - (x + 0.5) * std::log(x) + x - kHalfLogTwoPi;
   const double y = 1 / (x * x);
   return (1.0 / 12 - y * (1.0 / 360 - y * (1.0 / 1260 - y * (1.0 / 1680 - y * (1.0 / 1188 - y * 691 / 360360))))) / x;

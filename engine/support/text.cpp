@@ -9,14 +9,14 @@ namespace dma {
 
 namespace {
 
-// Marks by which text is shown in another order than it is read, and the two separators that end a line.
+// Marks that change the order in which text is shown, and the two separators that end a line.
 bool turns_or_ends_line(std::uint32_t code) {
   return code == 0x061c || code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
          (code >= 0x2066 && code <= 0x2069);
 }
 
-// Bytes of the plain character that the text begins with; 0 if it begins with none. Overlong forms, surrogates and code
-// points beyond U+10FFFF are not UTF-8.
+// Number of bytes of the plain character at the start of the text; 0 if there is none. Overlong forms, surrogates and
+// code points beyond U+10FFFF are not UTF-8.
 std::size_t plain_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);

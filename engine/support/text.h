@@ -1,4 +1,4 @@
-// Text that came from somebody's data, before it reaches a terminal, a file or another program.
+// Text from the user's data, before it reaches a terminal, a file or another program.
 #pragma once
 
 #include <fmt/core.h>
@@ -8,11 +8,11 @@
 
 namespace dma {
 
-// Whether all of it is UTF-8 without control characters: neither line ends, nor escape sequences, nor marks that turn
-// the direction of what follows.
+// True if all of it is UTF-8 without control characters: no line ends, escape sequences, or marks that change the
+// direction of text.
 bool is_plain_text(std::string_view text);
 
-// The same text with everything that is_plain_text refuses written out: "\x1b".
+// The text with everything that is_plain_text refuses written out: "\x1b".
 std::string printable(std::string_view text);
 
 // The values with `between` between them: "a, b, c". Each is written by `format`. (fmt::join would compile fmt's own
@@ -29,7 +29,7 @@ std::string joined(const Values& values, std::string_view between = ", ", fmt::s
   return all;
 }
 
-// The formatter of a type that has a text: fmt::print("{:>40}", report). Reading <fmt/format.h> is left to text.cpp.
+// The formatter of a type with text(): fmt::print("{:>40}", report). Reading <fmt/format.h> is left to text.cpp.
 struct TextFormatter : fmt::formatter<fmt::string_view> {
   fmt::format_context::iterator write(std::string_view text, fmt::format_context& context) const;
 };

@@ -1,5 +1,4 @@
-// Whether the numbers that a fit ends with, or that a file holds, can be computed with: a damaged file must not become
-// a crash or nonsense.
+// Checks that the numbers of a fit or a file are usable: a damaged file must not cause a crash or nonsense.
 #pragma once
 
 #include <Eigen/Core>
@@ -19,11 +18,11 @@ inline constexpr double kLargestUsable = 1e100, kLeastDivisor = 1e-100;
 inline bool is_moderate(double x) { return x >= -kLargestUsable && x <= kLargestUsable; }
 template <class Derived>
 bool is_moderate(const Eigen::MatrixBase<Derived>& a) {
-  return (a.array().abs() <= kLargestUsable).all();  // no NaN is
+  return (a.array().abs() <= kLargestUsable).all();  // false for NaN
 }
 inline bool is_divisor(double x) { return x >= kLeastDivisor && x <= kLargestUsable; }
 
-// The lower factor of a precision matrix of this size.
+// True for a lower factor of a precision matrix of this size.
 inline bool is_factor(const Eigen::MatrixXd& lower, Eigen::Index size) {
   return lower.rows() == size && lower.cols() == size && is_moderate(lower) &&
          std::ranges::all_of(Eigen::VectorXd(lower.diagonal()), is_divisor);

@@ -1,5 +1,5 @@
-// A number that is not negative, with the digits of a double and an exponent that never overflows or underflows: what
-// sums of products of many probabilities need.
+// A nonnegative number with the digits of a double and an exponent that never overflows or underflows: for sums of
+// products of many probabilities.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +18,12 @@ struct WideNumber {
     mantissa = std::frexp(number, &binary);
     exponent = binary;
   }
-  // exp(log), whatever its size; 0 of -inf.
+  // exp(log), of any size; 0 for -inf.
   static WideNumber from_log(double log) {
     if (log == -HUGE_VAL) return {};
     WideNumber out;
     out.exponent = std::floor(log / std::numbers::ln2);
-    // Of a log beyond 2^53 the rest is rounding, of any size.
+    // Beyond 2^53 a log has no fractional part: the remainder is rounding, of any size.
     out.mantissa = std::exp(std::clamp(log - out.exponent * std::numbers::ln2, 0.0, std::numbers::ln2));
     return out;
   }
@@ -53,7 +53,7 @@ struct WideNumber {
     if (other.mantissa == 0) return *this;
     if (mantissa == 0) return *this = other;
     if (other.exponent > exponent) std::swap(*this, other);
-    constexpr double kNothing = -1100;  // beyond this distance no digit of the sum is touched
+    constexpr double kNothing = -1100;  // beyond this difference of exponents the smaller term changes no digit
     if (const double below = other.exponent - exponent; below > kNothing)
       mantissa += std::ldexp(other.mantissa, static_cast<int>(below));
     return *this;

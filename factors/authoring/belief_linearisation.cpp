@@ -8,7 +8,7 @@ namespace dma {
 namespace {
 
 constexpr int kMostLinearisations = 50;
-// Changes of the belief, in its standard deviations and relative to its variances, that end the iteration.
+// Changes of the belief, in its standard deviations and relative to its variances, at which the iteration ends.
 constexpr double kBeliefSettled = 1e-9;
 
 struct Arrivals {
@@ -51,7 +51,7 @@ class Iteration {
     }
     return {belief.mean, fit};
   }
-  // What arrives on the other inputs and y, through the fit.
+  // Combines the messages of the other inputs and y through the fit.
   Gaussian to_input(const Fitted& f, Eigen::Index i) const {
     const double gain = f.fit.gains(i);
     double rest = y_ - f.fit.value, noise = noise_ + f.fit.noise;
@@ -66,7 +66,7 @@ class Iteration {
   }
 
  private:
-  // The belief that the linear factor of a fit at `at` gives.
+  // The belief under the linear factor fitted at `at`.
   Belief update(const InputVector& at, const LinearisedFunction& fit) const {
     const InputVector spread = x_.variance.cwiseProduct(fit.gains);
     const double total = spread.dot(fit.gains) + noise_ + fit.noise;
@@ -82,7 +82,7 @@ class Iteration {
     return std::isfinite(sum) ? sum : kInfinity;
   }
 
-  // Gauss-Newton steps, halved where they would go up.
+  // Gauss-Newton steps, halved if the objective rises.
   Belief most_probable() const {
     const InputMatrix none = InputMatrix::Zero(x_.mean.size(), x_.mean.size());
     Belief belief{x_.mean, x_.covariance()};
@@ -93,7 +93,7 @@ class Iteration {
       const Belief next = update(at, fit);
       if (!next.mean.allFinite()) break;
       belief = {at, next.covariance};
-      // A sharp y has no objective of its own; this one is as steep as it can be told.
+      // With a point mass y the objective is infinite off the curve; use the smallest representable variance.
       const double least = 1e-12 * x_.variance.cwiseProduct(fit.gains).dot(fit.gains);
       const double noise = std::max({noise_, least, std::numeric_limits<double>::min()}),
                    now = objective(at, fit.value, noise);
@@ -126,8 +126,8 @@ class Iteration {
   double y_, noise_;
 };
 
-// Where g is not a number there is no message to be had: an invalid one is refused and counted, and nobody takes it for
-// one that says nothing.
+// If g is not a number there is no message: an invalid one is refused and counted, whereas a uniform one would pass as
+// uninformative.
 Gaussian refused() { return {std::nan(""), std::nan("")}; }
 
 }  // namespace

@@ -1,13 +1,12 @@
-// Messages of y = g(x_1, ..., x_k) linearised where x is believed to be, given everything that arrives, y's message
-// included: the iterated posterior linearisation of Garcia-Fernandez, Svensson and Sarkka (2016). With x ~ N(m, P) the
-// best linear fit is
+// Messages of y = g(x_1, ..., x_k) linearised at the belief of x, given all arriving messages, y's included: the
+// iterated posterior linearisation of Garcia-Fernandez, Svensson and Sarkka (2016). With x ~ N(m, P) the best linear
+// fit is
 //
 //   y = E[g] + A (x - m) + e      A = P^-1 Cov(x, g)      Var e = Var[g] - A P A' >= 0
 //
-// The messages of that linear factor give a new belief, and so on until it stays. Linearising about what arrives on x
-// alone would miss any g that bends within that width: of exp(x) = 3 +- 0.1 under N(0, 4) nearly nothing would be
-// learned. A first belief is found by Gauss-Newton steps to the most probable x: starting wide, the iteration may end
-// wide.
+// The messages of that linear factor give a new belief, and so on until it converges. Linearising at x's own message
+// would miss any g that bends within its width: exp(x) = 3 +- 0.1 under N(0, 4) would give almost no information.
+// Gauss-Newton steps to the most probable x give the first belief: from a wide one, the iteration may end wide.
 #pragma once
 
 #include <Eigen/Core>
@@ -28,7 +27,7 @@ struct LinearisedFunction {
   InputVector gains;
 };
 
-// The fit of g under N(mean, covariance), by reference; a covariance of 0 asks for value and derivatives at the mean.
+// The fit of g under N(mean, covariance), by reference; covariance 0 requests value and derivatives at the mean.
 class FitOfFunction {
  public:
   template <class F>
@@ -47,8 +46,8 @@ class FitOfFunction {
 
 // Moments of g under the arriving messages.
 Gaussian fitted_to_output(const FitOfFunction& fit, std::span<const Gaussian> x);
-// To x_i. Uniform where an arrival is, and where g does not depend on x_i; not valid where g is not a number; proper
-// otherwise.
+// To x_i. Uniform if an arriving message is, or if g does not depend on x_i; not valid if g is not a number; otherwise
+// proper.
 Gaussian fitted_to_input(const FitOfFunction& fit, std::size_t i, std::span<const Gaussian> x, const Gaussian& y);
 
 }  // namespace dma

@@ -12,11 +12,11 @@ namespace dma {
 
 namespace {
 
-constexpr double kBelow = 40;          // a weight so many nats below its mode is left out
+constexpr double kBelow = 40;  // a weight so many nats below its mode is negligible
 constexpr double kLargestSlope = 1e300;
-constexpr int kMostDoublings = 2000;  // past every double
+constexpr int kMostDoublings = 2000;  // more than the range of a double
 
-// Weighted sums of moments, about those that are given first.
+// Weighted sums of moments, taken relative to the first ones given.
 class AveragedMoments {
  public:
   explicit AveragedMoments(const PartMoments& about) : about_(about.mean) {}
@@ -34,11 +34,11 @@ class AveragedMoments {
   double about_, mass_ = 0, first_ = 0, less_ = 0;
 };
 
-// The log of the integral of a log-concave function and the average of moments(z) under it, by points `step` apart from
-// near its mode outwards.
+// The log of the integral of a log-concave function, and the average of moments(z) under it, from points `step` apart,
+// outwards from near its mode.
 template <class LogAt, class MomentsAt>
 std::pair<double, PartMoments> sum_outwards(double centre, double step, const LogAt& log_at, const MomentsAt& moments) {
-  constexpr int kMostPoints = 1000;  // an ordinary width takes 40, the longest tails 200
+  constexpr int kMostPoints = 1000;  // an ordinary width takes 40 points, the longest tails 200
   const double top = log_at(centre);
   AveragedMoments sum(moments(centre));
   for (const double way : {step, -step})
@@ -60,15 +60,15 @@ Part::Part(Form form, const Gaussian& x, double noise, double count)
       sd_(std::sqrt(variance_ + noise)),
       count_(count),
       log_count_(count > 0 ? std::log(count) : 0) {
-  // The trapezoidal rule sees exp(-exp(z)) as it sees a Gaussian half as wide as its unit, and a logistic density as
-  // one of that unit.
+  // Widths for the trapezoidal rule: exp(-exp(z)) acts like a Gaussian of half its unit, a logistic density like one of
+  // its unit.
   const double own = form == Form::logistic ? 1 : form == Form::events ? 0.5 / std::sqrt(std::max(1.0, count)) : 0;
   width_ = std::hypot(sd_, own);
 }
 
-// Of z = x - u, less the log of a count above 0: log f, its slope, and what it bends.
+// For z = x - u, minus the log of a count above 0: log f, its slope, and its curvature.
 double Part::log_noise(double z) const {
-  constexpr double kSmall = 1e-3;  // where the series is left with 1e-17
+  constexpr double kSmall = 1e-3;  // the series is accurate to 1e-17 below this
   if (form_ == Form::logistic) return -std::abs(z) - 2 * std::log1p(std::exp(-std::abs(z)));
   if (count_ == 0) return -std::exp(z);
   if (std::abs(z) > kSmall) return -count_ * (std::expm1(z) - z);
@@ -84,8 +84,8 @@ double Part::bend_of_noise(double z) const {
   return 0.5 * half * half;
 }
 
-// exp(-exp(x - u)) is the probability that x - u < e, of the density exp(e - exp(e)): where x is wide, an integral over
-// e of Gaussians that are cut.
+// exp(-exp(x - u)) is the probability that x - u < e under the density exp(e - exp(e)): for wide x, an integral over e
+// of cut Gaussians.
 Part::Inner Part::without_events(double mu) const {
   const double centre = std::log1p(normal::hazard(-mu / sd_) / sd_), step = 0.25 / std::sqrt(std::exp(centre));
   const auto at = [&](double e) { return (e - mu) / sd_; };
@@ -102,11 +102,11 @@ const Part::Inner& Part::inner(double d) const {
   const double mu = -d;
   if (sd_ == 0) return kept_ = {log_noise(mu), {}};
   if (form_ == Form::events && count_ == 0 && sd_ > kWide) return kept_ = without_events(mu);
-  // In the coordinate z where x is wide, in that of x where it is narrow or far below what f notices:
-  // z = from + by s, (x - mean) / sd = (s - at) / of.
+  // Integrates in the coordinate z if x is wide, and in that of x if it is narrow or far below the range of f: z = from
+  // + by s, (x - mean) / sd = (s - at) / of.
   const double in_widths = sd_ * std::sqrt(std::max(1.0, count_));
   const bool is_narrow = in_widths < 1 || (form_ == Form::events && count_ == 0 && mu < -10);
-  // So narrow that log f is a parabola: the sums below would leave fewer digits of the mean.
+  // For such narrow x log f is a parabola: the sums below would lose digits of the mean.
   if (constexpr double kParabola = 3e-6; in_widths < kParabola) {
     const double slope = sd_ * slope_of_noise(mu), bend = variance_ * bend_of_noise(mu);
     if (bend < kParabola)
@@ -116,7 +116,7 @@ const Part::Inner& Part::inner(double d) const {
   const double from = is_narrow ? mu : 0, by = is_narrow ? sd_ : 1, at = is_narrow ? 0 : mu, of = is_narrow ? 1 : sd_;
   const auto z_of = [&](double s) { return from + by * s; };
   const auto x_of = [&](double s) { return (s - at) / of; };
-  // Newton's method from where it does not overshoot.
+  // Newton's method from a start at which it cannot overshoot.
   const double most = std::log1p(count_ + std::max(0.0, mu + log_count_) / variance_) - log_count_;
   double s = form_ == Form::logistic ? -from / by
              : is_narrow             ? std::min(sd_ * count_, (most - mu) / sd_)
@@ -130,7 +130,7 @@ const Part::Inner& Part::inner(double d) const {
     s += step;
     if (std::abs(step) < 0.01 * width) break;
   }
-  // Steps that leave an error of 1e-13: exp(-2 pi d / step) for a function that is smooth up to the distance d of the
+  // Steps with an error of 1e-13: exp(-2 pi d / step) for a function that is analytic up to the distance d from the
   // real line, pi / 2 for exp(-exp(z)) and pi for the logistic density.
   const double step = std::min(0.6 * width, (form_ == Form::logistic ? 0.66 : 0.33) / by);
   kept_ = {-kInfinity, {-kInfinity, -kInfinity}};
@@ -151,7 +151,7 @@ double Part::log_value(double d) const {
   }
 }
 
-// Of the forms with noise of their own: by parts, the slope of E[f(x - u)] is -E[z] / sd.
+// For the forms with noise: by parts, the slope of E[f(x - u)] is -E[z] / sd.
 double Part::slope(double d) const {
   switch (form_) {
     case Form::density: return -d / sd_ / sd_;
@@ -174,7 +174,7 @@ GaussianOrFallback Part::message(const PartMoments& wanted, const Gaussian& arri
   if (variance_ == 0) return {};
   const double fraction = variance_ / (variance_ + noise_), mean = std::sqrt(fraction) * wanted.mean,
                variance = noise_ / (variance_ + noise_) + fraction * (1 - wanted.less);
-  // At the ends of the range of a double they may not be numbers: nothing is said, which is counted.
+  // Near the limits of a double these may be NaN: the message is uniform and counted as replaced.
   if (!(variance > 0) || !std::isfinite(mean / variance)) return {Gaussian::uniform(), true};
   return tilted_message({.found = true,
                          .log_mass = 0,
@@ -185,7 +185,7 @@ GaussianOrFallback Part::message(const PartMoments& wanted, const Gaussian& arri
 }
 
 CommonCause::CommonCause(std::span<const Part> parts) : parts_(parts) {
-  // The narrowest: of what is wider, less has to be seen.
+  // The narrowest part: wider ones need less resolution.
   const Part& origin = *std::ranges::min_element(
       parts, {}, [](const Part& part) { return part.width() > 0 ? part.width() : kInfinity; });
   unit_ = origin.width();
@@ -220,7 +220,7 @@ void CommonCause::find_mode() {
     if (far == near) break;
   }
   mode_ = far;
-  if (at_near * at_far < 0) {  // numbers, that is: a part may be as wide as a double allows
+  if (at_near * at_far < 0) {  // only for finite values: a part may be as wide as a double allows
     if (way < 0) std::swap(near, far), std::swap(at_near, at_far);
     const auto slope_at = [this](double t) { return slope(t); };
     mode_ = quadrature::bracket_root(slope_at, near, far, at_near, at_far, 50).middle();
@@ -228,7 +228,7 @@ void CommonCause::find_mode() {
   top_ = log_weight(mode_);
 }
 
-// The distance from the mode at which the weight has fallen by kBelow, a little more rather than less; or a step.
+// The distance from the mode at which the weight has fallen by kBelow, rounded up; or the distance to a step.
 double CommonCause::reach(double direction) const {
   const double end = direction < 0 ? mode_ - low_ : high_ - mode_;
   const auto is_near = [&](double way) { return log_weight(mode_ + direction * way) > top_ - kBelow; };
@@ -242,11 +242,11 @@ double CommonCause::reach(double direction) const {
   return far;
 }
 
-// The range that matters, and how many points the trapezoidal rule needs there: its error is exp(-2 (pi w / step)^2)
-// for a part of width w, less than 1e-23 with 1.6 steps. If those are too many, the range is cut on both sides of each
-// narrow part, and at the mode: the points of a panel do not see the end of a step that hides beyond the last of them.
+// The relevant range, and the number of points of the trapezoidal rule there: its error is exp(-2 (pi w / step)^2) for
+// a part of width w, less than 1e-23 with 1.6 steps. If that takes too many points, the range is cut on both sides of
+// each narrow part, and at the mode: a panel's points miss a step beyond the last of them.
 std::span<const double> CommonCause::cut(int& points) const {
-  constexpr double kWidths = 9;  // beyond nine standard deviations 1e-19 of a step is left
+  constexpr double kWidths = 9;  // beyond nine standard deviations a step is within 1e-19 of its limit
   constexpr double kLeastPoints = 40, kMostPoints = 240, kPerWidth = 1.6;
   thread_local std::vector<double> ends;
   const double low = mode_ - reach(-1), high = mode_ + reach(1), range = high - low;
@@ -270,8 +270,8 @@ std::span<const double> CommonCause::cut(int& points) const {
   return ends;
 }
 
-// visit(t, weight) over the range that matters; the weights have the integral exp(the result). On panels, one is halved
-// until its mass is known, and with `of_moments` a moment of all parts.
+// visit(t, weight) over the relevant range; the weights are scaled by exp(-result). With panels, each is halved until
+// its mass is accurate, and with `of_moments` also one moment of all parts.
 template <class Visit>
 double CommonCause::integrate(bool of_moments, const Visit& visit) const {
   int points = 0;
@@ -287,14 +287,14 @@ double CommonCause::integrate(bool of_moments, const Visit& visit) const {
     for (int i = 0; i <= points; ++i) take(ends[0] + i * step, step * weight(ends[0] + i * step));
     return top_ + std::log(mass);
   }
-  // The digits that the logarithm of a small weight leaves, as an estimate of a panel's error sees them.
+  // Accuracy left by the logarithm of a small weight, as a panel's error estimate sees it.
   double size = 0, finest = 1e-14;
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     size += std::abs(parts_[k].log_value(offset(k, mode_)));
     if (parts_[k].is_integral()) finest = 1e-12;
   }
   const double tolerance = std::max(finest, std::pow(200 * 1e-16 * size, 1.5));
-  constexpr std::size_t kHalvingsPerPart = 200;  // a step as narrow as a double can tell from none takes half of this
+  constexpr std::size_t kHalvingsPerPart = 200;  // a step as narrow as a double resolves takes half of this
   std::vector<quadrature::Panel> panels;
   double whole = 0;
   for (std::size_t i = ends.size() - 1; i > 0; --i) {

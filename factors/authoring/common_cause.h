@@ -2,11 +2,11 @@
 //
 //   f(x_1, ..., x_n) = integral of f_1(x_1, u) ... f_n(x_n, u) du
 //
-// With N(m_k, v_k) arriving on every x_k, mass and moments of f times what arrives are integrals over u alone of the
-// product of F_k(u) = E[f_k(x_k, u)] and the moments of each x_k given u. Every F_k here is log-concave, and so is
-// their product: it is integrated by the trapezoidal rule around its mode, or, where a part is much narrower than the
-// rest or ends abruptly, by Gauss-Kronrod rules on panels cut where it does. The moments given u are closed for
-// Gaussian noise; for the other forms they are integrals over x, by the trapezoidal rule about their own mode.
+// With N(m_k, v_k) arriving on every x_k, mass and moments of f times the arriving messages are integrals over u only,
+// of the product of F_k(u) = E[f_k(x_k, u)] and the moments of each x_k given u. Every F_k here is log-concave, and so
+// is their product: it is integrated by the trapezoidal rule around its mode, or, if a part is much narrower than the
+// rest or ends abruptly, by Gauss-Kronrod rules on panels cut there. The moments given u have closed forms for Gaussian
+// noise; for the other forms they are integrals over x, by the trapezoidal rule around their own mode.
 #pragma once
 
 #include <limits>
@@ -17,7 +17,7 @@
 
 namespace dma {
 
-// Of z = (x + noise - mean) / sd: its mean, and by how much its variance is less than 1.
+// Moments of z = (x + noise - mean) / sd: its mean, and 1 minus its variance.
 struct PartMoments {
   double mean = 0, less = 0;
 };
@@ -28,14 +28,14 @@ class Part {
     density,   // x + noise = u, the noise N(0, s): N(u; x, s)
     below,     // x + noise < u
     above,     // x + noise > u
-    events,    // a Poisson count of mean exp(x - u): its probability over that of a count whose mean it is
+    events,  // a Poisson count of mean exp(x - u): its probability relative to that under a mean equal to the count
     logistic,  // the logistic density of u - x
   };
-  // Noise is that of the first three forms, the count that of `events`.
+  // `noise` applies to the first three forms, `count` to `events`.
   Part(Form form, const Gaussian& x, double noise = 0, double count = 0);
 
-  double mean() const { return mean_; }    // where F varies: of a count above 0, where x expects it
-  double width() const { return width_; }  // ... on that scale; 0: a step
+  double mean() const { return mean_; }  // location of F's variation: for a count above 0, its estimate of x
+  double width() const { return width_; }  // width of that variation; 0: a step
 
   // log F, its slope, and the moments of z given u, at u - mean.
   double log_value(double d) const;
@@ -59,18 +59,18 @@ class Part {
   double bend_of_noise(double z) const;
 
   Form form_;
-  double mean_, variance_, noise_, sd_, count_, log_count_, width_;  // log_count_: 0 where the count is
-  mutable double at_ = std::numeric_limits<double>::quiet_NaN();  // where `kept_` was found last
+  double mean_, variance_, noise_, sd_, count_, log_count_, width_;  // log_count_ is 0 for count 0
+  mutable double at_ = std::numeric_limits<double>::quiet_NaN();  // argument of the last `kept_`
   mutable Inner kept_{};
 };
 
 class CommonCause {
  public:
-  // The product has a peak. The parts are not copied.
+  // The product must have a peak. The parts are not copied.
   explicit CommonCause(std::span<const Part> parts);
   // log of the integral of all F.
   double log_mass() const;
-  // Of every part under the product; NaN where it has no mass.
+  // Moments of every part under the product; NaN if it has no mass.
   std::vector<PartMoments> moments() const;
 
  private:
@@ -85,7 +85,7 @@ class CommonCause {
 
   std::span<const Part> parts_;
   std::vector<double> from_origin_;
-  double unit_ = 1, low_ = -kInfinity, high_ = kInfinity;  // u = origin + unit t, t between the steps
+  double unit_ = 1, low_ = -kInfinity, high_ = kInfinity;  // u = origin + unit t, t between low and high
   double mode_ = 0, top_ = -kInfinity;
 };
 

@@ -1,5 +1,5 @@
-// Numbers that carry their derivatives by up to n inputs: a function written for any number type is differentiated by
-// calling it with these. Functions of numbers are found without std:: in front, as in exp(x).
+// Numbers that carry their derivatives by up to n inputs: to differentiate a function written for any number type, call
+// it with these. Call mathematical functions without std::, as in exp(x).
 #pragma once
 
 #include <array>
@@ -17,7 +17,8 @@ struct Dual {
   Dual() = default;
   Dual(double v) : value(v) {}  // NOLINT: 2 * x
 
-  // value, and what x (and y) bring to its slope. A constant brings nothing, also where the function has no derivative.
+  // value, with the derivatives of x (and y) by the chain rule. A constant has none, even at points where the function
+  // is not differentiable.
   static Dual of(double value, const Dual& x, double by_x) {
     Dual out(value);
     for (std::size_t i = 0; i < n; ++i) out.slope[i] = x.slope[i] == 0 ? 0 : by_x * x.slope[i];
@@ -85,7 +86,7 @@ struct Dual {
     const double found = std::pow(x.value, y.value);
     return of(found, x, y.value * std::pow(x.value, y.value - 1), y, found == 0 ? 0 : found * std::log(x.value));
   }
-  // The angle within half a turn of 0, with the derivative it has everywhere but at the seam.
+  // The angle within half a turn of 0, with derivative 1, also at the seam.
   friend Dual remainder(const Dual& x, double turn) { return of(std::remainder(x.value, turn), x, 1); }
 };
 

@@ -15,11 +15,10 @@ namespace dma {
 
 namespace {
 
-// Inputs narrower than this, relative to their size, are taken as known: the differences of g that a fit needs would be
-// rounding.
+// Inputs narrower than this, relative to their size, count as known: differences of g across them would be rounding.
 constexpr double kKnown = 1e-7;
 
-// Fits of g by quadrature over the inputs that are not known.
+// Fits of g by quadrature over the unknown inputs.
 class QuadratureFit {
  public:
   QuadratureFit(const Kind::Function& g, std::span<const double> parameters) : g_(g), parameters_(parameters) {}
@@ -34,7 +33,7 @@ class QuadratureFit {
       for (Eigen::Index b = 0; b < count; ++b)
         root(a, b) = covariance(open[static_cast<std::size_t>(a)], open[static_cast<std::size_t>(b)]);
     if (count > 0) {
-      constexpr double kRidge = 1e-12;  // what is left of a direction that y decides
+      constexpr double kRidge = 1e-12;  // remaining width along a direction that y determines
       root.diagonal() *= 1 + kRidge;
       const Eigen::LLT<InputMatrix> factor(root);
       root = factor.info() == Eigen::Success ? InputMatrix(factor.matrixL())
@@ -50,7 +49,7 @@ class QuadratureFit {
         variance += weight * off * off;
         for (Eigen::Index a = 0; a < count; ++a) slopes(a) += weight * z[a] * off;
       });
-      // Var[g] >= |slopes|^2 by Bessel's inequality, on the nodes too; rounding may break it by an ulp.
+      // Var[g] >= |slopes|^2 by Bessel's inequality, also on the nodes; rounding may violate it by an ulp.
       fit.noise = std::max(0.0, variance - slopes.squaredNorm());
       root.template triangularView<Eigen::Lower>().transpose().solveInPlace(slopes);
       for (Eigen::Index a = 0; a < count; ++a) fit.gains(open[static_cast<std::size_t>(a)]) = slopes(a);
@@ -66,7 +65,7 @@ class QuadratureFit {
   }
 
  private:
-  // use(g, weight, standard coordinates) on the nodes.
+  // Calls use(g, weight, standard coordinates) on the nodes.
   template <class Use>
   void visit(const InputVector& mean, std::span<const Eigen::Index> free, const InputMatrix& root,
              const Use& use) const {

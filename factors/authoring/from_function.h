@@ -1,6 +1,6 @@
 // A factor y = g(x_1, ..., x_k) from a plain function: forward messages by Gauss-Hermite quadrature, backward ones by
-// statistical linearisation about the belief (belief_linearisation.h). Always proper, for any g with finite moments;
-// one to three inputs. More inputs, and several outputs, are for the joint solver: factor_from_vector_function.
+// statistical linearisation at the belief (belief_linearisation.h). Always proper, for any g with finite moments; one
+// to three inputs. For more inputs or several outputs, with the joint solver only: factor_from_vector_function.
 //
 //   registry.add(factor_from_function("softplus", [](double x) { return std::log1p(std::exp(x)); }));
 //   registry.add(factor_from_function("power", [](double x, std::span<const double> p) { return std::pow(x, p[0]); },
@@ -21,8 +21,8 @@ namespace dma {
 Kind factor_from_function(std::string name, const std::vector<std::string>& inputs, Kind::Function g,
                           std::string summary = {}, std::vector<ParameterSpec> parameters = {});
 
-// g(x), g(x1, x2) or g(x1, x2, x3), and std::span<const double> as a last argument where there are parameters.
-// Ports: x (or x1, x2, x3), y.
+// g(x), g(x1, x2) or g(x1, x2, x3), with std::span<const double> as a last argument if there are parameters. Ports: x
+// (or x1, x2, x3), y.
 template <class F>
 Kind factor_from_function(std::string name, F g, std::string summary = {}, std::vector<ParameterSpec> parameters = {}) {
   constexpr std::size_t kInputs = detail::kValues<F>;
@@ -32,7 +32,7 @@ Kind factor_from_function(std::string name, F g, std::string summary = {}, std::
                               std::move(parameters));
 }
 
-// A parameter that is an array of data, of any length and the same in all slots.
+// A parameter that is an array of data, of any length, shared by all slots.
 ParameterSpec array_parameter(std::string name);
 
 namespace detail {
@@ -41,7 +41,7 @@ Kind vector_kind(std::string name, Kind::VectorSize size, VectorFunction g, Line
                  const std::vector<ParameterSpec>& parameters);
 [[noreturn]] void refuse_outputs(const std::string& name, std::size_t found, std::size_t expected);
 
-// The outputs of g, called with numbers of a type.
+// Calls g with numbers of type T and returns its outputs.
 template <class T, class F>
 auto outputs_of(const std::string& name, std::size_t expected, const F& g, std::span<const T> x,
                 std::span<const double> p) {
@@ -79,9 +79,9 @@ LinearView dual_view(std::string name, F g) {
 
 }  // namespace detail
 
-// Several outputs of any number of inputs, for the joint solver: it has no messages. Ports: x, which takes all inputs,
-// and y1, y2, ... (y if there is one, or if there are more than 7). g takes the inputs and the parameters as spans and
-// returns a vector or array of outputs. Where it takes numbers of any type, its derivatives are exact:
+// A function of any number of inputs with several outputs, for the joint solver: it has no messages. Ports: x, which
+// takes all inputs, and y1, y2, ... (y if there is one output, or more than 7). g takes the inputs and the parameters
+// as spans and returns a vector or array of outputs. If g accepts any number type, its derivatives are exact:
 //
 //   registry.add(factor_from_vector_function("polar", 2, 2, [](auto x, auto) {
 //     return std::array{hypot(x[0], x[1]), atan2(x[1], x[0])};

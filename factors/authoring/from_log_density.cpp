@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostValues = 4;
 
-// A density whose values are known on some ports and Gaussian on others, the free ones.
+// A density with known values on some ports and Gaussian messages on the others, the free ones.
 class DensityOfArrivals {
  public:
   DensityOfArrivals(const PortDensity& density, std::span<const Gaussian> arrivals, std::span<const double> parameters)
@@ -26,7 +26,7 @@ class DensityOfArrivals {
     }
   }
 
-  // Of the free port `target`, which comes first.
+  // Moments of the free port `target`, which comes first.
   Tilted tilt_towards(std::size_t target) {
     for (std::size_t i = 0; i < free_.size(); ++i)
       if (free_[i] == target) std::swap(free_[i], free_[0]);
@@ -51,7 +51,7 @@ class DensityOfArrivals {
   std::span<const std::size_t> free() const { return {free_.data(), free_.size()}; }
 
  private:
-  // What is known elsewhere is often near: y itself for an additive noise; and 0.
+  // Known values are likely places for a peak: y itself for additive noise; and 0.
   std::span<const double> find_hints(const Gaussian& g, std::array<double, kMostValues>& hints) const {
     std::size_t count = 0;
     hints[count++] = -g.mean() / g.sd();
@@ -87,12 +87,12 @@ double log_normal_at(double off, double log_variance) {
 }
 
 // N(y; x, s(z)) on ports x, z, y. With N(m, v) arriving at x and y, the mass given z is N(m_y - m_x; 0, w + v_y) where
-// N(m_x, w), w = v_x + s, is the message to y; x is as y. In units of what arrives at y, with g = v_y / (v_y + w) and
-// d = m_x - m_y, y given z has the mean g d and the variance 1 - g, so that over all z
+// N(m_x, w), w = v_x + s, is the message to y; x by symmetry. In units of y's arriving message, with g = v_y / (v_y +
+// w) and d = m_x - m_y, y given z has the mean g d and the variance 1 - g, so that over all z
 //
 //   M = E[g] d      1 - V = E[g] - Var[g] d^2      V = E[1 - g] + Var[g] d^2,
 //
-// each of which keeps its digits. Of E[1 - g] more may lie where z has hardly any mass: an integral of its own.
+// each accurate to full precision. E[1 - g] may be dominated by z with little mass, and has its own integral.
 struct NoiseMessage {
   static constexpr std::size_t kZ = 1;
   std::shared_ptr<const LogVariance> log_variance;
@@ -131,7 +131,7 @@ struct NoiseMessage {
         {.found = true, .log_mass = 0, .mean = mean, .tau = mean / left, .rho = (share - widened) / left}, to);
   }
 
-  // Of the mass given z, t standard deviations from its mean.
+  // Log mass given z, t standard deviations from its mean.
   struct LogMass {
     const NoiseMessage& message;
     std::span<const Gaussian> arrivals;

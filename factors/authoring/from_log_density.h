@@ -1,14 +1,14 @@
 // A factor from its log density. Messages are those of expectation propagation (method "ep"): the moments of the
-// density times what arrives, by quadrature (tilted.h), divided by what arrives. As a site of the joint solver it is
-// used like `probit`.
+// density times the arriving messages, by quadrature (tilted.h), divided by the arriving message. The joint solver uses
+// it as a site, like `probit`.
 //
 //   registry.add(likelihood_from_log_density("poisson_log", [](double x, double y) { return y * x - std::exp(x); }));
 //   registry.add(likelihood_from_log_density("student", [](double x, double y, std::span<const double> p) { ... },
 //                                            "a heavy tail", {{"scale", above(0)}, {"degrees", above(0), 4.0}}));
 //
-// The density may be anything whose product with a Gaussian can be integrated; it need not be normalised (only evidence
-// takes notice), NaN and -inf are outside of its domain. Where the exact message would have a negative precision the
-// mean alone is passed on, and the Report counts a replaced message. What is not known at all learns nothing: uniform.
+// The density must be integrable against a Gaussian; it need not be normalised (only evidence depends on that), and NaN
+// and -inf mark the outside of its domain. If the exact message would have a negative precision, the message keeps the
+// mean only, and the Report counts it as replaced. A variable whose own message is uniform receives a uniform message.
 #pragma once
 
 #include <functional>
@@ -23,14 +23,14 @@ namespace dma {
 // Arguments: the values on all ports in order, and the parameters in order of declaration.
 using PortDensity = std::function<double(std::span<const double> values, std::span<const double> parameters)>;
 
-// The last of the ports is an output, the others are inputs. The first `latent` of them, one to three, get messages;
-// what the others lead to must be observed.
+// The last port is an output, the others are inputs. The first `latent` of them, one to three, receive messages;
+// variables at the others must be observed.
 Kind factor_from_log_density(std::string name, const std::vector<std::string>& ports, std::size_t latent,
                              PortDensity log_density, std::string summary = {},
                              std::vector<ParameterSpec> parameters = {});
 
-// N(y; x, exp(log_variance(z))), ports x, `z` (the name of it) and y, each observed or not: noise whose variance
-// varies. Whatever z is, x and y are Gaussian, so that one integral over z is left. x or y may arrive uniform.
+// N(y; x, exp(log_variance(z))), ports x, `z` (its name) and y, each observed or not: noise with varying variance.
+// Given z, x and y are Gaussian, so that one integral over z remains. x or y may have a uniform message.
 using LogVariance = std::function<double(double z, std::span<const double> parameters)>;
 Kind noise_from_log_variance(std::string name, const std::string& z, LogVariance log_variance,
                              std::string summary = {}, std::vector<ParameterSpec> parameters = {});
@@ -46,7 +46,7 @@ template <class F>
 inline constexpr std::size_t kValues = std::tuple_size_v<typename Signature<F>::Arguments> -
                                        (kTakesParameters<F> ? 1 : 0);
 
-// f(double...), or f(double..., std::span<const double> parameters), on spans.
+// Adapts f(double...), or f(double..., std::span<const double> parameters), to spans.
 template <class F>
 PortDensity on_spans(F f) {
   return [f = std::move(f)](std::span<const double> v, std::span<const double> p) -> double {
@@ -69,8 +69,8 @@ inline std::vector<std::string> input_names(std::size_t count) {
 
 }  // namespace detail
 
-// f(x, y), f(x1, x2, y) or f(x1, x2, x3, y), and std::span<const double> as a last argument where there are parameters:
-// the log density of what is observed on port y given the inputs. Ports: x (or x1, x2, x3), y.
+// f(x, y), f(x1, x2, y) or f(x1, x2, x3, y), with std::span<const double> as a last argument if there are parameters:
+// the log density of the value observed on port y given the inputs. Ports: x (or x1, x2, x3), y.
 template <class F>
 Kind likelihood_from_log_density(std::string name, F f, std::string summary = {},
                                  std::vector<ParameterSpec> parameters = {}) {

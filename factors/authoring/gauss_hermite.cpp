@@ -8,7 +8,7 @@
 namespace dma {
 
 // Golub and Welsch: eigenvalues of the Jacobi matrix of the Hermite polynomials, whose off-diagonal entries are
-// sqrt(k). The rule is symmetric; what rounding breaks of that is mended, so that odd moments vanish.
+// sqrt(k). The symmetry of the rule is restored after rounding, so that odd moments vanish.
 GaussHermite::GaussHermite(int points) {
   Eigen::VectorXd diagonal = Eigen::VectorXd::Zero(points), off(points - 1);
   for (int k = 1; k < points; ++k) off(k - 1) = std::sqrt(static_cast<double>(k));

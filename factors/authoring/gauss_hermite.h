@@ -10,7 +10,7 @@ namespace dma {
 class GaussHermite {
  public:
   explicit GaussHermite(int points);
-  // The rules for products of this many inputs, coarse and fine: at most 2,000 evaluations for three.
+  // The rules for products over this many inputs, coarse and fine: at most 2,000 evaluations for three.
   static const GaussHermite& fine(std::size_t inputs);
   static const GaussHermite& coarse(std::size_t inputs);
 

@@ -8,10 +8,10 @@ namespace dma::normal {
 
 // R(x) = integral over t > 0 of exp(-x t - t^2/2), so R^(n)(x) = (-1)^n I_n(x) with I_n the integral of t^n times the
 // same. Integration by parts gives I_(n+1) = n I_(n-1) - x I_n, and I_1 = 1 - x I_0. A Taylor polynomial of R about the
-// nearest of evenly spaced nodes needs I_0 to all digits and I_n to a factor (2 * kNodesPerUnit)^n fewer.
+// nearest of evenly spaced nodes needs I_0 to full precision and I_n to (2 * kNodesPerUnit)^n times less.
 
-// The recurrence downwards from I_n = 0 at a large n, where all terms are positive, scaled in the end to x I_0 + I_1 =
-// 1. Converges like exp(-x sqrt(8 n)).
+// The recurrence downwards from I_n = 0 at a large n, where all terms are positive, finally scaled to x I_0 + I_1 = 1.
+// Converges like exp(-x sqrt(8 n)).
 std::array<double, MillsTable::kTerms> MillsTable::integrals_downwards(double x) {
   constexpr int kStart = 400;
   std::array<double, kTerms> kept{};
@@ -27,7 +27,7 @@ std::array<double, MillsTable::kTerms> MillsTable::integrals_downwards(double x)
   return kept;
 }
 
-// The recurrence upwards from R itself; loses about x^2 of accuracy a step, which small x can afford.
+// The recurrence upwards from R itself; loses a factor of about x^2 per step, which is acceptable for small x.
 std::array<double, MillsTable::kTerms> MillsTable::integrals_upwards(double x) {
   std::array<double, kTerms> kept{};
   kept[0] = distribution(-x) / density(x);

@@ -1,6 +1,6 @@
 // The standard normal and its one-sided pieces, accurate in relative terms arbitrarily far into the tail.
 //
-// Everything a factor asks about N(0, 1) cut at a point reduces to the upper tail {X > x}, x >= 0:
+// All moments of N(0, 1) cut at a point reduce to the upper tail {X > x}, x >= 0:
 //
 //   p = P(X > x)      hazard = phi(x) / p = E[X | X > x]      excess = E[X - x | X > x]      variance = Var[X | X > x]
 //
@@ -23,7 +23,7 @@ inline constexpr double kInverseSqrtTwoPi = 0.39894228040143267794;
 inline constexpr double kSqrtTwoPi = 2.50662827463100050242;
 inline constexpr double kInverseSqrtTwo = 0.70710678118654752440;
 
-// Beyond this distance P(X > x) < 4e-350 is 0 in double: of a Gaussian cut there, only one side exists.
+// Beyond this distance P(X > x) < 4e-350 underflows to 0: only one side of the cut has mass.
 inline constexpr double kOneSided = 40;
 
 // phi(t)
@@ -39,7 +39,7 @@ struct Mills {
 inline constexpr double kMillsEnd = 16;
 
 // Both, and exp(-x^2/2), for 0 <= x < kMillsEnd with full relative accuracy: by Taylor polynomials about the nearest of
-// evenly spaced nodes. No call, no choice, no division: loops over many x keep the processor busy.
+// evenly spaced nodes. It has no call, branch or division, so loops over many x vectorise.
 class MillsTable {
  public:
   static const MillsTable& get();  // made at the first call
@@ -69,7 +69,8 @@ class MillsTable {
     return nodes_[node].exponential * (sum[0] + d * sum[1]);
   }
   // Both at |u| for many u. Beyond the table's end, where half of a network's messages may be, the exponential is 0 and
-  // the ratio just any. Which are inside is listed first: a choice for each would be guessed wrong as often as not.
+  // the ratio is arbitrary. Indices within the table are collected first, because a branch per message would often be
+  // mispredicted.
   void look_up(const double* u, std::size_t count, Mills* mills, double* exponentials) const {
     constexpr std::size_t kAtOnce = 64;
     for (; count > kAtOnce; count -= kAtOnce, u += kAtOnce, mills += kAtOnce, exponentials += kAtOnce)
@@ -118,7 +119,7 @@ inline Mills mills(double x) { return MillsTable::get().at(x); }
 // The shape of an upper tail {X > x}; nothing here underflows.
 struct TailShape {
   double ratio;     // P(X > x) / phi(x)
-  double hazard;    // phi(x) / P(X > x)
+  double hazard;  // phi(x) / P(X > x)
   double excess;    // hazard - x
   double variance;  // 1 - hazard * excess
 };
@@ -150,7 +151,7 @@ inline TailShape tail_shape(double x) {
   return {1 / hazard, hazard, excess, (1 + 2 * (c - e) / (x + e)) * excess * excess};
 }
 
-// The same with its probability.
+// A tail shape with its probability.
 struct Tail : TailShape {
   double density;      // phi(x)
   double probability;  // P(X > x)
@@ -165,7 +166,7 @@ inline Tail tail(double x) {
   return tail(tail_shape(table.at(x)), kInverseSqrtTwoPi * table.exponential(x));
 }
 
-// h(t) = phi(t) / Phi(t), the mean of N(0, 1) below t with its sign turned.
+// h(t) = phi(t) / Phi(t), minus the mean of N(0, 1) below t.
 inline double hazard(double t) { return t < 0 ? tail(-t).hazard : density(t) / distribution(t); }
 
 // log Phi(t), to full relative accuracy however small Phi is.

@@ -8,7 +8,7 @@ namespace {
 
 // Relative to the highest peak, exp(-40) = 4e-18 is below rounding.
 constexpr double kNegligible = 40;
-// The panels next to a top end where the weight has fallen by two standard deviations' worth.
+// The first panels on each side of a peak end where the weight has fallen as a Gaussian's at two standard deviations.
 constexpr double kShoulder = 2;
 constexpr int kMostBreaks = 200;
 
@@ -56,7 +56,7 @@ Tops falling_roots(std::span<const double> coefficients, double low, double high
       double a = std::asinh(ends[i]), b = std::asinh(ends[i + 1]);
       const bool is_falling = value(ends[i]) > 0;
       if (is_falling == (value(ends[i + 1]) > 0)) continue;
-      // Numbers of whatever size and sign are halved in the coordinate asinh(s).
+      // Numbers of any size and sign are bisected in the coordinate asinh(s).
       for (int halving = 0; halving < kHalvings; ++halving) {
         const double middle = 0.5 * (a + b);
         ((value(std::sinh(middle)) > 0) == is_falling ? a : b) = middle;
@@ -92,8 +92,7 @@ PeakedIntegral::PeakedIntegral(const LogFactor& log_weight, const Peaks& peaks, 
   for (const auto& panel : panels_) whole_ += panel.estimate(size()).value;
 }
 
-// Where the weight ends between a point inside of its support and one outside: a panel that reached beyond might miss
-// it.
+// The end of the weight's support, between a point inside and one outside: a panel that reached beyond might miss it.
 double PeakedIntegral::end_of_support(double inside, double outside) const {
   constexpr int kHalvings = 60;
   for (int i = 0; i < kHalvings; ++i) {
@@ -103,7 +102,7 @@ double PeakedIntegral::end_of_support(double inside, double outside) const {
   return inside;
 }
 
-// The ends of the panels on one side of a peak, up to where nothing is left or the next peak's begin.
+// The ends of the panels on one side of a peak, up to where the weight is negligible or the next peak's panels begin.
 void PeakedIntegral::add_breaks(const Peak& peak, double step, double limit, Breaks& breaks) const {
   const double side = step < 0 ? -1 : 1;
   const double least = 1e-15 * (1 + std::abs(peak.at));

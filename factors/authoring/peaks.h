@@ -1,5 +1,5 @@
 // Integrals over t of exp(log_weight(t)), a weight that may be narrow, skewed, cut off, or have several peaks far
-// apart. Panels that widen with the distance from the top of a peak are halved until Gauss's and Kronrod's rules agree.
+// apart. Panels that widen with the distance from a peak are halved until Gauss's and Kronrod's rules agree.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ using LogFactor = CallTo<double(double)>;
 using LogFactorOfSeveral = CallTo<double(const double*)>;
 
 struct Peak {
-  double at, height, left, right;  // a bracket of its top, to whose ends the weight falls by little
+  double at, height, left, right;  // a bracket of the peak, at whose ends the weight is only slightly lower
 };
 
 inline constexpr std::size_t kMostPeaks = 6;
@@ -43,22 +43,22 @@ using Peaks = boost::container::static_vector<Peak, kMostPeaks>;
 
 // The peak with its top at this point.
 Peak peak_at(const LogFactor& log_weight, double at);
-// Those that a double can tell from nothing beside the highest.
+// Removes peaks that are negligible in a double beside the highest.
 void keep_visible(Peaks& peaks);
 
-// Where the polynomial sum_k c_k s^k falls through 0 between low and high: the tops of a density whose logarithm has a
-// slope of its sign. Between two neighbouring roots of its derivative it has at most one root.
+// Points between low and high at which the polynomial sum_k c_k s^k falls through 0: the peaks of a density whose log
+// slope has its sign. The polynomial has at most one root between two neighbouring roots of its derivative.
 inline constexpr std::size_t kHighestDegree = 5;
 using Tops = boost::container::static_vector<double, kHighestDegree + 1>;
 Tops falling_roots(std::span<const double> coefficients, double low, double high);
 
 class PeakedIntegral {
  public:
-  // `peaks` in order, at least one. `tolerance`: of the mass and of the second moment, relative.
+  // `peaks` must be sorted, at least one. `tolerance` is relative, of the mass and of the second moment.
   PeakedIntegral(const LogFactor& log_weight, const Peaks& peaks, double tolerance = 1e-12);
 
   const Peak& highest() const { return highest_; }
-  // A first estimate of the mean; 0 mass or none that is finite: not a number.
+  // A first estimate of the mean; NaN if the mass is 0 or not finite.
   double centre() const { return centre_; }
 
   // visit(t, fraction): the fractions sum to the integral of exp(log_weight - highest().height).
@@ -83,7 +83,7 @@ class PeakedIntegral {
   auto value() const {
     return [this](double t) { return std::exp(log_weight(t) - highest_.height); };
   }
-  // What is to be known well: the mass, and how it spreads.
+  // Quantities that must be accurate: the mass and the second moment.
   auto size() const {
     return [this](double t) { return 1 + (t - centre_) * (t - centre_) * per_square_; };
   }

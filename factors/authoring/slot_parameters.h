@@ -1,5 +1,5 @@
-// What kinds made from a plain function share: their parameters, whose number only they know, and messages of all
-// ports.
+// Shared code of kinds made from a plain function: their parameters, whose number varies from kind to kind, and
+// messages to all ports.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace dma {
 
-// The parameters of one slot, yet to be read.
+// The parameters of one slot, read on demand.
 struct SlotParameters {
   ParameterRow row{};
   static SlotParameters bind(const ParameterRow& row) { return {row}; }

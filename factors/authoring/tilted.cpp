@@ -14,17 +14,17 @@ namespace dma {
 
 namespace {
 
-// A top is known well enough once the weight falls by no more than this (in logarithms) to the ends of its bracket.
+// A peak is resolved once the weight falls by no more than this (in logarithms) to the ends of its bracket.
 constexpr double kResolved = 0.02;
 constexpr int kMostBisections = 200;
-// The scan: t = sinh(u) for u up to 12, that is 80,000 standard deviations out.
+// The scan: t = sinh(u) for u up to 12, that is, 80,000 standard deviations out.
 constexpr int kScanSide = 24;
 constexpr double kScanStep = 0.5;
 constexpr std::size_t kMostHints = 8;
-// How far f is looked at to tell whether it varies at all, and the variation of log f below which 1 / V - 1 would be
-// mostly rounding.
+// Distances at which f is compared with f(0), and the variation of log f below which 1 / V - 1 would be mostly
+// rounding.
 constexpr double kLooks[] = {1, 3, 8}, kWeak = 1e-7;
-// Of the precision that arrives: what a message has whose own would be negative.
+// Precision of the replacement for a message of negative precision, relative to the arriving one.
 constexpr double kLeastFraction = 1e-6;
 
 class TiltedWeight {
@@ -35,7 +35,7 @@ class TiltedWeight {
     return std::isnan(log) ? -kInfinity : log;
   }
 
-  // From a point no lower than its neighbours at left and right: to the top, by golden section.
+  // Golden section from a point no lower than its neighbours at left and right.
   Peak climb(double left, double at, double right) const {
     constexpr double kGolden = 0.38196601125010515;
     double height = (*this)(at), left_height = (*this)(left), right_height = (*this)(right);
@@ -62,7 +62,7 @@ Peaks find_peaks(const TiltedWeight& weight, std::span<const double> hints) {
   boost::container::static_vector<double, 2 * kScanSide + 1 + 3 * kMostHints> points;
   for (int i = -kScanSide; i <= kScanSide; ++i) points.push_back(std::sinh(kScanStep * i));
   for (const double hint : hints.first(std::min(hints.size(), kMostHints)))
-    // Far out, one side of it may be cut off, and rounding decides on which side it comes to lie.
+    // Far out, f may be cut off at one side of a hint, and rounding decides on which side the hint lies.
     for (const double beside : {1 - 1e-9, 1.0, 1 + 1e-9})
       if (std::abs(hint) < 1e150) points.push_back(beside * hint);
   std::ranges::sort(points);
@@ -74,7 +74,7 @@ Peaks find_peaks(const TiltedWeight& weight, std::span<const double> hints) {
     const bool rises = i == 0 || heights[i] > heights[i - 1],
                falls = i + 1 == points.size() || heights[i] >= heights[i + 1];
     if (!rises || !falls || heights[i] == -kInfinity) continue;
-    // Beyond the ends of the scan: as far as it goes up.
+    // Beyond the ends of the scan: continues as long as the weight rises.
     double left = i > 0 ? points[i - 1] : 2 * points[i] - 1,
            right = i + 1 < points.size() ? points[i + 1] : 2 * points[i] + 1;
     double at = points[i];
@@ -103,7 +103,7 @@ std::optional<Tilted> weak_tilt(const LogFactorOfSeveral& f, std::size_t count) 
   const double at_0 = f(t.data());
   if (!std::isfinite(at_0)) return {};
   for (const double look : kLooks)
-    for (unsigned corner = 0; corner < 1u << (count - 1); ++corner) {  // and the opposite one
+    for (unsigned corner = 0; corner < 1u << (count - 1); ++corner) {  // and the opposite corner
       const auto towards = [&](double by) {
         for (std::size_t i = 0; i < count; ++i) t[i] = corner >> i & 1 ? -by : by;
         return f(t.data()) - at_0;
@@ -112,7 +112,8 @@ std::optional<Tilted> weak_tilt(const LogFactorOfSeveral& f, std::size_t count) 
       if (!(odd * odd + std::abs(above + below) < kWeak)) return {};
     }
   double mass = 1, first = 0, bent = 0;
-  for_each_node<kMostFree>(GaussHermite::coarse(2), count, [&](const double* z, double weight) {  // within the looks
+  // within the distances above
+  for_each_node<kMostFree>(GaussHermite::coarse(2), count, [&](const double* z, double weight) {
     const double g = weight * std::expm1(f(z) - at_0);
     mass += g, first += g * z[0], bent += g * (z[0] * z[0] - 1);
   });
@@ -146,14 +147,14 @@ Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolera
   });
   const double off = first / mass;
   double mean = centre + off, variance = second / mass - off * off;
-  // Narrower than numbers of its size can tell: at the top, as narrow as they can.
+  // A peak narrower than the spacing of doubles: returns that spacing at the peak.
   const double finest = 4 * std::numeric_limits<double>::epsilon() * std::abs(highest.at);
   double log_mass = top + std::log(mass * normal::kInverseSqrtTwoPi);
   if (!(variance > finest * finest) || !std::isfinite(variance) || !std::isfinite(mean)) {
     if (finest == 0) return {};
     mean = highest.at, variance = finest * finest, log_mass = top + std::log(finest);
   }
-  // Of the rule, and of a logarithm of this size at every node.
+  // Rounding of the rule, and of logarithms of this size at every node.
   const double rounding = 4e-12 + 32 * std::numeric_limits<double>::epsilon() * (std::abs(top) + 0.5 * mean * mean);
   return {.found = true,
           .log_mass = log_mass,
@@ -164,7 +165,7 @@ Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolera
 }
 
 GaussianOrFallback tilted_message(const Tilted& tilted, const Gaussian& arrived) {
-  constexpr double kRounding = 1e-13;  // and the precision of a message that only pulls
+  constexpr double kRounding = 1e-13;  // also the precision of a message that shifts the mean only
   if (!tilted.found) return GaussianOrFallback(Gaussian(std::nan(""), std::nan("")));
   if (std::abs(tilted.rho) <= kRounding && std::abs(tilted.tau) <= kRounding)
     return GaussianOrFallback(Gaussian::uniform());

@@ -21,7 +21,7 @@ using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMostFre
 struct Mode {
   Vector at;
   double height;
-  Matrix root;  // t = at + root z, z ~ N(0, I) to the second order
+  Matrix root;  // t = at + root z, z ~ N(0, I) to second order
   double distance(const Vector& t) const { return root.triangularView<Eigen::Upper>().solve(t - at).norm(); }
 };
 struct Modes {
@@ -39,7 +39,7 @@ class Density {
     return std::isnan(log) ? -kInfinity : log;
   }
 
-  // Newton's method on differences, damped where the density is not concave. Nothing where it does not arrive at a
+  // Newton's method on differences, damped where the density is not concave. Returns nothing if it does not reach a
   // strict maximum.
   std::optional<Mode> mode(Vector t) const {
     constexpr int kSteps = 40;
@@ -103,8 +103,8 @@ class Density {
   Eigen::Index count_;
 };
 
-// The rule of trapezoids on a lattice around each mode, over all that is connected with it and not negligible. Every
-// second point of it, in all directions, is a lattice as well: its answer tells how good the whole one is.
+// The trapezoidal rule on a lattice around each mode, over all connected points that are not negligible. Every second
+// point, in all directions, is a lattice too: the difference of the two results estimates the error.
 class Lattice {
  public:
   Lattice(const Density& density, const Modes& modes, double step)
@@ -112,7 +112,7 @@ class Lattice {
     for (std::size_t m = 0; m < modes.size && is_whole_; ++m)
       if (!reached_[m]) flood(m);
   }
-  // False: there were too many points, or they led from one mode to another one's that were counted already.
+  // False if there were too many points, or they led from one mode into points already counted for another.
   bool is_whole() const { return is_whole_; }
 
   // By all points, or by every second one.
@@ -130,14 +130,14 @@ class Lattice {
   }
 
  private:
-  static constexpr double kNegligible = 24;  // below the top, in logarithms
-  static constexpr std::uint32_t kPlaces = 1 << 21;  // a square of 1024 or a cube of 128 on a side
+  static constexpr double kNegligible = 24;  // nats below the maximum
+  static constexpr std::uint32_t kPlaces = 1 << 21;  // a square of 1024 or a cube of 128 per side
   static constexpr std::size_t kMostOpen = 1 << 16;
   struct Sums {
     double mass = 0, first = 0, second = 0;
   };
 
-  // A place is one number, whose digits to the base of `side` are its coordinates; the mode has half a side each.
+  // A lattice point is one number, whose digits in base `side` are its coordinates; the mode is at the centre.
   void flood(std::size_t m) {
     const Mode& mode = modes_[m];
     const std::uint32_t bits = density_.count() == 2 ? 10 : 7, side = 1u << bits;
@@ -190,14 +190,14 @@ class Lattice {
   std::array<Sums, 2> sums_;
 };
 
-// Half the step has at least the square of that error.
+// The rule with half the step has at most the square of that relative error.
 bool agree(const Tilted& a, const Tilted& b, double tolerance) {
   const double precision = 1 + a.rho;
   return std::abs(a.mean - b.mean) * std::sqrt(precision) < tolerance &&
          std::abs(a.rho - b.rho) < tolerance * precision && std::abs(a.log_mass - b.log_mass) < tolerance;
 }
 
-// One integral inside the other. What takes more evaluations than this (half a second's) is given up: a counted fault.
+// Nested integrals. Beyond this many evaluations (half a second) it gives up: a counted fault.
 class Nested {
  public:
   Nested(const LogFactorOfSeveral& f, std::size_t count, const std::span<const double>* hints, double tolerance)
@@ -235,7 +235,7 @@ class Nested {
   std::int64_t evaluations_ = 0;
 };
 
-// The mode that the middle of what arrives leads to, and another one, if from a corner one gets there.
+// The mode reached from the centre of the arriving messages, and a different one if a search from a corner finds it.
 Modes modes_of(const Density& density) {
   constexpr double kCorner = 1.5, kApart = 1, kTooLow = 30;
   const auto count = static_cast<Eigen::Index>(density.count());
@@ -247,7 +247,7 @@ Modes modes_of(const Density& density) {
     if (!found) continue;
     const auto is_it = [&](const Mode& known) { return known.distance(found->at) < kApart; };
     if (std::ranges::any_of(modes.all(), is_it)) continue;
-    if (modes.size == 2) return {};  // a third
+    if (modes.size == 2) return {};  // a third mode
     modes.both[modes.size++] = *found;
   }
   if (modes.size == 2) {
@@ -257,7 +257,7 @@ Modes modes_of(const Density& density) {
   return modes;
 }
 
-// Whether log f is a parabola along t_j: over the whole width of what arrives, at several places of the others.
+// True if log f is a parabola along t_j: over the whole width of its message, at several values of the others.
 bool is_quadratic(const LogFactorOfSeveral& f, std::size_t j) {
   constexpr double kFit = 4, kChecks[] = {-8, -1.7, 0.3, 1.3, 8}, kTolerance = 1e-10;
   constexpr std::array<double, kMostFree> kPlaces[] = {{0, 0, 0}, {1.1, -1.7, 0.6}, {-2.3, 0.9, -1.4}};
@@ -274,7 +274,7 @@ bool is_quadratic(const LogFactorOfSeveral& f, std::size_t j) {
   return true;
 }
 
-// log of the integral of phi(t) exp(f(t)), f a parabola: by three points at its peak, as far apart as that is wide.
+// log of the integral of phi(t) exp(f(t)) for a parabola f: from three points at its peak, one width apart.
 template <class F>
 double log_integral_of_parabola(const F& f) {
   constexpr double kNear = 100;
@@ -288,10 +288,10 @@ double log_integral_of_parabola(const F& f) {
       return middle - 0.5 * at * at + 0.5 * slope * slope / bend - 0.5 * std::log(bend) + std::log(width);
     at += width * slope / bend, width /= std::sqrt(bend);
   }
-  return std::nan("");  // rounding hides the bend
+  return std::nan("");  // rounding hides the curvature
 }
 
-// Without t_j, integrated out.
+// The result with t_j integrated out.
 Tilted tilt_without(std::size_t j, const LogFactorOfSeveral& log_f, std::size_t count,
                     const std::span<const double>* hints) {
   std::array<std::span<const double>, kMostFree> others;

@@ -21,7 +21,7 @@ using Form = Part::Form;
 
 constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
 
-// The parts of which one class is the product. part_of[i] is the unknown that parts[i] belongs to.
+// The parts whose product is one class. part_of[i] is the unknown that parts[i] belongs to.
 struct ClassProduct {
   std::vector<Part> parts;
   std::vector<std::size_t> part_of;
@@ -45,7 +45,7 @@ ClassProduct drawn(Scores scores, std::size_t c) {
   return out;
 }
 
-// Of x and the cut points behind it.
+// The class between two cut points, for x and the cut points that follow it.
 ClassProduct between(Scores unknowns, std::size_t c) {
   ClassProduct out;
   out.add(0, Form::logistic, unknowns[0]);
@@ -62,11 +62,11 @@ ClassProduct inside(const Gaussian& x, Interval::Parameters p, std::size_t c) {
   return out;
 }
 
-// Their moments, `product(c)` having the weight fractions[c], as messages.
+// Writes the moments as messages; `product(c)` has the weight fractions[c].
 template <class ProductOf>
 void say_moments(Scores unknowns, std::span<const double> fractions, const ProductOf& product, double noise,
                  ToScores out) {
-  std::vector<std::vector<PartMoments>> of_classes;  // what takes no part in a class stays N(0, 1)
+  std::vector<std::vector<PartMoments>> of_classes;  // an unknown that a class does not depend on stays N(0, 1)
   for (std::size_t c = 0; c < fractions.size(); ++c) {
     of_classes.emplace_back(unknowns.size());
     if (!(fractions[c] > 0)) continue;
@@ -102,9 +102,9 @@ void say_unknowns(Scores unknowns, ClassMessage of_class, const ProductOf& produ
   std::vector<double> fractions(of_class.size());
   Categorical::logs(of_class, fractions.data());
   const auto equal = std::ranges::count(fractions, fractions[0]);
-  if (any_uniform(unknowns) || equal == static_cast<std::ptrdiff_t>(of_class.size())) return;  // nothing is known
+  if (any_uniform(unknowns) || equal == static_cast<std::ptrdiff_t>(of_class.size())) return;  // no information
   if (std::ranges::count(fractions, -kInfinity) + 1 == static_cast<std::ptrdiff_t>(of_class.size())) {
-    for (double& f : fractions) f = f > -kInfinity ? 1 : 0;  // the class itself
+    for (double& f : fractions) f = f > -kInfinity ? 1 : 0;  // the message to the class itself
   } else {
     for (std::size_t c = 0; c < fractions.size(); ++c)
       if (fractions[c] > -kInfinity) fractions[c] += product(c).log_mass();
@@ -136,7 +136,7 @@ bool is_class(double y, std::size_t classes) {
   return y >= 0 && y < static_cast<double>(classes) && y == std::floor(y);
 }
 
-// Without a number that is a class, no valid message: the engine refuses and counts it.
+// If no number is a class, the message is not valid: the engine refuses and counts it.
 std::vector<GaussianOrFallback> to_x_and_cuts(const Gaussian& x, Scores cuts, const Gaussian& y) {
   std::vector<Gaussian> unknowns{x};
   unknowns.insert(unknowns.end(), cuts.begin(), cuts.end());
@@ -185,7 +185,7 @@ void Softmax::to_scores(Scores scores, ClassMessage of_class, ToScores out) {
 }
 double Softmax::log_integral(Components arrivals) {
   const std::vector<Gaussian> scores = gaussians(arrivals.first(arrivals.size() / 2));
-  // One event of the mean 1 has the probability exp(-1).
+  // A Poisson count of mean 1 is 1 with probability exp(-1).
   return class_integral(scores, arrivals.last(scores.size()), [&](std::size_t c) { return drawn(scores, c); }) - 1;
 }
 
@@ -266,10 +266,10 @@ GaussianOrFallback Interval::to_x(const Gaussian& x, ClassMessage of_class, Para
   return out;
 }
 
-// log (Phi(b) - Phi(a)), on the side where both are small.
+// log (Phi(b) - Phi(a)), computed on the side where both are small.
 double Interval::log_density(std::span<const double> values, Parameters p) {
   const auto c = static_cast<std::size_t>(std::ranges::find(values.subspan(1), 1.0) - values.begin()) - 1;
-  if (c > p.cuts.size()) return -kInfinity;  // it is none
+  if (c > p.cuts.size()) return -kInfinity;  // it is not a class
   const double sd = std::sqrt(p.noise), x = values[0];
   const double below = c > 0 ? p.cuts[c - 1] - x : -kInfinity, above = c < p.cuts.size() ? p.cuts[c] - x : kInfinity;
   if (sd == 0) return below < 0 && above >= 0 ? 0 : -kInfinity;

@@ -1,4 +1,4 @@
-// Which of K classes, as a function of Gaussian unknowns:
+// One of K classes, as a function of Gaussian unknowns:
 //
 //   argmax       the class of the largest score x_k + N(0, noise): the multinomial probit
 //   softmax      class c with probability exp(x_c) / sum_k exp(x_k): argmax with Gumbel noise
@@ -7,22 +7,22 @@
 //   ordered      class y, a number from 0, which is observed, if u = x + logistic noise lies between two of K - 1 cut
 //                points, the y-th and the next: probability s(b - x) - s(a - x), s(t) = 1 / (1 + exp(-t)), or 0 unless
 //                a < b. The cut points may be unknown too
-//   interval     the class is between which of K - 1 given cut points x + N(0, noise) lies. Of two classes: whether it
-//                is above the one
+//   interval     the class is the interval between K - 1 given cut points that contains x + N(0, noise). With two
+//                classes: whether it is above the cut point
 //
-// Given one more number (the largest score, the place of u, or for the counts the log rate r of Poisson draws: counts
-// of means exp(x_k - r) have, given their sum, the multinomial's probabilities) all unknowns are independent. So the
-// integral over all of them is one over that number: exact for any K, by common_cause.h.
+// All unknowns are independent given one more number: the largest score, the value of u, or for counts the log rate r
+// of Poisson draws (counts of means exp(x_k - r), given their sum, have the multinomial's probabilities). So the
+// integral over all unknowns reduces to one over that number: exact for any K, by common_cause.h.
 //
-//   to class     log Z_c, Z_c = P(class c) given what arrives
-//   to unknowns  the moments of sum_c w_c Z_c tilted_c, w what arrives from the class, divided by what arrives (EP).
+//   to class     log Z_c, Z_c = P(class c) given the arriving messages
+//   to unknowns  the moments of sum_c w_c Z_c tilted_c, w the class's message, divided by the arriving message (EP).
 //                With the class known they are always proper; where they are not, the mean is kept (tilted.h).
 //
-// A message is of one score alone, while a class says nothing of what all scores have in common. Where scores are
-// functions of few unknowns, as in a regression, give one class the score 0: else variances come out too small.
+// Each message concerns one score, but a class is independent of a shift of all scores. If scores are functions of few
+// unknowns, as in a regression, fix one class's score at 0: otherwise variances come out too small.
 //
-// log_integral: log of the sum over c of w_c Z_c, or of the probability of the counts. NaN if nothing is known of an
-// unknown.
+// log_integral: log of the sum over c of w_c Z_c, or of the probability of the counts. NaN if the message of an unknown
+// is uniform.
 #pragma once
 
 #include <span>
@@ -55,7 +55,7 @@ struct Softmax {
 
 struct Multinomial {
   static void to_scores(Scores scores, std::span<const Gaussian> counts, ToScores out);
-  // Of the scores, then the counts; of softmax too, a class being one count.
+  // Arguments: the scores, then the counts; softmax uses it too, with a class as a single count.
   static double log_density(std::span<const double> values);
   static double log_integral(Components arrivals);
 };
@@ -63,7 +63,7 @@ struct Multinomial {
 struct Ordered {
   static GaussianOrFallback to_x(const Gaussian& x, Scores cuts, const Gaussian& y);
   static void to_cuts(const Gaussian& x, Scores cuts, const Gaussian& y, ToScores out);
-  static double log_density(std::span<const double> values);  // of x, the cut points and y
+  static double log_density(std::span<const double> values);  // arguments: x, the cut points and y
   static double log_integral(Components arrivals);
 };
 
@@ -76,7 +76,8 @@ struct Interval {
   static std::vector<double> prepare(std::span<const double> given, const PortComponents& components);
   static void to_class(const Gaussian& x, Parameters p, ToClass out);
   static GaussianOrFallback to_x(const Gaussian& x, ClassMessage of_class, Parameters p);
-  static double log_density(std::span<const double> values, Parameters p);  // of x, and whether it is each class
+  // arguments: x, and an indicator of each class
+  static double log_density(std::span<const double> values, Parameters p);
   static double log_integral(Components arrivals, Parameters p);
 };
 

@@ -16,22 +16,22 @@ double log_1_plus_exp(double x) { return std::max(x, 0.0) + std::log1p(std::exp(
 
 constexpr double kTwoPi = 2 * std::numbers::pi;
 
-// Factorials of large counts would cancel against powers of the mean. By Stirling's formula, what is left of both are
-// deviances y (exp(t) - 1 - t), where t is the log of (what is expected / y).
+// Factorials of large counts would cancel against powers of the mean. By Stirling's formula, the remainder of both are
+// deviances y (exp(t) - 1 - t), where t = log(expected / y).
 double deviance(double y, double t) { return y * (std::expm1(t) - t); }
 
-// (y + z)! / (y! z!) p^y (1 - p)^z for p of these log odds; y and z are above 0, and need not be whole.
+// (y + z)! / (y! z!) p^y (1 - p)^z for p with these log odds; y and z are above 0, and need not be whole.
 double log_share(double y, double z, double log_odds) {
   return 0.5 * std::log((y + z) / y / z / kTwoPi) + stirling_rest(y + z) - stirling_rest(y) - stirling_rest(z) -
          deviance(y, std::log1p(z / y) - log_1_plus_exp(-log_odds)) -
          deviance(z, std::log1p(y / z) - log_1_plus_exp(log_odds));
 }
 
-// A count of mean r exp(log_odds), whose rate is gamma of shape r.
+// A count of mean r exp(log_odds) whose rate is gamma with shape r.
 double log_gamma_poisson(double y, double log_r, double log_odds) {
   const double r = std::exp(log_r);
   if (y == 0) return -r * log_1_plus_exp(log_odds);
-  constexpr double kNearly0 = 1e-20;  // of relative order r is what this leaves out
+  constexpr double kNearly0 = 1e-20;  // this omits terms of relative order r
   if (r < kNearly0) return log_r - std::log(y) - y * log_1_plus_exp(-log_odds);
   return log_r - std::log(y + r) + log_share(y, r, log_odds);
 }
@@ -54,7 +54,7 @@ double Binomial::log_density(double x, double y, std::span<const double> p) {
   return y == n ? -n * log_1_plus_exp(-x) : log_share(y, n - y, x);
 }
 
-// Two counts of rates that are gamma of shapes a and b, given their sum: at any odds, such as those they both expect.
+// Two counts whose rates are gamma with shapes a and b, given their sum: the odds cancel, so use those expected.
 double BetaBinomial::log_density(double x, double y, std::span<const double> p) {
   const double n = p[0], log_c = std::log(p[1]), log_odds = std::log(n) - log_c;
   if (!is_count(y, n)) return -kInfinity;
@@ -96,7 +96,7 @@ Kind negative_binomial_kind() {
       .observes("y", kCounts);
 }
 
-// Of a count that is not known, nothing.
+// An unknown count gives no information.
 Gamma PoissonDraw::to_rate(const Gaussian& y, std::array<double, 1> exposure) {
   return y.is_point() ? Gamma(y.mean(), exposure[0]) : Gamma();
 }

@@ -7,7 +7,7 @@
 //   negative_binomial  a Poisson count whose rate varies: gamma of mean exposure exp(x) and the given shape r; its
 //                      variance is mean + mean^2 / r
 //
-// and poisson_draw: a Poisson count of mean exposure times the rate, a gamma variable. What is observed adds y to its
+// and poisson_draw: a Poisson count of mean exposure times the rate, a gamma variable. An observation adds y to its
 // shape and the exposure to its rate, exactly; the evidence is negative binomial.
 #pragma once
 
@@ -36,7 +36,7 @@ struct NegativeBinomial {
 
 struct PoissonDraw {
   static Gamma to_rate(const Gaussian& y, std::array<double, 1> exposure);
-  static double log_integral(Components arrivals, double exposure);  // of the rate and y
+  static double log_integral(Components arrivals, double exposure);  // arguments: the rate and y
 };
 
 Kind poisson_kind();

@@ -17,9 +17,9 @@ namespace {
 
 using Numbers = std::span<const double>;
 
-// Working memory that is kept: after the first messages of a thread nothing is allocated.
+// Working memory reused by later calls: after the first messages of a thread nothing is allocated.
 struct DrawMemory {
-  std::vector<double> counts, logs, fractions, found;  // logs: of the weights of the outcomes
+  std::vector<double> counts, logs, fractions, found;  // logs: log weights of the outcomes
 };
 
 DrawMemory& draw_memory(std::size_t categories) {
@@ -31,7 +31,7 @@ DrawMemory& draw_memory(std::size_t categories) {
 
 double sum_of(Numbers numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0.0); }
 
-// Of a Dirichlet message that is a density; false if it is none.
+// Counts of a Dirichlet message; false if it is no density.
 template <class Component>
 bool counts_of(std::span<const Component> message, double* counts) {
   for (std::size_t k = 0; k < message.size(); ++k) {
@@ -52,8 +52,8 @@ void weigh_by_counts(Numbers counts, Numbers logs, std::span<double> fractions) 
   to_fractions(fractions);
 }
 
-// The fractions of vmp, from those of exact inference on: they settle within a few steps, because digamma is flat where
-// there are counts.
+// The fractions of vmp, iterated from those of exact inference: they converge in a few steps, because digamma is flat
+// where there are counts.
 void settle(Numbers counts, Numbers logs, std::span<double> fractions) {
   constexpr int kMostSteps = 200;
   constexpr double kSettled = 1e-15;
@@ -70,7 +70,7 @@ void settle(Numbers counts, Numbers logs, std::span<double> fractions) {
   }
 }
 
-// Logs with 0 for the largest.
+// Writes logs, shifted to a maximum of 0.
 void put_logs(std::span<double> logs, std::span<CategoricalComponent> out) {
   const double largest = std::ranges::max(logs);
   for (std::size_t k = 0; k < out.size(); ++k)
@@ -82,14 +82,14 @@ void put_counts(Numbers numbers, std::span<Component> out) {
   for (std::size_t k = 0; k < out.size(); ++k) out[k] = Component(DirichletComponent(numbers[k], 0));
 }
 
-// Of the category that is observed; of none if none is.
+// Adds one to the observed category, if there is one.
 template <class Component>
 void one_more_of(std::span<const CategoricalComponent> outcome, std::span<Component> out) {
   for (std::size_t k = 0; k < out.size(); ++k)
     out[k] = Component(DirichletComponent(outcome[k].is_point() ? outcome[k].tau : 0.0, 0));
 }
 
-// Beta and Bernoulli messages as those of two categories, no and yes.
+// Beta and Bernoulli messages as messages over two categories, no and yes.
 struct AsCategories {
   AsCategories(const Beta& beta, const Bernoulli& bernoulli) {
     p[0] = beta.is_point() ? DirichletComponent(1 - beta.tau, kInfinity) : DirichletComponent(beta.rho, 0);
@@ -120,7 +120,7 @@ void CategoricalDraw::to_outcome(Probabilities p, std::span<CategoricalComponent
   put_logs(memory.counts, outcome);
 }
 
-// Whoever reads what is not observed is refused when the graph is compiled.
+// compile() refuses graphs in which the outcome is not observed.
 void CategoricalDraw::to_probabilities(Outcome outcome, std::span<DirichletComponent> p) {
   one_more_of(outcome, p);
 }

@@ -1,13 +1,13 @@
-// What is drawn with unknown probabilities: a category with those of a Dirichlet variable, a yes or no with that of a
-// beta one. In both, what arrives are counts a_k (the parameters of the Dirichlet or beta message) with sum s, and
-// weights w_k of the outcomes.
+// Draws with unknown probabilities: a category with those of a Dirichlet variable, a yes or no with that of a beta one.
+// Both receive counts a_k (the parameters of the Dirichlet or beta message) with sum s, and weights w_k of the
+// outcomes.
 //
 //   to the outcome   a_k / s: exact
-//   exact            of an outcome that is observed, one more of its category: the conjugate update. Of one that is
-//                    missing, nothing
+//   exact            observed outcome: one more of its category, the conjugate update; missing
+//                    outcome: uniform
 //   ep               the tilted distribution is the mixture of Dirichlet(a + e_k) with fractions r_k ~ w_k a_k;
-//                    projected on its mean and on the sum of its variances, and divided by what arrives; the fractions
-//                    where that is no message
+//                    projected on its mean and on the sum of its variances, and divided by the arriving message; the
+//                    fractions r_k if that is no message
 //   vmp              r_k ~ w_k exp(digamma(a_k + r_k)), to the fixed point of the factor: r_k more of each category,
 //                    and to the outcome exp(digamma(a_k + r_k))
 #pragma once
@@ -38,9 +38,9 @@ struct CategoricalDraw {
     static void to_outcome(Probabilities p, Outcome outcome, std::span<CategoricalComponent> out);
     static void to_probabilities(Probabilities p, Outcome outcome, std::span<DirichletComponent> out);
   };
-  // In the order probabilities, outcome.
+  // Arguments: probabilities, outcome.
   static double log_integral(Components arrivals);
-  static double expected_log(Components beliefs);  // E[log of the probability of the outcome]
+  static double expected_log(Components beliefs);  // E[log probability of the outcome]
 };
 
 struct BernoulliDraw {
@@ -54,7 +54,7 @@ struct BernoulliDraw {
     static Beta to_probability(const Beta& p, const Bernoulli& outcome);
   };
   static double log_integral(Components arrivals);
-  static double expected_log(Components beliefs);  // E[log of the probability of the outcome]
+  static double expected_log(Components beliefs);  // E[log probability of the outcome]
 };
 
 Kind categorical_draw_kind();

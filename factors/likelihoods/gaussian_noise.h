@@ -3,7 +3,7 @@
 //
 //   N(m, v) -> N(m, v + variance):    tau / (1 + rho variance),    rho / (1 + rho variance),
 //
-// which needs no case for variance 0 (identity) nor for the uniform message.
+// which needs no special case for variance 0 (identity) or the uniform message.
 #pragma once
 
 #include "engine/kinds/linear_view.h"
@@ -24,16 +24,16 @@ struct GaussianNoise {
   static void row(const RowCall& call);  // y - x
 
  private:
-  // Once rho variance overflows, as for a point mass, v + variance equals variance to every digit.
+  // If rho variance overflows, as for a point mass, v + variance equals variance to every digit.
   static Gaussian blurred(const Gaussian& g, double variance) {
     const double widening = 1 + g.rho * variance;
     if (g.is_point() || widening == kInfinity) return Gaussian::from_moments(g.mean(), variance);
-    const double fraction = 1 / widening;  // one division for both: a chain of these waits for every one
+    const double fraction = 1 / widening;  // one division for both: each message of a chain waits for the one before
     const double tau = g.tau * fraction, rho = g.rho * fraction;
     if (rho > 0 && rho < kInfinity && std::abs(tau) < kInfinity) [[likely]] return {tau, rho};
     return closed_elsewhere(tau, rho, g.mean());
   }
-  // Inlined, it costs a chain of messages a tenth of its time.
+  // Not inlined: inlining it would cost a chain of messages a tenth of its time.
   [[gnu::cold]] static Gaussian closed_elsewhere(double tau, double rho, double mean);
 };
 

@@ -12,7 +12,7 @@ namespace dma {
 
 namespace {
 
-// The message of a factor that knows the other end and the precision.
+// The message of the factor if the other end and the precision are known.
 Gaussian around(const Gaussian& other, double precision) {
   return other.is_uniform() ? Gaussian::uniform() : Gaussian::from_moments(other.mean(), 1 / precision);
 }
@@ -21,7 +21,7 @@ struct PrecisionBeliefs {
   Gaussian mean, value;
   double precision = 1;    // E[w]
   double half_square = 0;  // E[(value - mean)^2] / 2
-  bool is_informed = false;  // both ends are known, and so is the precision
+  bool is_informed = false;  // both ends and the precision have messages
 };
 
 PrecisionBeliefs variational(const Gaussian& mean, const Gamma& precision, const Gaussian& value) {
@@ -48,10 +48,10 @@ PrecisionBeliefs variational(const Gaussian& mean, const Gamma& precision, const
   return q;
 }
 
-// a log a - a - log Gamma(a): the log of the largest value of gamma(a, a)'s density of log w.
+// a log a - a - log Gamma(a): log of the maximum of gamma(a, a)'s density of log w.
 double log_peak(double a) { return 0.5 * std::log(a) - kHalfLogTwoPi - stirling_rest(a); }
 
-// F(x) = log x - digamma(x) = E[exp(t) - 1 - t] of gamma(x, x) and t = log w, without 1 / (2 x).
+// F(x) = log x - digamma(x) = E[exp(t) - 1 - t] under gamma(x, x) with t = log w, minus 1 / (2 x).
 double gap_tail(double x) {
   constexpr double kMany = 20;
   if (x < kMany) return std::log(x) - digamma(x) - 0.5 / x;
@@ -59,8 +59,8 @@ double gap_tail(double x) {
   return y * (1.0 / 12 - y * (1.0 / 120 - y * (1.0 / 252 - y * (1.0 / 240 - y * (1.0 / 132 - y * 691 / 32760)))));
 }
 
-// d with F(a + d) - F(a) = change, by Newton's method in 1 / (a + d), in which F is convex with a slope of 1/2 to 1. No
-// difference is formed of two shapes.
+// Solves F(a + d) - F(a) = change for d, by Newton's method in 1 / (a + d), in which F is convex with slope 1/2 to 1.
+// It never subtracts two shapes.
 double shape_change(double a, double change) {
   constexpr int kLimit = 50;
   constexpr double kTiny = 1e-100;
@@ -77,18 +77,18 @@ double shape_change(double a, double change) {
   return d;
 }
 
-// The tilted density of u = log w, exp(a u - b exp(u) + l(u)): what arrives is gamma(a, b), and both ends, d apart,
-// have l = -(log V + d^2 / V) / 2 with V = s + 1 / w, s their variances. At a top w, in t = u - log w,
+// The tilted density of u = log w, exp(a u - b exp(u) + l(u)): the arriving message is gamma(a, b), and both ends, d
+// apart, have l = -(log V + d^2 / V) / 2 with V = s + 1 / w, s their variances. At a peak w, in t = u - log w,
 //
 //   p = 1 / (1 + s w)    z = d^2 / V    l' = p (1 - z) / 2    l'' = -p ((1 - p) (1 - z) + p z) / 2
 //   V(t) / V = 1 + y,    y = p (exp(-t) - 1)
 //
-// The reference gamma(A, A / w), A = a + D, D = l' - l'', has its top there and the same curvature. The density is the
+// The reference gamma(A, A / w), A = a + D, D = l' - l'', has its peak there and the same curvature. The density is the
 // reference's times exp(r),
 //
 //   r(t) = (a - b w) (exp(t) - 1) + D (exp(t) - 1 - t) - log(1 + y) / 2 + z y / (1 + y) / 2 = O(t^3),
 //
-// and what is integrated is the difference of both: of a million observations, one changes the shape by 1/2.
+// and the difference of both is integrated: one of a million observations changes the shape by 1/2.
 class TiltedPrecision {
  public:
   TiltedPrecision(const Gaussian& mean, const Gamma& precision, const Gaussian& value, double other_variance = 0) {
@@ -99,7 +99,7 @@ class TiltedPrecision {
   }
 
   bool is_found() const { return mass_ > 0 && std::isfinite(mass_) && moved_ > -1 && std::isfinite(gap_change_); }
-  // What the projection on E[w] and E[log w] has more than gamma(a, b).
+  // The projection on E[w] and E[log w], minus gamma(a, b).
   Gamma own() const {
     const double d = shape_change(shape_, gap_change_);
     return {more_shape_ + d, (rest_ + more_shape_ + d - b_ * top_ * moved_) / (top_ * (1 + moved_))};
@@ -132,14 +132,14 @@ class TiltedPrecision {
   double log_height() const { return a_ * std::log(top_) - b_ * top_ - 0.5 * (std::log(variance_) + z_); }
 
   // The slope of the log density is a cubic in x = s w over (1 + x)^2, positive below a / (b + d^2 / 2), negative above
-  // (a + 1/2) / b. The highest top comes to lie at t = 0.
+  // (a + 1/2) / b. The highest peak is shifted to t = 0.
   Peaks find_tops() {
     constexpr int kNewtonSteps = 4;
     const double b = b_ / s_, square = square_ / s_;
     const double cubic[] = {a_ + 0.5, 2 * a_ - b + 0.5 - 0.5 * square, a_ - 2 * b, -b};
     Tops tops = falling_roots(cubic, a_ / (b + 0.5 * square) / 2, 2 * (a_ + 0.5) / b);
     for (double& x : tops) x /= s_;
-    if (tops.empty()) tops.push_back((a_ + 0.5) / (b_ + 0.5 * square_));  // next to no spread
+    if (tops.empty()) tops.push_back((a_ + 0.5) / (b_ + 0.5 * square_));  // almost no spread
     double best = tops[0], height = -kInfinity;
     for (double& w : tops) {
       move_to(w);
@@ -160,10 +160,10 @@ class TiltedPrecision {
 
   struct Point {
     double growth, excess, fade, y;  // exp(t) - 1, exp(t) - 1 - t, exp(-t), y
-    double more, log_weight;         // exp(r) - 1; of the density and, where there is one, the reference
+    double more, log_weight;  // exp(r) - 1; the log density plus, if used, the reference
   };
   Point at(double t) const {
-    constexpr double kAll = 40;  // beyond it the reference is nothing beside the density
+    constexpr double kAll = 40;  // beyond it the reference is negligible
     const double growth = std::expm1(t), excess = Exponential::excess(t);
     const double fade = t > -1 ? 1 / (1 + growth) : std::exp(-t), y = t > -1 ? -p_ * growth * fade : p_ * (fade - 1);
     const double log = y > -0.5 ? std::log1p(y) : std::log(s_ * top_ * p_ + p_ * fade);
@@ -173,7 +173,7 @@ class TiltedPrecision {
     return {growth, excess, fade, y, more, (r < kAll ? std::log(2 + more) : r) - shape_ * excess};
   }
 
-  // Nodes are chosen for the sum of the density and the reference, 1 + exp(r) times the latter.
+  // Nodes are chosen for the sum of the density and the reference, (1 + exp(r)) times the reference.
   void integrate(const Peaks& peaks, double other_variance) {
     const auto weight = [this](double t) { return at(t).log_weight; };
     const LogFactor log_weight(weight);
@@ -200,12 +200,12 @@ class TiltedPrecision {
   }
 
   static constexpr double kTolerance = 1e-10;
-  static constexpr double kSharp = 20;  // from this shape on a difference of integrals has more digits
-  double a_, b_, s_, square_;           // what arrives; square_ is d^2
+  static constexpr double kSharp = 20;  // from this shape on a difference of integrals is more accurate
+  double a_, b_, s_, square_;  // the arriving messages; square_ is d^2
   double top_, variance_, p_, z_, rest_, slope_, more_shape_, shape_;  // w, V, p, z, a - b w, l', D and A
   bool has_reference_ = false;
-  double mass_ = 0;                             // of the density, in units of the reference's
-  double moved_ = 0, gap_change_ = 0;           // E[exp(t)] - 1; what log E[w] - E[log w] has more than F(A)
+  double mass_ = 0;  // mass of the density, in units of the reference's
+  double moved_ = 0, gap_change_ = 0;  // E[exp(t)] - 1; log E[w] - E[log w] minus F(A)
   double weakened_ = 0, varied_ = 0, left_ = 0;  // E and Var of V / V(t) - 1; E[1 - v / V(t)]
 };
 
@@ -223,7 +223,7 @@ GaussianOrFallback to_end_by_quadrature(const Gaussian& end, const Gamma& precis
     const double noise = precision.rate() / (precision.shape() - 1);
     return GaussianOrFallback(Gaussian::from_moments(other.mean(), other.variance() + noise));
   }
-  // Whatever it is, it changes nothing at a known end.
+  // Any message leaves a known end unchanged.
   return {GaussianPrecision::Vmp::to_value(other, precision, end), !end.is_point()};
 }
 
@@ -257,7 +257,7 @@ GaussianOrFallback GaussianPrecision::Ep::to_mean(const Gaussian& mean, const Ga
 OrFallback<Gamma> GaussianPrecision::Ep::to_precision(const Gaussian& mean, const Gamma& precision,
                                                       const Gaussian& value) {
   if (mean.is_uniform() || value.is_uniform()) return {};
-  const bool are_known = mean.is_point() && value.is_point();  // then vmp's message is exact
+  const bool are_known = mean.is_point() && value.is_point();  // vmp's message is then exact
   if (precision.is_proper() && !are_known) {
     const TiltedPrecision tilted(mean, precision, value);
     const Gamma own = tilted.is_found() ? tilted.own() : Gamma(std::nan(""), 0);
@@ -277,7 +277,7 @@ double GaussianPrecision::log_integral(Components arrivals) {
   const Gaussian mean(arrivals[0]), value(arrivals[2]);
   const Gamma precision(arrivals[1]);
   if (mean.is_uniform() && value.is_uniform()) return std::nan("");
-  if (mean.is_uniform() || value.is_uniform()) return 0;  // a density of the one whatever the other
+  if (mean.is_uniform() || value.is_uniform()) return 0;  // a normalised density of one end, for any value of the other
   if (precision.is_point())
     return log_overlap(Gaussian::from_moments(mean.mean(), mean.variance() + 1 / precision.tau), value);
   if (!precision.is_proper()) return std::nan("");

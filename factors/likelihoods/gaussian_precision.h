@@ -1,15 +1,15 @@
 // N(value; mean, 1 / precision) with an unknown precision: mean and value are Gaussian, the precision is gamma.
 //
-// vmp: the beliefs q that this factor and what arrives lead to, each given the others, are iterated to their fixed
+// vmp: the beliefs q under this factor and the arriving messages, each given the others, are iterated to their fixed
 // point;
 //   to mean       N(E[value], 1 / E[precision])
 //   to precision  gamma(3/2, E[(value - mean)^2] / 2)
 // At a fixed point of the whole graph these are the messages of variational inference with q independent.
 //
-// ep: given the precision w all is Gaussian, with mass Z(w) = N(mean of value - mean of mean; 0, their variances +
-// 1/w). The moments of the tilted distribution are then one integral over log w, by the trapezoidal rule on the range
+// ep: given the precision w everything is Gaussian, with mass Z(w) = N(mean of value - mean of mean; 0, their variances
+// + 1/w). The moments of the tilted distribution are then one integral over log w, by the trapezoidal rule on the range
 // where the integrand is within 1e-15 of its largest value; projected (the precision on E[w] and E[log w]) and divided
-// by what arrives. Where the quotient is not proper, the message of vmp stands in.
+// by the arriving message. If the quotient is not proper, the message of vmp replaces it.
 #pragma once
 
 #include "engine/kinds/message_loop.h"
@@ -34,7 +34,7 @@ struct GaussianPrecision {
     static GaussianOrFallback to_mean(const Gaussian& mean, const Gamma& precision, const Gaussian& value);
     static OrFallback<Gamma> to_precision(const Gaussian& mean, const Gamma& precision, const Gaussian& value);
   };
-  // In the order mean, precision, value.
+  // Arguments: mean, precision, value.
   static double log_integral(Components arrivals);
   static double expected_log(Components beliefs);  // E[log density], all independent
 };

@@ -1,4 +1,4 @@
-// Gaussian prior: f(x) = N(x; mean, variance). The message is the factor itself: exact, whatever arrives.
+// Gaussian prior: f(x) = N(x; mean, variance). The message is the factor itself: exact.
 #pragma once
 
 #include "engine/kinds/linear_view.h"
@@ -11,7 +11,7 @@ class Kind;
 struct GaussianPrior {
   struct Parameters {
     double mean;
-    double variance;  // in [0, inf]: 0 clamps x to the mean, inf says nothing
+    double variance;  // in [0, inf]: 0 fixes x at the mean, inf is uniform
   };
 
   static Gaussian to_x(Parameters p) { return Gaussian::from_moments(p.mean, p.variance); }

@@ -11,7 +11,7 @@ namespace dma {
 
 namespace {
 
-// Working memory that is kept: after the first messages of a thread nothing is allocated.
+// Working memory reused by later calls: after the first messages of a thread nothing is allocated.
 struct RowMemory {
   std::vector<double> counts, sums, parent, child, shares, mixed, gains;
 };
@@ -20,7 +20,7 @@ RowMemory& row_memory() {
   return memory;
 }
 
-// The counts of every row and their sums; false where one is no density. Of a known row, its probabilities.
+// The counts of every row and their sums; a known row gives its probabilities. False if one is no density.
 template <class Component>
 bool read_rows(std::span<const Component> rows, std::size_t categories, RowMemory& memory) {
   memory.counts.resize(rows.size());
@@ -34,7 +34,7 @@ bool read_rows(std::span<const Component> rows, std::size_t categories, RowMemor
   return true;
 }
 
-// As weights, the largest being 1; returns the log of their sum, -inf where all is forbidden.
+// The weights of a message, scaled to a maximum of 1; returns the log of their sum, -inf if everything is forbidden.
 template <class Component>
 double read_weights(std::span<const Component> message, std::vector<double>& weights) {
   weights.resize(message.size());
@@ -44,7 +44,7 @@ double read_weights(std::span<const Component> message, std::vector<double>& wei
   return largest == -kInfinity ? largest : all - largest;
 }
 
-// Where nothing is possible the message is not a number, which the engine refuses and counts.
+// If nothing is possible the message is NaN, which the engine refuses and counts.
 void put_weights(std::span<const double> weights, std::span<CategoricalComponent> out) {
   const double largest = std::ranges::max(weights);
   for (std::size_t k = 0; k < out.size(); ++k)
@@ -99,7 +99,7 @@ void LearnedTable::to_rows(Rows rows, Message parent, Message child, Parameters 
   std::ranges::fill(out, OrFallback<DirichletComponent>());
   const auto is_uniform = [](const CategoricalComponent& c) { return c.is_uniform(); };
   if (std::ranges::all_of(child, is_uniform)) return;
-  if (parent[0].is_point() && child[0].is_point()) {  // whatever is known of the rows
+  if (parent[0].is_point() && child[0].is_point()) {  // for any message from the rows
     for (std::size_t i = 0; i < out.size(); ++i)
       out[i] = OrFallback<DirichletComponent>(
           DirichletComponent(parent[i / p.categories].tau * child[i % p.categories].tau, 0));

@@ -1,14 +1,15 @@
-// P(child = k | parent = a) = p_a(k), where the rows p_a are unknown: one Dirichlet variable for each category of the
-// parent. With w and v the weights that arrive of the parent and the child, c_a the counts of row a with sum s_a:
+// P(child = k | parent = a) = p_a(k), where the rows p_a are unknown: one Dirichlet variable per category of the
+// parent. With w and v the arriving weights of the parent and the child, and c_a the counts of row a with sum s_a:
 //
 //   to child    sum over a of w_a c_ak / s_a
 //   to parent   sum over k of v_k c_ak / s_a
-//   to rows     with r_ak ~ w_a v_k c_ak / s_a, row a is Dirichlet(c_a + e_k) with share r_ak and what it was with the
-//               rest: that mixture projected on its mean and the sum of its variances, divided by what arrives (method
-//               "ep"); the shares where that is no message. If both are observed it is one more count, exactly
+//   to rows     with r_ak ~ w_a v_k c_ak / s_a, row a is Dirichlet(c_a + e_k) with weight r_ak and unchanged with the
+//               rest: that mixture projected on its mean and the sum of its variances, divided by the arriving message
+//               (method "ep"); the weights if that is no message. If both are observed it is one more count, exactly
 //
 // A plate reads all rows in every slot: {{"rows", column(p)}, {"parent", shift(z)}, {"child", z}} are the transitions
-// of a Markov chain. The parameter "categories" is their number in a row, for the graph to be checked against it.
+// of a Markov chain. The parameter "categories" is the number of categories per row, which the graph is checked
+// against.
 #pragma once
 
 #include <span>
@@ -33,7 +34,7 @@ struct LearnedTable {
   static void to_parent(Rows rows, Message child, Parameters p, std::span<CategoricalComponent> parent);
   static void to_rows(Rows rows, Message parent, Message child, Parameters p,
                       std::span<OrFallback<DirichletComponent>> out);
-  // Of rows, parent and child, one after the other.
+  // Arguments: rows, parent and child.
   static double log_integral(Components arrivals, Parameters p);
 };
 

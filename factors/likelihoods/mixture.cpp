@@ -17,7 +17,7 @@ Gaussian component_of(const Gaussian& mean, double variance) {
   return mean.is_uniform() ? mean : Gaussian::from_moments(mean.mean(), mean.variance() + variance);
 }
 
-// Component k, as the messages of both kinds see it: log Z_k, and what it says to y and to its mean.
+// Component k, as the messages of both kinds use it: log Z_k, and its messages to y and to its mean.
 struct OfKnownVariance {
   Mixture::Means means;
   Mixture::Parameters p;
@@ -48,7 +48,7 @@ struct OfUnknownPrecision {
   }
 };
 
-// log Z_k up to a constant, or all 0 where something unknown makes them incomparable. Two point masses that meet are
+// log Z_k up to a constant, or all 0 if a uniform message makes them incomparable. Two point masses that meet give
 // +inf.
 template <class Of>
 bool log_masses(const Of& of, const Gaussian& y, std::span<double> out) {
@@ -77,7 +77,7 @@ std::span<double> fractions(Mixture::Selector selector, const Of& of, const Gaus
   return memory.fractions;
 }
 
-constexpr double kUnseenFraction = 1e-16;  // a fraction that the moments of a mixture do not show
+constexpr double kUnseenFraction = 1e-16;  // a fraction too small to affect the moments of a mixture
 
 struct MixtureMoments {
   double weight = 0, mean = 0, square = 0;  // of deviations from `around`
@@ -149,10 +149,10 @@ void to_means_of(Mixture::Selector selector, const Of& of, const Gaussian& y, st
   }
 }
 
-// log of the sum of w_k Z_k, from the logs of the weights and what arrives of components and y.
+// log of the sum of w_k Z_k, from the log weights and the messages of components and y.
 template <class Of>
 double log_integral_of(std::vector<double> weights, const Of& of, const Gaussian& y) {
-  if (y.is_uniform()) return 0;  // every component has the integral 1
+  if (y.is_uniform()) return 0;  // every component integrates to 1
   std::vector<double> logs(weights.size());
   if (!log_masses(of, y, logs)) return std::nan("");
   const double in_all = log_sum_exp(weights);
@@ -211,7 +211,7 @@ void NormalMixture::to_precisions(Selector selector, Means means, Precisions pre
     if (r[k] < kUnseenFraction || means[k].is_uniform()) continue;
     const Gamma said = GaussianPrecision::Ep::to_precision(means[k], precisions[k], y), before = precisions[k];
     const Gamma after(before.tau + said.tau, before.rho + said.rho);
-    if (before.is_proper() && after.is_proper()) {  // by differences: of many numbers, one changes little
+    if (before.is_proper() && after.is_proper()) {  // by differences: a single observation among many changes little
       const double apart = (said.tau - before.mean() * said.rho) / after.rho, more = r[k] * apart,
                    spread = r[k] * ((apart - before.variance() * said.rho) / after.rho + (1 - r[k]) * apart * apart),
                    rate = (more - before.rho * spread) / (before.variance() + spread);
@@ -222,7 +222,7 @@ void NormalMixture::to_precisions(Selector selector, Means means, Precisions pre
   }
 }
 double NormalMixture::log_integral(Components arrivals) {
-  const std::size_t count = arrivals.size() / 3;  // and y
+  const std::size_t count = arrivals.size() / 3;  // components and y
   const auto means = messages_in<Gaussian>(arrivals.subspan(count, count));
   const auto precisions = messages_in<Gamma>(arrivals.subspan(2 * count, count));
   return log_integral_of(weights_in(arrivals.first(count)), OfUnknownPrecision{means, precisions},

@@ -2,10 +2,10 @@
 // to the selector and N(y; m, v) to y, and Z_k = N(m; m_k, v_k + variance_k + v):
 //
 //   to selector  log Z_k: exact
-//   to y         the tilted distribution, sum of w_k Z_k N_k, projected to its moments and divided by what arrives
-//                (EP); where that has no positive variance, the moments of the mixture alone
-//   to mean_k    with r_k = w_k Z_k / sum, the mean is informed by y with probability r_k: again projected and divided;
-//                where that is not proper, the message of y to the power r_k, as in variational inference
+//   to y         the tilted distribution, sum of w_k Z_k N_k, projected to its moments and divided by y's message
+//                (EP); if that has no positive variance, the moments of the mixture
+//   to mean_k    with r_k = w_k Z_k / sum, y informs the mean with probability r_k: again projected and divided;
+//                if that is not proper, the message of y to the power r_k, as in variational inference
 #pragma once
 
 #include <span>
@@ -31,13 +31,13 @@ struct Mixture {
   static GaussianOrFallback to_y(Selector selector, Means means, const Gaussian& y, Parameters p);
   static void to_means(Selector selector, Means means, const Gaussian& y, Parameters p,
                        std::span<GaussianOrFallback> out);
-  // log of the sum over k of w_k Z_k, w as probabilities. In the order of the ports.
+  // log of the sum over k of w_k Z_k, w as probabilities. Arguments in the order of the ports.
   static double log_integral(Components arrivals, Parameters p);
 };
 
-// y ~ N(mean_k, 1 / precision_k) with both unknown: Z_k and what component k says are those of gaussian_precision (EP),
-// and a precision's tilted distribution, the mixture of what it is if y is of k and what it was, is projected on its
-// mean and variance.
+// y ~ N(mean_k, 1 / precision_k) with both unknown: Z_k and component k's messages are those of gaussian_precision
+// (EP). A precision's tilted distribution, a mixture of its belief with and without y, is projected on its mean and
+// variance.
 struct NormalMixture {
   using Selector = Mixture::Selector;
   using Means = Mixture::Means;

@@ -17,7 +17,7 @@ void CategoricalPrior::to_x(NumbersOfCategories p, std::span<CategoricalComponen
     x[k] = p.numbers[k] > 0 ? CategoricalComponent(std::log(p.numbers[k]), 0) : CategoricalComponent::forbidden();
 }
 
-// One number serves all categories.
+// A single number applies to all categories.
 std::vector<double> DirichletPrior::prepare(std::span<const double> given, const PortComponents& components) {
   const std::size_t categories = components[0][0];
   if (given.size() != 1 && given.size() != categories)

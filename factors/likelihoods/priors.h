@@ -1,4 +1,4 @@
-// Densities of one variable, as messages that depend on parameters alone.
+// Densities of one variable: messages that depend on parameters only.
 #pragma once
 
 #include <span>
@@ -34,7 +34,7 @@ struct BernoulliPrior {
   static Bernoulli to_x(Parameters p) { return Bernoulli::from_probability(p.probability); }
 };
 
-// A number for each category.
+// One number per category.
 struct NumbersOfCategories {
   std::span<const double> numbers;
   static NumbersOfCategories bind(const ParameterRow& row) { return {row.terms(0)}; }

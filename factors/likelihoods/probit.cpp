@@ -10,7 +10,7 @@ namespace dma {
 
 namespace {
 
-// The derivatives of log Z by the mean turned into a message: rho = b / (1 - v b), tau = (a + m b) / (1 - v b).
+// Converts the derivatives of log Z by the mean into a message: rho = b / (1 - v b), tau = (a + m b) / (1 - v b).
 GaussianOrFallback from_derivatives(const Gaussian& in, double a, double b) {
   const double v = in.variance(), sd = in.sd(), fraction = 1 / (1 - v * b);
   return tilted_message(
@@ -53,7 +53,7 @@ GaussianOrFallback Probit::to_y(const Gaussian& x, const Gaussian& y) {
 double Probit::log_density(double x, double y) { return normal::log_distribution(y > 0 ? x : -x); }
 
 double Probit::log_integral(const Gaussian& x, const Gaussian& y) {
-  if (y.is_uniform()) return 0;  // one of the two outcomes, whichever
+  if (y.is_uniform()) return 0;  // each outcome is possible for any x
   const double u = x.is_uniform() ? 0 : x.mean() / std::sqrt(1 + x.variance());
   if (y.is_point()) return normal::log_distribution(y.tau > 0 ? u : -u);
   return std::log(negative(y) + (positive(y) - negative(y)) * normal::distribution(u));

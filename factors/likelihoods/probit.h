@@ -5,10 +5,9 @@
 //
 //   to x    rho = h (h + u) / (1 + v t)        tau = h (sqrt(1 + v) + m (h + u)) / (1 + v t)
 //
-// where nothing is subtracted from a nearly equal number. If y itself is uncertain, f = q + (p - q) Phi(x) with p and q
-// the probabilities that y > 0 and not; to y the same with a step instead of Phi. Where no proper message has both
-// moments, the mean is kept (tilted.h).
-// Evidence: the integral of f is Phi(u), or q + (p - q) Phi(u).
+// without subtracting nearly equal numbers. If y itself is uncertain, f = q + (p - q) Phi(x) with p and q the
+// probabilities of y > 0 and y <= 0; to y the same with a step instead of Phi. If no proper message has both moments,
+// the mean is kept (tilted.h). Evidence: the integral of f is Phi(u), or q + (p - q) Phi(u).
 #pragma once
 
 #include <span>
@@ -23,7 +22,7 @@ struct Probit {
   static GaussianOrFallback to_x(const Gaussian& x, const Gaussian& y);
   static GaussianOrFallback to_y(const Gaussian& x, const Gaussian& y);
 
-  // P(y > 0) given what is known of x.
+  // P(y > 0) under the belief of x.
   static double probability(const Gaussian& x);
   static double log_density(double x, double y);
   static double log_integral(const Gaussian& x, const Gaussian& y);

@@ -22,7 +22,7 @@ double log_shape(double u, Parameters p) {
   return -0.5 * (p.degrees + 1) * (r < kSquarable ? std::log1p(r * r) : 2 * std::log(r));
 }
 
-// A scale that is known, or a log variance of this standard deviation about that of the scale.
+// A known scale, or a log variance with this standard deviation around that of the scale.
 class StudentTArrivals {
  public:
   StudentTArrivals(const Gaussian& x, const Gaussian& y, Parameters p, double sd = 0)
@@ -47,7 +47,7 @@ class StudentTArrivals {
   static double variance(const Gaussian& g) { return g.is_point() ? 0 : g.variance(); }
   bool is_known() const { return !x_.is_uniform() && !y_.is_uniform() && sd_ < kInfinity; }
 
-  // The moments of u = y - x, or of the log variance, in units of what arrives.
+  // The moments of u = y - x, or of the log variance, in units of the arriving message.
   Tilted tilted(bool of_noise) const {
     const double width = std::sqrt(variance(u_)), near_zero[] = {width > 0 ? -u_.mean() / width : 0};
     const auto log_f = [&](double t, double s) {  // relative to the normaliser of the scale
@@ -61,7 +61,7 @@ class StudentTArrivals {
     return tilt_first([&](const double* t) { return log_f(t[0], t[1]); }, 2, hints);
   }
 
-  // The message to u, for the end that hears of it.
+  // The message to u, converted for one end.
   GaussianOrFallback to_difference(const Gaussian& target, const Gaussian& other) const {
     if (target.is_point()) return {};
     if (is_known()) return u_.is_proper() ? tilted_message(tilted(false), u_) : GaussianOrFallback();
@@ -70,7 +70,7 @@ class StudentTArrivals {
     return GaussianOrFallback(Gaussian::from_moments(0, scale * scale * p_.degrees / (p_.degrees - 2)));
   }
 
-  // known + sign u, u's message being given.
+  // known + sign u, given u's message.
   static GaussianOrFallback moved(const Gaussian& known, const GaussianOrFallback& u, double sign) {
     if (!is_valid(u) || u.is_uniform()) return u;
     const auto of = [&](const Gaussian& m) {

@@ -16,12 +16,12 @@ namespace dma {
 
 namespace {
 
-// Sums of products of weights are formed in doubles, the largest weight of each message being 1. What comes out below
-// kSmallest may have lost terms to underflow, or all of it; it is formed again in wide numbers, so that 0 is a true
-// zero. Above it, what is lost of 2^32 terms is less than 1e-20 of the sum.
+// Sums of products of weights are computed in doubles, the largest weight of each message being 1. A result below
+// kSmallest may have lost terms to underflow; it is recomputed in wide numbers, so that 0 is a true zero. Above it,
+// 2^32 lost terms are less than 1e-20 of the sum.
 constexpr double kSmallest = 1e-290;
 
-// Working memory that is kept: after the first messages of a thread nothing is allocated.
+// Working memory reused by later calls: after the first messages of a thread nothing is allocated.
 template <class Number>
 struct TableMemory {
   std::vector<Number> weights, sums;
@@ -36,8 +36,8 @@ TableMemory<Number>& table_memory() {
 void put_weight(double log, double& out) { out = std::exp(log); }
 void put_weight(double log, WideNumber& out) { out = WideNumber::from_log(log); }
 
-// The weights of a message from its logarithms, the largest being 1. Returns the log of their sum, -inf where all is
-// forbidden.
+// The weights of a message from its logarithms, scaled to a maximum of 1. Returns the log of their sum, -inf if
+// everything is forbidden.
 template <class Component, class Number>
 double weigh(std::span<const Component> message, Number* out) {
   thread_local std::vector<double> logs;
@@ -49,7 +49,7 @@ double weigh(std::span<const Component> message, Number* out) {
   return log_sum_exp(logs) - (largest == -kInfinity ? 0 : largest);
 }
 
-// Calls visit(combination of the parents, its row of the table), memory.at being the combination.
+// Calls visit(combination of the parents, its row of the table); memory.at is the combination.
 template <class Number, class Visit>
 void for_each_row(Table::Parameters p, TableMemory<Number>& memory, const Visit& visit) {
   const std::size_t parents = p.parents(), child = p.child();
@@ -74,7 +74,7 @@ Number product_of_all_but(std::size_t own, const TableMemory<Number>& memory) {
   return product;
 }
 
-// sum over k of P(k | a) m(k), the weights m of the child standing behind those of the parents.
+// sum over k of P(k | a) m(k); the weights m of the child follow those of the parents.
 template <class Number>
 Number sum_over_child(const double* row, std::size_t child, const TableMemory<Number>& memory) {
   const Number* const weights = memory.weights.data() + memory.weights.size() - child;
@@ -90,7 +90,7 @@ void weigh_all(std::span<const Component> message, Table::Parameters p, Number* 
     (void)weigh(message.subspan(first, p.categories(j)), out + first);
 }
 
-// The logs of sums that sum(memory, wanted) leaves in memory.sums, for those that are wanted.
+// The logs of sums that sum(memory, wanted) writes to memory.sums, for wanted entries.
 template <class Sum>
 std::span<const double> logs_of(const Sum& sum) {
   thread_local std::vector<double> logs;
@@ -107,7 +107,7 @@ std::span<const double> logs_of(const Sum& sum) {
   return logs;
 }
 
-// The logs, the largest being 0. Where nothing is possible the message is not a number, which the engine refuses and
+// Writes the logs, shifted to a maximum of 0. If nothing is possible the message is NaN, which the engine refuses and
 // counts.
 void put_into_components(std::span<const double> logs, std::span<CategoricalComponent> out) {
   const double largest = std::ranges::max(logs);
@@ -213,7 +213,7 @@ std::vector<double> Potential::prepare(std::span<const double> given, const Port
   if (std::ranges::max(given) == 0) fail("all weights are 0; at least one combination must be possible");
   std::vector<double> prepared = {static_cast<double>(variables.size())};
   prepared.insert(prepared.end(), variables.begin(), variables.end());
-  prepared.push_back(1);  // a child of one category
+  prepared.push_back(1);  // a child with one category
   prepared.insert(prepared.end(), given.begin(), given.end());
   return prepared;
 }

@@ -1,11 +1,11 @@
-// P(child | parents) of categorical variables, by enumeration: exact. The numbers stand in the order of a loop over the
-// first parent, within it over the second, ..., and innermost over the child.
+// P(child | parents) of categorical variables, by enumeration: exact. The numbers are in the order of nested loops over
+// the first parent, the second, ..., and innermost the child.
 //
-//   to child(k)       sum over a of  P(k | a) prod_j m_j(a_j)
-//   to parent i(a_i)  sum over the other a and k of  P(k | a) m_child(k) prod_{j != i} m_j(a_j)
+//  to child(k)       sum over a of  P(k | a) prod_j m_j(a_j)
+//  to parent i(a_i)  sum over the other a and k of  P(k | a) m_child(k) prod_{j != i} m_j(a_j)
 //
-// Cost: the size of the table times the number of parents. What no combination allows is sent as forbidden, not as
-// small.
+// Cost: the size of the table times the number of parents. A value that no combination allows is sent as forbidden, not
+// as improbable.
 #pragma once
 
 #include <span>
@@ -16,11 +16,11 @@
 
 namespace dma {
 
-// Numbers for that many categories, none negative, with sum 1; otherwise an Error.
+// Checks numbers for that many categories: none negative, sum 1; otherwise an Error.
 void check_probabilities(std::span<const double> numbers, std::size_t categories);
 
 struct Table {
-  // As prepared: the number of parents, the categories of each and of the child, the probabilities.
+  // The prepared list: the number of parents, the categories of each and of the child, the probabilities.
   struct Parameters {
     std::span<const double> numbers;
     static Parameters bind(const ParameterRow& row) { return {row.terms(0)}; }
@@ -43,8 +43,8 @@ struct Table {
   static double log_integral(Components arrivals, Parameters p);
 };
 
-// A weight for every combination of categorical variables, which need not sum to anything: the factors of an Ising or a
-// Potts model. Its messages are those of a table without a child.
+// A weight for every combination of categorical variables, with any sum: the factors of an Ising or a Potts model. Its
+// messages are those of a table without a child.
 struct Potential {
   static std::vector<double> prepare(std::span<const double> given, const PortComponents& components);
   static void to_variables(Table::Message variables, Table::Parameters p, std::span<CategoricalComponent> out);

@@ -1,6 +1,6 @@
-// Durations: y ~ Weibull(shape k, scale exp(x)), of density (k / y) h exp(-h) with h = (y / exp(x))^k. What has not
-// ended when the watch ends, at y, is censored: its density is the probability exp(-h) of lasting longer. With shape 1
-// it is the exponential distribution of mean exp(x).
+// Durations: y ~ Weibull(shape k, scale exp(x)), with density (k / y) h exp(-h), h = (y / exp(x))^k. A duration that
+// had not ended when observation ended, at y, is censored: its density is the survival probability exp(-h). With shape
+// 1 it is the exponential distribution of mean exp(x).
 #pragma once
 
 #include <span>

@@ -8,9 +8,10 @@ namespace dma {
 
 namespace {
 
-// Closed form for windows at least this wide and no farther out: the cancellation there costs three digits at most.
+// The closed form is used for windows at least this wide and no farther out: cancellation then costs three digits at
+// most.
 constexpr double kWide = 1, kNear = 4;
-// exp(-40) of the density at the nearer end is left out.
+// The density below exp(-40) of that at the nearer end is neglected.
 constexpr double kDecay = 40;
 constexpr int kPanels = 4;
 
@@ -34,7 +35,7 @@ Tilted cut(double a, double width) {
       mass += fraction, first += fraction * p.x, second += fraction * p.x * p.x;
     }
   const double off = first / mass, mean = a + off,
-               variance = second / mass - off * off;  // off is of the size of the spread
+               variance = second / mass - off * off;  // the offset is of the size of the spread
   return {.found = variance > 0,
           .log_mass = std::log(mass * normal::kInverseSqrtTwoPi) - 0.5 * a * a,
           .mean = mean,
@@ -43,7 +44,7 @@ Tilted cut(double a, double width) {
 }
 
 Tilted tilted(const Gaussian& x, double margin) {
-  // The side on which the window lies counts as positive.
+  // Reflected so that the window lies on the positive side.
   const double root = std::sqrt(x.rho), centre = std::abs(x.tau / root), half = margin * root;
   Tilted result = cut(centre - half, 2 * half);
   if (x.tau > 0) result.mean = -result.mean, result.tau = -result.tau;

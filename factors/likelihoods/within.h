@@ -1,11 +1,11 @@
-// A draw: f(x) = 1 if |x| <= margin, 0 otherwise, for a difference that was too small to see. EP message (method "ep"):
-// with the arriving x ~ N(m, v), a = (-margin - m) / sqrt(v), b = (margin - m) / sqrt(v) and Z = Phi(b) - Phi(a), the
-// Gaussian cut on both sides has, in units of sqrt(v) from m,
+// A draw in a game: f(x) = 1 if |x| <= margin, 0 otherwise, for a difference x. EP message (method "ep"): with the
+// arriving x ~ N(m, v), a = (-margin - m) / sqrt(v), b = (margin - m) / sqrt(v) and Z = Phi(b) - Phi(a), the Gaussian
+// cut on both sides has, in units of sqrt(v) from m,
 //
 //   mean (phi(a) - phi(b)) / Z        variance 1 - mean^2 - (b phi(b) - a phi(a)) / Z
 //
-// always narrower than what arrives, so that the message is proper. Where the window is narrow or far out, those
-// differences cancel; the few remaining decades of the density are then integrated from its nearer end. Evidence: Z.
+// always narrower than N(m, v), so the message is proper. If the window is narrow or far out, those differences cancel;
+// the density is then integrated numerically from the window's nearer end. Evidence: Z.
 #pragma once
 
 #include "factors/authoring/tilted.h"

@@ -9,7 +9,7 @@ namespace dma {
 
 namespace {
 
-// For each value of what is seen, for each action: the utility times the probability of that value.
+// For each value of the observed variable and each action: the utility times the probability of that value.
 std::vector<std::vector<double>> weighted_utilities(const std::vector<double>& joint, std::size_t combinations,
                                                     const std::vector<double>& utility) {
   if (utility.empty() || utility.size() % combinations != 0)

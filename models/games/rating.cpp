@@ -19,9 +19,9 @@ namespace {
 
 constexpr Iteration kUntilTheGameSettles{.tolerance = 1e-8, .limit = 10000};
 constexpr const char* kNoPlayers = "rating: a team has no players; at least one is expected";
-constexpr std::size_t kMostForms = 1000;  // of games that are kept compiled
+constexpr std::size_t kMostForms = 1000;  // compiled forms of games in the cache
 
-// What makes the graph of a game: ranks from 0 without gaps, and who takes how large a part.
+// Key of a game's graph: ranks from 0 without gaps, and the players' fractions.
 std::vector<double> form_of(const Game& game) {
   std::vector<double> form, ranks;
   for (const Team& team : game.teams) ranks.push_back(team.rank);
@@ -34,7 +34,7 @@ std::vector<double> form_of(const Game& game) {
   return form;
 }
 
-// The same game of players 0, 1, 2, ...
+// The same game with players 0, 1, 2, ...
 Game renumbered(Game game) {
   std::uint32_t next = 0;
   for (Team& team : game.teams)
@@ -42,17 +42,17 @@ Game renumbered(Game game) {
   return game;
 }
 
-// Of players whose skills are ahead by this much together, with this variance and that of their performances.
+// Chances if the first side's skills are ahead by this much in sum, with this variance and that of the performances.
 Chances chances_of(double ahead, double variance, double noise, std::size_t players, const RatingOptions& options) {
   check_rating_options(options);
   const double drift = static_cast<double>(players) * options.drift_sd * options.drift_sd;
   const double margin = draw_margin(noise, options), sd = std::sqrt(variance + noise + drift);
   const auto below = [sd](double x) { return normal::distribution(x / sd); };
-  const double behind = -std::abs(ahead);  // in the lower tail a difference of two keeps its digits
+  const double behind = -std::abs(ahead);  // in the lower tail a difference of two probabilities keeps its digits
   return {below(ahead - margin), below(behind + margin) - below(behind - margin), below(-ahead - margin)};
 }
 
-// Of one game and those who play it.
+// Options for a single game of these players.
 RatingOptions without_drift(RatingOptions options, std::vector<Skill> players) {
   options.drift_sd = 0;
   options.priors = std::move(players);
@@ -156,13 +156,14 @@ Chances chances(const Season& season, std::span<const std::uint32_t> first, std:
   return chances_of(ahead, std::max(0.0, variance), noise, all.size(), options);
 }
 
-// With A the differences of neighbouring teams, B the variances of performances and S those of skills,
+// With A the differences of adjacent teams, B the variances of performances and S those of skills,
 //   q = sqrt(|A'BA| / |A'(B + S)A|) exp(-1/2 (A'm)' (A'(B + S)A)^-1 A'm)
 double match_quality(const std::vector<std::vector<Skill>>& teams, const RatingOptions& options) {
   check_rating_options(options);
   if (teams.size() < 2)
     fail("rating: the quality of a match of {} teams is asked for; two or more are expected", teams.size());
-  std::vector<double> mean, known, all;  // of each team: its skill, its noise, and that of its skills as well
+  // by team: its mean skill, its noise variance, and that plus the variance of its skills
+  std::vector<double> mean, known, all;
   for (const std::vector<Skill>& team : teams) {
     mean.push_back(0), known.push_back(0), all.push_back(0);
     if (team.empty()) fail(kNoPlayers);
@@ -171,7 +172,7 @@ double match_quality(const std::vector<std::vector<Skill>>& teams, const RatingO
       mean.back() += skill.mean, known.back() += noise, all.back() += noise + skill.sd * skill.sd;
     }
   }
-  // Neighbours share a team: the matrices have three diagonals, and are eliminated from the first row on.
+  // Adjacent teams only: the matrices are tridiagonal, and are eliminated from the first row on.
   double log_quality = 0, pivot_known = 0, pivot_all = 0, rest = 0;
   for (std::size_t i = 0; i + 1 < teams.size(); ++i) {
     const double by_known = i == 0 ? 0 : known[i] / pivot_known, by_all = i == 0 ? 0 : all[i] / pivot_all;

@@ -1,4 +1,4 @@
-// What games and options of a rating may be.
+// Checks of games and options of a rating.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -11,7 +11,7 @@ namespace dma {
 
 namespace {
 
-constexpr double kLargest = 1e100, kLeastSd = 1e-100;  // squares of them, and their quotients, stay in range
+constexpr double kLargest = 1e100, kLeastSd = 1e-100;  // their squares and quotients stay in range
 
 void check_number(const char* name, double value, bool is_right, const char* expected) {
   if (!is_right) fail("rating: {} is {}; {} is expected", name, value, expected);

@@ -11,11 +11,11 @@ namespace dma {
 
 namespace {
 
-// Where the elements of one player end and those of the next begin, a drift of this variance, in units of the prior's,
-// lets nothing through; the prior of elements that have none is as wide.
+// Variance, in units of the prior's, of the drift between the last element of one player and the first of the next: it
+// passes no information. The prior of elements without one is as wide.
 constexpr double kForgetsAll = 1e30;
 
-constexpr double kNoGap = 1e-9;  // between two games of one time, in units of it: a variance must be above 0
+constexpr double kNoGap = 1e-9;  // gap between two games at one time, in units of time: a variance must be above 0
 
 constexpr const char* kDrift = "drift";
 
@@ -34,7 +34,7 @@ double noise_of(const Team& team, const RatingOptions& options) {
 
 bool is_whole_player(const Team& team) { return team.players.size() == 1 && share_of(team, 0) == 1; }
 
-// The teams of a game by their numbers, the first first.
+// Teams by rank, the first place first.
 std::vector<std::size_t> by_rank(const Game& game) {
   std::vector<std::size_t> order(game.teams.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -44,9 +44,9 @@ std::vector<std::size_t> by_rank(const Game& game) {
 
 }  // namespace
 
-// The factors are there in the order of the data flow. The messages of a chain are functions of those that others send
-// to the skills, so that nothing has changed where those have not: each skill has one message of every other factor, at
-// a constant place.
+// Factors are visited in the order of the data flow. A chain's messages depend only on the messages from other factors
+// to its skills, so chains whose inputs did not change are skipped: each skill has one message from every other factor,
+// at a constant place.
 Scheduler season_sweeps(Iteration iteration) {
   const auto make = [iteration](const Flow& flow) {
     Schedule schedule{"season_sweeps", {}, Schedule::Order::repeated, iteration};
@@ -146,13 +146,13 @@ void RatingGraph::add_teams(std::span<const Game> games) {
                  {{"coefficients", plate.shares}});
 }
 
-// Between neighbours in the order of ranks: who of them is ahead, or that it is nobody.
+// Compares adjacent teams in the order of ranks: one of them is ahead, or neither.
 void RatingGraph::add_results(std::span<const Game> games, const RatingOptions& options) {
   struct Results {
     std::vector<std::uint32_t> ahead, behind;
     std::vector<double> margins;
   };
-  std::map<std::array<bool, 3>, Results> plates;  // is_sum of both, is_draw
+  std::map<std::array<bool, 3>, Results> plates;  // {first is a sum, second is a sum, is a draw}
   std::size_t first = 0;
   for (const Game& game : games) {
     const auto order = by_rank(game);

@@ -1,4 +1,4 @@
-// The graph of some games; see rating.h, which solves it.
+// The graph of a set of games; rating.h solves it.
 #pragma once
 
 #include <span>
@@ -10,51 +10,51 @@
 
 namespace dma {
 
-// An Error unless these numbers can be options of a rating, or skills.
+// Throws an Error for invalid options or skills.
 void check_rating_options(const RatingOptions& options);
 void check_skills(std::span<const Skill> skills);
-// An Error unless it is a game of that many players. `number` counts from 1.
+// Throws an Error unless the game is valid for that many players. `number` counts from 1.
 void check_game(const Game& game, std::size_t number, std::size_t players, const RatingOptions& options);
 
-// An Error unless all have a time, none before the one before it, or none has. `number` is that of the first.
+// Throws an Error unless all games have a time, in ascending order, or none has. `number` is that of the first.
 void check_times(std::span<const Game> games, std::size_t number = 1);
 
-// Of a player's performances around the skill.
+// Variance of a player's performances around the skill.
 double performance_variance(const Skill& skill, const RatingOptions& options);
 
-// Half the width of the window of differences that end in a draw, if performances have together this variance.
+// Half the width of the window of differences that are draws, if the performances together have this variance.
 double draw_margin(double variance, const RatingOptions& options);
 
-// Sweeps over a RatingGraph, in which the drift of skills is walked along, game after game, up and down.
+// Sweeps over a RatingGraph that follow the drift of skills game by game, forwards and backwards.
 Scheduler season_sweeps(Iteration iteration);
 
 struct RatingGraph {
-  // Of games that were checked.
+  // The games must have been checked.
   RatingGraph(std::span<const Game> games, std::size_t players, const RatingOptions& options);
 
   struct Appearance {
     std::size_t game;
     std::uint32_t player;
-    std::uint32_t skill, performance;  // their elements
+    std::uint32_t skill, performance;  // element indices
   };
   Graph graph;
-  // One element for each player, or one for each of their games if skills drift: player after player, game after game.
+  // One element per player, or one per player and game if skills drift: player by player, game by game.
   VariableId skill{};
   FactorId prior{};
-  std::vector<Appearance> appearances;  // game after game, team after team
+  std::vector<Appearance> appearances;  // game by game, team by team
 
  private:
   void add_skills(std::span<const Game> games, std::size_t players, const RatingOptions& options);
   void add_teams(std::span<const Game> games);
   void add_results(std::span<const Game> games, const RatingOptions& options);
 
-  // Where a team's performance is: that of its one player, or a sum.
+  // Location of a team's performance: that of its only player, or a sum.
   struct Performance {
     bool is_sum;
     std::uint32_t element;
   };
   VariableId performance_{}, sums_{};
-  std::vector<Performance> teams_;  // game after game
+  std::vector<Performance> teams_;  // game by game
 };
 
 }  // namespace dma

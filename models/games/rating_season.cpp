@@ -1,4 +1,4 @@
-// All games at once: rate_season.
+// rate_season: all games at once.
 #include <Eigen/Core>
 #include <algorithm>
 #include <numeric>
@@ -23,18 +23,18 @@ struct Season::Solved {
   Plan plan;
   State state;
   Report report;
-  std::vector<std::optional<std::uint32_t>> last;  // of each player's elements
+  std::vector<std::optional<std::uint32_t>> last;  // last element of each player
 };
 
 namespace {
 
 constexpr Iteration kUntilTheSeasonSettles{.tolerance = 1e-8, .limit = 10000};
-// What elimination cannot settle is near the end of what a double can hold: there rounding alone moves messages by
-// up to 1e-7.
+// Graphs that elimination cannot settle have numbers near the limits of a double: rounding then moves messages by up to
+// 1e-7.
 constexpr Iteration kUntilRounding{.tolerance = 1e-6, .limit = 10000};
-constexpr double kMostJointWork = 3e8;  // half a minute at most, of one core
+constexpr double kMostJointWork = 3e8;  // half a minute at most, on one core
 
-// Products of numbers in one factorisation, about: what elimination leaves is a dense block of the players.
+// Approximate number of multiplications in one factorisation: elimination ends with a dense block of the players.
 double joint_work(std::span<const Game> games, std::size_t players, const RatingOptions& options) {
   const double width = static_cast<double>(players);
   double appearances = 0;
@@ -48,7 +48,7 @@ double total_share(const Team& team) {
                              : std::accumulate(team.shares.begin(), team.shares.end(), 0.0);
 }
 
-// Whether all teams of each game are equally strong if all skills are equal: their common mean then has no part in it.
+// True if all teams of each game are equally strong for equal skills: their common mean then cancels.
 bool are_balanced(std::span<const Game> games) {
   return std::ranges::all_of(games, [](const Game& game) {
     return std::ranges::all_of(game.teams,
@@ -91,7 +91,7 @@ Season rate_season(std::span<const Game> games, std::size_t players, const Ratin
   Season season{
       options.priors.empty() ? std::vector<Skill>(players, {options.mean, options.sd}) : options.priors, {}, {}, {}};
   if (games.empty()) return season;
-  // A mean that is large beside the standard deviations costs digits.
+  // A mean much larger than the standard deviations costs digits.
   RatingOptions around = options;
   if (are_balanced(games)) {
     around.mean = 0;

@@ -17,8 +17,7 @@ using namespace network_file;
 
 class Bif {
  public:
-  // A row `default` stands for any number of rows: beyond what the file could state itself, tables have a limit
-  // together.
+  // A `default` row can stand for any number of rows, so the tables together have a limit.
   explicit Bif(std::string_view text)
       : tokens_(text, "{}()[]|,;"), most_numbers_(std::max<double>(1u << 24, static_cast<double>(text.size()))) {}
 
@@ -137,7 +136,7 @@ class Bif {
     std::size_t rows;
     std::vector<double> numbers;
     std::vector<std::size_t> lines;  // 0: not given
-    std::vector<double> others;      // of the rows that are not given
+    std::vector<double> others;  // the default for rows that are not given
     std::size_t others_line;
   };
 

@@ -14,7 +14,7 @@ namespace dma {
 
 namespace {
 
-// The objects and lists that are open where the parser stands.
+// The open objects and lists at the parser's position.
 class OpenPlaces {
  public:
   void hear(JsonEvent event, const std::string& key) {

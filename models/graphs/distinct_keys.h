@@ -1,4 +1,4 @@
-// JSON in which no object says the same key twice: of two values the parser would keep the last without a word.
+// Reads JSON and refuses an object with a repeated key, of which the parser would silently keep the last.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace dma {
 
-// As a part of a JSON pointer.
+// Escapes a key for a JSON pointer.
 std::string escaped_key(const std::string& key);
 
-// An Error with the JSON pointer of a key that its object has twice, or the line of what is no JSON.
+// Throws an Error with the JSON pointer of a repeated key, or the line of a syntax error.
 Json parse_graph_json(std::string_view text);
 
 }  // namespace dma

@@ -11,7 +11,7 @@ VariableId result_in(Graph& g, const Destination& result, std::size_t size, std:
   return result.variable ? *result.variable : g.variable(result.name, size, family);
 }
 
-// The slots that the inputs of a factor yet to be added agree on.
+// The number of slots that the inputs of a new factor agree on.
 std::uint32_t plate_of(const Graph& g, std::string_view kind, std::initializer_list<Connection> inputs) {
   Graph::Factor factor;
   factor.kind = kind;

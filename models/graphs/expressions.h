@@ -3,10 +3,10 @@
 //
 //   auto w = gaussian_prior(g, g.variable("w", 3), 0.0, 1.0);
 //   auto z = sum(g, product(g, w, x));
-//   gaussian_noise(g, z, 0.04, y);                              // into a variable that is there already
+//   gaussian_noise(g, z, 0.04, y);                              // into an existing variable
 //
-// The last argument is optional and says where the result goes. Everything else (named ports, methods, several outputs)
-// is said with Graph::factor, of which these are short forms; compile() checks both alike.
+// The last argument, the destination of the result, is optional. These are short forms of Graph::factor, which also
+// takes named ports, methods and several outputs; compile() checks both alike.
 #pragma once
 
 #include <initializer_list>
@@ -19,7 +19,7 @@
 
 namespace dma {
 
-// Where a result goes: into a new variable with a number or a name, or into one that is there already.
+// Destination of a result: a new variable with a number or a name, or an existing one.
 struct Destination {
   Destination() = default;
   Destination(const char* new_name) : name(new_name) {}           // NOLINT: product(g, w, x, "p")
@@ -29,12 +29,12 @@ struct Destination {
   std::optional<VariableId> variable;
 };
 
-// A factor of any kind whose last port is its one output: `apply(g, "softplus", {x})`. A new result has one element for
-// each slot of the plate that the inputs agree on (row(a) and column(b): rows x columns), and the inputs' family.
+// A factor of any kind whose last port is its only output: `apply(g, "softplus", {x})`. A new result has one element
+// per slot of the plate that the inputs agree on (row(a) and column(b): rows x columns), and the inputs' family.
 VariableId apply(Graph& g, std::string_view kind, std::initializer_list<Connection> inputs,
                  ParameterList parameters = {}, const Destination& result = {});
 
-// x itself, now with the prior N(mean, variance).
+// Returns x, now with the prior N(mean, variance).
 VariableId gaussian_prior(Graph& g, VariableId x, ParameterValue mean, ParameterValue variance);
 // N(x, variance).
 VariableId gaussian_noise(Graph& g, const Connection& x, ParameterValue variance, const Destination& result = {});
@@ -52,12 +52,12 @@ VariableId leaky_relu(Graph& g, const Connection& x, ParameterValue slope, const
 
 // The sum of all elements of x.
 VariableId sum(Graph& g, VariableId x, const Destination& result = {});
-// The sums of the rows of x, which holds `rows` of them one after the other.
+// The sums of the rows of x, which holds `rows` rows one after the other.
 VariableId sum_rows(Graph& g, VariableId x, std::size_t rows, const Destination& result = {});
-// A x + b: the numbers of the matrix row after row, and b one number or one for each row.
+// A x + b: the matrix row by row, and b as one number or one per row.
 VariableId linear(Graph& g, VariableId x, const std::vector<double>& a, ParameterValue b = 0.0,
                   const Destination& result = {});
-// The matrix w, row after row, times the vector x: size of w / size of x elements.
+// The matrix w, row by row, times the vector x; the result has size of w / size of x elements.
 VariableId matrix_product(Graph& g, VariableId w, VariableId x, const Destination& result = {});
 
 }  // namespace dma

@@ -113,7 +113,8 @@ class G2o {
     if (tag->has_offset()) take_from_sensor(graph_.edges.back());
   }
 
-  // Of a point as a sensor (R, t) in the frame of the pose sees it, z with information W: R z + t with R W R'.
+  // Transforms z, a point in the frame of a sensor (R, t), with information W, to the frame of the pose: R z + t with R
+  // W R'.
   void take_from_sensor(PoseGraph::Edge& edge) const {
     const auto found = offsets_.find(words_[3]);
     if (found == offsets_.end())
@@ -136,7 +137,7 @@ class G2o {
     return value;
   }
 
-  // The place of the vertex of that number.
+  // Index of the vertex with that number.
   std::uint32_t vertex(std::size_t word) {
     std::uint64_t id = 0;
     const std::string_view text = words_[word];
@@ -181,7 +182,7 @@ class G2o {
       const auto n = static_cast<Eigen::Index>(size);
       return Eigen::MatrixXd(Eigen::Map<const Eigen::MatrixXd>(matrix.data(), n, n)).llt().info() == Eigen::Success;
     };
-    if (tag.name == "EDGE2") {  // TORO's order: xx, xy, yy, aa, xa, ya; some files have that of the others
+    if (tag.name == "EDGE2") {  // TORO's order: xx, xy, yy, aa, xa, ya; some files use the others' order
       const std::vector<double> by_rows =
           std::exchange(upper, {upper[0], upper[1], upper[4], upper[2], upper[5], upper[3]});
       if (std::vector<double> matrix = full(); is_definite(matrix)) return matrix;
@@ -192,7 +193,7 @@ class G2o {
          words_[2]);
   }
 
-  // Along edges from the vertices that have a place, or else from the first: fewest edges first.
+  // Places vertices breadth-first along edges, from those that have a place, or else from the first.
   void place_vertices() {
     std::vector<std::vector<std::uint32_t>> edges_at(graph_.vertices.size());
     const std::size_t of_point = graph_.is_3d ? 3 : 2;
@@ -230,7 +231,7 @@ class G2o {
         fail("vertex {} has no place, and no edges lead to it from one that has; add a VERTEX line for it", v.id);
   }
 
-  // A pose by what is measured from it, or from the other to it.
+  // The pose at the other end of a measurement, forwards or backwards.
   template <int n>
   static std::vector<double> moved(const std::vector<double>& at, const std::vector<double>& by, bool is_forward) {
     using T = Turn<n>;
@@ -248,7 +249,7 @@ class G2o {
 
   PoseGraph graph_;
   std::map<std::uint64_t, std::uint32_t> place_of_;
-  std::map<std::string, std::vector<double>, std::less<>> offsets_;  // of sensors, as a pose3
+  std::map<std::string, std::vector<double>, std::less<>> offsets_;  // poses of sensors
   std::vector<std::string_view> words_;
   std::size_t line_ = 0, first_pose_line_ = 0;
 };

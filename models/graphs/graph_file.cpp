@@ -23,7 +23,7 @@ constexpr std::pair<Reach, std::string_view> kReaches[] = {
     {Reach::gather, "gather"},       {Reach::shift, "shift"},
     {Reach::given, "given"}};
 
-// A value and where it stands, so that every complaint can say it.
+// A value and its location, for error messages.
 class Node {
  public:
   Node(const Json& json, std::string pointer) : json_(&json), pointer_(std::move(pointer)) {}
@@ -44,7 +44,7 @@ class Node {
   Node at(std::size_t i) const { return {(*json_)[i], fmt::format("{}/{}", pointer_, i)}; }
   bool has(const std::string& key) const { return json_->contains(key); }
 
-  // An object that holds no other keys than these.
+  // Checks for an object without other keys than these.
   const Node& object(std::initializer_list<std::string> keys) const {
     if (!json_->is_object()) refuse_type("an object");
     for (const auto& [key, value] : json_->items())
@@ -79,7 +79,7 @@ class Node {
     if (!json_->is_boolean()) refuse_type("true or false");
     return json_->get<bool>();
   }
-  // Everything that the graph itself refuses is said with the place.
+  // Adds the location to errors of the graph.
   template <class Work>
   auto checked(const Work& work) const {
     try {
@@ -94,7 +94,7 @@ class Node {
   std::string pointer_;
 };
 
-// An element is a number, the name of a category or null, or a list of numbers where it has several.
+// An element is a number, the name of a category or null, or a list of numbers if it has several components.
 std::vector<std::optional<double>> observed_values(const Node& node, const Graph& graph, VariableId id) {
   const auto one = [&](const Node& value) -> std::optional<double> {
     if (value.json().is_null()) return std::nullopt;

@@ -1,4 +1,4 @@
-// A factor graph and what is observed in it as JSON that people read and write.
+// A factor graph and its observations as JSON that people read and write.
 //
 //   {
 //     "variables": {
@@ -16,7 +16,7 @@
 //     "schedule": "flooding", "method": "ep"
 //   }
 //
-// Parameters that are not known, integrated over by the joint solver (engine/joint/hyper.h):
+// Unknown parameters, which the joint solver integrates out (engine/joint/hyper.h):
 //
 //     "hypers": {"tau": {"prior": {"half_cauchy": 5},
 //                        "of": [{"factor": "effects", "parameter": "variance", "power": 2}]},
@@ -24,15 +24,15 @@
 //                           "mean": [0, 0]}}
 //
 // The second is learn_covariance (vectors.h): the factors of the rows, with the "mean" of a prior, or the "gains" of
-// noise, row after row. Its prior is that of the standard deviations.
+// noise, row by row. Its prior is that of the standard deviations.
 //
-// A variable may have a "start", as many numbers as it would have if observed: where the joint solver begins.
+// A variable may have a "start", with as many numbers as an observation: the joint solver's starting values.
 //
 // A connection is the name of a variable, or an object with "variable" and, if wanted, "port" and "reach": identical,
 // row, column, all_to_one, gather (with "table"), shift (with "lag"), given (a table that is data, of so many
 // "entries"; see graph_model.h). A factor may have a "name", a "method" and a "damping" of its own, and count only
-// "when": {"effective": "yes"} (engine/gates/gates.h); a variable may be "shared"; "description" is free text. BIF and
-// UAI files are read as well (network_files.h), and g2o files of poses (poses.h).
+// "when": {"effective": "yes"} (engine/gates/gates.h); a variable may be "shared"; "description" is free text. Files in
+// the formats BIF and UAI (discrete_files.h) and g2o files of poses (poses.h) are read as well.
 #pragma once
 
 #include <optional>
@@ -53,7 +53,7 @@ namespace dma {
 struct GivenText {
   std::string variable, value;
 };
-// Their variables, for those who ask many times.
+// Their variables, as a set for repeated look-ups.
 std::unordered_set<std::string_view> variables_of(std::span<const GivenText> given);
 
 struct GraphFile {
@@ -70,26 +70,26 @@ struct GraphFile {
   std::string description;
   Graph graph;
   std::vector<Observation> observations;
-  std::vector<Observation> starts = {};  // where the joint solver begins
+  std::vector<Observation> starts = {};  // starting values of the joint solver
   std::vector<Hyper> hypers = {};
   std::vector<Covariance> covariances = {};
-  std::string schedule, method;  // empty: not said
-  std::vector<std::string> places = {};  // where the factors stand: "line 12"; empty: as in JSON
+  std::string schedule, method;  // empty: not given
+  std::vector<std::string> places = {};  // location of each factor: "line 12"; empty: its JSON pointer
 
-  // Adds observations, or replaces them. The variables must be observed ones; an unknown name or category is an Error
-  // that offers the nearest one.
+  // Adds observations, or replaces them. The variables must be observed; an unknown name or category is an Error that
+  // suggests the nearest one.
   void observe(std::span<const GivenText> given);
-  // Both of them, for compile(graph, joint(options), ...).
+  // Adds both hypers and covariances, for compile(graph, joint(options), ...).
   void add_hypers(JointOptions& options) const;
-  // Gives a state of this graph everything that is observed, and one of joint() its starts.
+  // Sets all observations in a state of this graph, and the starts for joint().
   void observe(State& state) const;
 };
 
-// Variables that are given a value are observed. An Error says where in the file, as a JSON pointer or a line:
+// Variables with a value are observed. An Error gives the location in the file, as a JSON pointer or a line:
 // "/factors/2/connects/0: ...".
 GraphFile parse_graph(std::string_view text, std::span<const GivenText> given = {});
-// A complaint about the graph, as compile() and run() make them, with the place in the file of the first factor or
-// variable it names: "/factors/2: factor 'sum2' (sum): ...".
+// An error message of compile() or run(), prefixed with the location in the file of the first factor or variable it
+// names: "/factors/2: factor 'sum2' (sum): ...".
 std::string located(const GraphFile& file, const std::string& complaint);
 // The text that parse_graph reads as the same graph, digit by digit.
 std::string graph_text(const GraphFile& file);

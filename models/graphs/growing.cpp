@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kRefused = static_cast<std::size_t>(-1);
 
-// Everything of a graph that a plan depends on, but for names and the numbers of parameters.
+// Everything that a plan depends on, except names and parameter values.
 std::string shape_of(const Graph& graph) {
   std::string shape;
   const auto add = [&](std::uint64_t number) { shape += std::to_string(number) + ' '; };
@@ -84,7 +84,7 @@ Belief GrowingGraph::belief(VariableId variable) const {
   return {v.name, family, is_met ? known_[variable.value].belief : std::vector<Natural>(v.size * family.components())};
 }
 
-// Every number of the boundary is one of a variable that has its prior; a point gives the step from where it was.
+// Adds the boundary: every number is one of a variable with its prior; a point gives the step from its last value.
 void GrowingGraph::add_boundary(Graph& to, std::span<const VariableId> local) const {
   if (boundary_.variables.empty()) return;
   const VariableId all = to.variable("", boundary_.means.size());
@@ -134,7 +134,7 @@ GrowingGraph::Solved GrowingGraph::solve(Part& part, std::span<const std::uint32
   for (const std::uint32_t v : boundary_.variables) kept.push_back(local(v));
   for (const std::uint32_t v : variables) local_[v] = kNowhere;
   add_boundary(graph, kept);
-  // A plan of the same shape serves again, with other parameters.
+  // A plan of the same shape is reused, with new parameters.
   std::string shape = shape_of(graph);
   std::vector<std::vector<double>> parameters = parameters_of(graph);
   const auto compile_anew = [&] {
@@ -181,7 +181,7 @@ GrowingGraph::Solved GrowingGraph::solve(Part& part, std::span<const std::uint32
         set_start(state, VariableId{v}, first);
     }
     Report report = run(part.plan, state);
-    // What goes wrong is said with the names of now.
+    // Errors must use current names, so a failed window is recompiled with them.
     if (report.converged() || !is_same || is_again) return {std::move(state), std::move(report), std::move(variables)};
     compile_anew();
   }
@@ -225,7 +225,7 @@ Report GrowingGraph::update() {
   return found.report;
 }
 
-// What a function of something old computes goes along, such as a residual, if nothing came later that asks for it.
+// Deterministic functions of departing variables, such as residuals, leave with them, unless a later factor uses them.
 std::vector<std::uint32_t> GrowingGraph::leaving() const {
   std::vector<std::uint32_t> out;
   const auto is_out = [&](std::uint32_t v) { return std::ranges::find(out, v) != out.end(); };
@@ -234,7 +234,7 @@ std::vector<std::uint32_t> GrowingGraph::leaving() const {
   };
   Graph::Factor factor;
   PortEnds ends;
-  std::map<std::uint32_t, std::size_t> last;  // use of a variable
+  std::map<std::uint32_t, std::size_t> last;  // last use of a variable
   for (const std::uint32_t f : factors_) {
     graph_.read(f, factor);
     for (const Connection& c : factor.connections) {
@@ -274,7 +274,7 @@ void GrowingGraph::let_go() {
     (goes ? going : staying).push_back(f);
   }
   const Solved found = solve(leaving_, going);
-  if (!found.report.converged()) return;  // not determined by these alone
+  if (!found.report.converged()) return;  // not determined by these factors
   Boundary next;
   std::vector<VariableId> kept;
   for (std::uint32_t v = 0; v < found.variables.size(); ++v) {

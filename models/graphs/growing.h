@@ -1,7 +1,6 @@
-// A graph that grows step by step and is solved by joint() over its last steps: a filter with a fixed lag. What leaves
-// the window is integrated over, and stays as a Gaussian over what it was connected with. Appending a step costs as
-// much as the window is long, however many there have been; a window of the same shape as the last is not compiled
-// anew.
+// A graph that grows step by step, solved by joint() over a window of its last steps: a fixed-lag smoother. Variables
+// that leave the window are integrated out, which leaves a Gaussian over their neighbours. The cost of a step depends
+// on the length of the window only; a window of the same shape as the last is not recompiled.
 //
 //   GrowingGraph walk(standard_registry(), {.lag = 10});
 //   for (...) {
@@ -13,8 +12,8 @@
 //     walk.belief(x);
 //   }
 //
-// Linear Gaussian graphs are exact: beliefs in the window are those given everything so far. Others are linearised for
-// good where they leave it.
+// For linear Gaussian graphs, beliefs in the window are the exact posterior given everything so far. Other graphs are
+// linearised permanently when they leave it.
 #pragma once
 
 #include <span>
@@ -26,7 +25,7 @@
 namespace dma {
 
 struct GrowingOptions {
-  // A variable leaves so many updates after the one it came with.
+  // Number of updates after which a variable leaves.
   std::size_t lag = 10;
   JointOptions joint = {};
 };
@@ -35,38 +34,38 @@ class GrowingGraph {
  public:
   explicit GrowingGraph(Registry registry, GrowingOptions options = {});
 
-  // To be added to. A factor may connect variables of the window and observed ones; any other is an Error of update(),
-  // and so is one that counts only in some cases (gates.h). After the Error that factor is left out, and where all that
-  // is new does not compile, all of it; what was there is as before.
+  // The graph to add to. A factor may connect variables of the window and observed ones; any other factor, or one with
+  // a gate (gates.h), is an Error of update(). After such an Error that factor is dropped; if the new part does not
+  // compile, all of it is dropped. Earlier parts are unchanged.
   Graph& graph() { return graph_; }
-  // The value of an observed variable, before the update that it comes with; it keeps it.
+  // Sets the value of an observed variable, before the update that adds it; the value is permanent.
   void observe(VariableId variable, std::span<const double> values);
   void observe(VariableId variable, std::initializer_list<double> values) {
     observe(variable, std::span(values.begin(), values.size()));
   }
-  // Where the solver looks for a new variable first, as set_start of joint.h; 0 if nobody says.
+  // Starting value of the solver for a new variable, as set_start of joint.h; default 0.
   void start(VariableId variable, std::span<const double> values);
-  // Solves the window with everything added since the last time, and lets go of what is older than the lag. What
-  // nothing determines yet stays.
+  // Solves the window with everything added since the last update, and removes variables older than the lag.
+  // Undetermined variables stay.
   Report update();
-  // Given everything up to the last update, or to the one it left with.
+  // The belief given everything up to the last update, or up to the one at which the variable left.
   Belief belief(VariableId variable) const;
-  std::size_t compiled() const { return compiled_; }  // how often a window, or what left one, was
+  std::size_t compiled() const { return compiled_; }  // number of compilations of windows and departing parts
 
  private:
   struct Known {
     std::size_t step = 0;
     bool has_left = false;
-    std::vector<double> value = {};    // of an observed one
+    std::vector<double> value = {};  // of an observed variable
     std::vector<double> start = {};
     std::vector<Natural> belief = {};  // of all its components
   };
-  // What is left of variables that are gone: a Gaussian over these, or over steps from where they were.
+  // A Gaussian over the neighbours of removed variables, or over steps from their last values.
   struct Boundary {
     std::vector<std::uint32_t> variables;
     std::vector<double> means, covariance;
   };
-  // Some factors of the graph and the boundary, by themselves, as they were compiled last.
+  // Some factors of the graph and the boundary, as compiled last.
   struct Part {
     std::string shape;
     Plan plan;
@@ -75,7 +74,7 @@ class GrowingGraph {
   struct Solved {
     State state;
     Report report;
-    std::vector<std::uint32_t> variables;  // of the graph, by those of the part
+    std::vector<std::uint32_t> variables;  // of the graph, by index in the part
   };
 
   Solved solve(Part& part, std::span<const std::uint32_t> factors);
@@ -87,9 +86,9 @@ class GrowingGraph {
   GrowingOptions options_;
   Graph graph_;
   std::vector<Known> known_;            // by variable
-  std::vector<std::uint32_t> local_;    // by variable: its number in the part at hand; kNowhere between uses
+  std::vector<std::uint32_t> local_;  // by variable: its index in the current part; kNowhere between uses
   std::vector<std::uint32_t> factors_;  // of the window
-  std::vector<std::size_t> came_;       // by factor: the update it came with, or kRefused
+  std::vector<std::size_t> came_;  // by factor: the update that added it, or kRefused
   std::size_t steps_ = 0, met_ = 0, compiled_ = 0;
   Boundary boundary_;
   Part window_, leaving_;

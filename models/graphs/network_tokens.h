@@ -1,4 +1,4 @@
-// What the readers of network_files.h share: words and numbers with their lines, and the network that is made of them.
+// Shared code of the readers of discrete_files.h: words and numbers with their lines, and the graph made of them.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ struct Token {
   bool is_quoted = false, is_end = false;
 };
 
-// Words, numbers and marks. Comments of C and C++ are left out.
+// Words, numbers and marks. Comments of C and C++ are skipped.
 class Tokens {
  public:
   Tokens(std::string_view text, std::string_view marks) : text_(text), marks_(marks) { next(); }
@@ -113,22 +113,22 @@ class Tokens {
 
 struct NetworkVariable {
   std::string name;
-  std::vector<std::string> categories;  // names; of UAI none
+  std::vector<std::string> categories;  // names; empty for UAI
   std::uint32_t values = 0;
   std::size_t line = 0;
 };
 struct Function {
   std::vector<std::uint32_t> scope;  // parents, then the child
-  std::vector<double> numbers;       // the last of the scope innermost
+  std::vector<double> numbers;  // the last variable of the scope innermost
   std::size_t line = 0;
   bool is_conditional = true;  // P(child | parents), otherwise a potential
 };
 
-// How far from 1 the sum of a row of probabilities may be that was written with few digits; it is made 1.
+// Largest deviation from 1 of a row of rounded probabilities, which is then normalised.
 inline constexpr double kRowRounding = 2e-3;
 
-// Every variable that is given a value is observed; factors in the order of the functions. Conditional ones in a
-// directed cycle are refused.
+// Variables with a value are observed; factors are in the order of the functions. Conditional ones in a directed cycle
+// are refused.
 GraphFile graph_of(const std::vector<NetworkVariable>& variables, const std::vector<Function>& functions,
                    std::span<const GivenText> given);
 

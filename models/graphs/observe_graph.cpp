@@ -1,4 +1,4 @@
-// What is done with a graph that was read: its observations given to a state, complaints given their place.
+// Sets the observations of a graph that was read, and adds locations to error messages.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ void GraphFile::observe(std::span<const GivenText> given) {
 }
 
 std::string located(const GraphFile& file, const std::string& complaint) {
-  const std::size_t end = complaint.find("; did you mean");  // names behind it are offered, not complained of
+  const std::size_t end = complaint.find("; did you mean");  // names behind it are suggestions
   for (std::size_t open = complaint.find('\''); open < end; open = complaint.find('\'', open + 1)) {
     const std::size_t close = complaint.find('\'', open + 1);
     if (close == std::string::npos) break;
@@ -76,7 +76,7 @@ std::string located(const GraphFile& file, const std::string& complaint) {
     for (const Graph::Variable& variable : file.graph.variables())
       if (variable.name == name && file.places.empty())
         return fmt::format("/variables/{}: {}", escaped_key(name), complaint);
-    // Of a kind that nobody knows.
+    // An unknown kind.
     const auto& factors = file.graph.factors();
     const auto of_kind =
         std::ranges::find(factors, name, [](const Graph::Factor& factor) { return std::string(factor.kind); });

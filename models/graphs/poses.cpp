@@ -21,7 +21,7 @@ struct FamilySize {
 };
 constexpr std::array<FamilySize, 4> kFamilies = {{{"angle", 1}, {"rotation", 3}, {"pose2", 3}, {"pose3", 6}}};
 
-// The numbers of a point of that family; an Error for any other.
+// Number of components of a point of that family; an Error for any other family.
 std::size_t numbers_of(std::string_view who, const Graph& g, VariableId x, bool is_pose) {
   for (const auto& [name, numbers] : kFamilies)
     if (g[x].family == name && (!is_pose || name.starts_with("pose"))) return numbers;
@@ -44,7 +44,7 @@ VariableId measure(Graph& g, const std::string& what, std::vector<Connection> en
   return r;
 }
 
-// The first pose, where the file fixes none.
+// The first pose, if the file fixes none.
 std::vector<bool> fixed_in(const PoseGraph& graph) {
   std::vector<bool> out;
   for (const PoseGraph::Vertex& v : graph.vertices) out.push_back(v.is_fixed);
@@ -106,7 +106,7 @@ GraphFile PoseGraph::graph(const Loss& loss) const {
   file.schedule = "joint";
   const std::string family = is_3d ? "pose3" : "pose2";
   const std::vector<bool> is_fixed = fixed_in(*this);
-  std::vector<std::uint32_t> place(vertices.size());  // among those of its sort
+  std::vector<std::uint32_t> place(vertices.size());  // index among vertices of the same type
   std::array<GraphFile::Observation, 3> points{};     // free, fixed, landmarks
   std::array<std::uint32_t, 3> counts = {};
   for (std::size_t v = 0; v < vertices.size(); ++v) {
@@ -171,7 +171,7 @@ std::string PoseGraph::by_vertex(std::string text) const {
 
 void PoseGraph::move_to(const State& state) {
   const std::vector<bool> is_fixed = fixed_in(*this);
-  // What nothing determines stays where it is.
+  // Undetermined vertices stay.
   const auto move = [&](VariableId from, bool are_points) {
     std::optional<Belief> belief;
     std::size_t next = 0;

@@ -1,12 +1,12 @@
 // Measurements of angles, rotations and poses: variables of the families angle, rotation, pose2 and pose3, solved by
 // joint(). A pose2 is x, y and an angle; a pose3 is x, y, z and a rotation, written as its axis times its angle.
-// Beliefs are about steps: a position moves in the frame of the world, a rotation turns in that of the body.
+// Beliefs are over steps: a position moves in the frame of the world, a rotation turns in that of the body.
 //
 //   const VariableId x = g.variable("x", 3, "pose2");
 //   point_prior(g, gather(x, {0}), {0, 0, 0}, SpreadMatrix::covariance(...));
 //   between(g, gather(x, {0, 1}), gather(x, {1, 2}), {1, 0, 0.1, 1, 0, 0.2}, SpreadMatrix::precision(...));
 //
-// A connection may be of many points; what is measured, and the matrix, are then one for all, or one for each.
+// A connection may have many points; measurement and matrix are then shared, or given per point.
 #pragma once
 
 #include <string>
@@ -18,14 +18,14 @@
 
 namespace dma {
 
-// Each returns the variable of its residuals, which are as many numbers as are measured.
-// b as seen from a: log(measured^-1 a^-1 b) is noise.
+// Each function returns the variable of its residuals, one per measured number. b in the frame of a: log(measured^-1
+// a^-1 b) is noise.
 VariableId between(Graph& g, const Connection& a, const Connection& b, const std::vector<double>& measured,
                    const SpreadMatrix& matrix, const Loss& loss = {});
-// The step from `at` to x is noise, in the directions that beliefs have.
+// The step from `at` to x is noise, along the directions of the belief.
 VariableId point_prior(Graph& g, const Connection& x, const std::vector<double>& at, const SpreadMatrix& matrix,
                        const Loss& loss = {});
-// The distance from pose x to the point p, a Gaussian block of 2 or 3; its direction as an angle, or as azimuth and
+// The distance from pose x to the point p, a block of 2 or 3 numbers; its direction as an angle, or as azimuth and
 // elevation, in the frame of x.
 VariableId range(Graph& g, const Connection& x, const Connection& p, const std::vector<double>& measured,
                  const SpreadMatrix& matrix, const Loss& loss = {});
@@ -35,7 +35,7 @@ VariableId bearing(Graph& g, const Connection& x, const Connection& p, const std
 VariableId landmark(Graph& g, const Connection& x, const Connection& p, const std::vector<double>& measured,
                     const SpreadMatrix& matrix, const Loss& loss = {});
 
-// "cauchy", or "huber:1.5" with its width; nothing: none.
+// "cauchy", or "huber:1.5" with its width; empty: no loss.
 Loss parse_loss(const std::string& text);
 
 // A graph of poses as g2o and TORO write it: VERTEX_SE2, EDGE_SE2, VERTEX_SE3:QUAT, EDGE_SE3:QUAT and FIX; points by
@@ -44,11 +44,11 @@ Loss parse_loss(const std::string& text);
 struct PoseGraph {
   struct Vertex {
     std::uint64_t id;
-    std::vector<double> at;  // as a pose2, a pose3 or a point; empty until found
+    std::vector<double> at;  // as a pose2, a pose3 or a point; empty until placed
     bool is_fixed = false, is_point = false;
   };
   struct Edge {
-    std::uint32_t from, to;                     // places in `vertices`
+    std::uint32_t from, to;  // indices in `vertices`
     std::vector<double> measured, information;  // n numbers, and n x n
   };
   bool is_3d = false;
@@ -56,17 +56,17 @@ struct PoseGraph {
   std::vector<Edge> edges;
 
   // Variables "pose", of the poses that are not fixed, in their order, "fixed", and "point", two or three numbers each.
-  // The first pose is fixed where the file fixes none. The loss is that of loops: edges between poses that do not
-  // follow each other.
+  // If the file fixes no pose, the first one is fixed. The loss applies to loop closures: edges between poses that are
+  // not consecutive.
   GraphFile graph(const Loss& loss = {}) const;
-  // "vertex 7" for "pose[2]" and "vertex 9 x" for "point[0]", wherever a text names an element of that graph.
+  // Replaces element names of that graph in a text by vertices: "vertex 7" for "pose[2]", "vertex 9 x" for "point[0]".
   std::string by_vertex(std::string text) const;
-  // The vertices where a state of that graph has them; what nothing determines stays.
+  // Moves the vertices to their means in a state of that graph; undetermined ones stay.
   void move_to(const State& state);
 };
 
-bool is_g2o(std::string_view text);  // by how it begins
-// An Error says the line, what is there and what is expected. Vertices without a line are placed along the edges.
+bool is_g2o(std::string_view text);  // by its first words
+// An Error gives the line, the text found and what was expected. Vertices without a line are placed along the edges.
 PoseGraph parse_g2o(std::string_view text);
 std::string g2o_text(const PoseGraph& graph);
 

@@ -13,7 +13,7 @@ using namespace network_file;
 
 namespace {
 
-// Rows of sums near 1 are made to have the sum 1; the kind refuses others.
+// Normalises rows whose sum is near 1; the kind refuses others.
 std::vector<double> normalised(std::vector<double> numbers, std::size_t values) {
   for (auto row = numbers.begin(); row != numbers.end(); row += static_cast<std::ptrdiff_t>(values)) {
     const auto end = row + static_cast<std::ptrdiff_t>(values);
@@ -23,7 +23,7 @@ std::vector<double> normalised(std::vector<double> numbers, std::size_t values) 
   return numbers;
 }
 
-// Parents are followed from the child back to one that was met before.
+// Follows parents from the child until one repeats.
 void refuse_cycle(const std::vector<NetworkVariable>& variables, const std::vector<Function>& functions) {
   std::vector<const Function*> function_of(variables.size(), nullptr);  // by child
   for (const Function& f : functions)
@@ -32,7 +32,7 @@ void refuse_cycle(const std::vector<NetworkVariable>& variables, const std::vect
     return function_of[v] == nullptr ? std::span<const std::uint32_t>()
                                      : std::span(function_of[v]->scope).first(function_of[v]->scope.size() - 1);
   };
-  std::vector<std::uint8_t> met(variables.size());  // 1: on the way, 2: done
+  std::vector<std::uint8_t> met(variables.size());  // 1: on the path, 2: done
   std::vector<std::uint32_t> way;
   for (std::uint32_t root = 0; root < variables.size(); ++root) {
     if (met[root] != 0) continue;
@@ -48,7 +48,7 @@ void refuse_cycle(const std::vector<NetworkVariable>& variables, const std::vect
       }
       const std::uint32_t parent = parents(v)[next.back()++];
       if (met[parent] == 1) {
-        std::string cycle = variables[parent].name;  // the way goes from children to parents
+        std::string cycle = variables[parent].name;  // the path goes from children to parents
         for (auto at = way.end(); at-- != std::ranges::find(way, parent);) cycle += " -> " + variables[*at].name;
         fail("line {}: the network has a directed cycle: {}; remove one of these links", function_of[parent]->line,
              cycle);
@@ -92,7 +92,7 @@ GraphFile parse_uai(std::string_view text, std::span<const GivenText> given) {
   const Token kind = tokens.word("MARKOV or BAYES");
   if (kind.text != "MARKOV" && kind.text != "BAYES") tokens.refuse(kind, "MARKOV or BAYES");
   constexpr std::uint32_t kMost = 1u << 20;
-  // Lists grow with the file, whatever it announces.
+  // Lists grow with the file, not with the size that it announces.
   std::vector<NetworkVariable> variables;
   for (std::uint32_t left = tokens.count(1, kMost, "the number of variables"); left > 0; --left) {
     const std::size_t line = tokens.peek().line;

@@ -13,9 +13,9 @@ namespace dma {
 
 namespace {
 
-// Of a residual r ~ N(0, matrix): sum_j weights[k][j] r_j ~ N(0, variances[k]) independently, with weights[k][k] = 1.
-// Given a covariance, row k has the elements up to k, given a precision those from k on; either way the determinant of
-// the weights is 1.
+// Decorrelates a residual r ~ N(0, matrix): sum_j weights[k][j] r_j ~ N(0, variances[k]) independently, with
+// weights[k][k] = 1. For a covariance, row k has the elements up to k, for a precision those from k on; in both cases
+// the determinant of the weights is 1.
 struct BlockRows {
   std::size_t size;
   std::vector<double> weights, variances;
@@ -30,7 +30,7 @@ std::size_t rows_of(const std::string& who, std::size_t numbers) {
   return size;
 }
 
-// Of L D L' with ones on the diagonal of L.
+// From L D L' with ones on the diagonal of L.
 BlockRows rows_of(const std::vector<double>& l, const std::vector<double>& d, bool is_precision) {
   const std::size_t n = d.size();
   BlockRows rows{n, std::vector<double>(n * n), std::vector<double>(n)};
@@ -94,7 +94,7 @@ std::size_t blocks_of(const std::string& who, std::size_t elements, std::size_t 
   return elements / size;
 }
 
-// Of all blocks, or one after the other if there is a matrix for each.
+// One entry for all blocks, or one per block.
 using Blocks = std::vector<BlockRows>;
 Blocks blocks_of(const std::string& who, const SpreadMatrix& matrix, std::size_t size) {
   const std::size_t each = size * size, count = matrix.numbers.size() / each;
@@ -113,7 +113,7 @@ std::size_t blocks_of(const std::string& who, std::size_t elements, const Blocks
   return blocks;
 }
 
-// The elements of its block that row k reads; the covariances of a block may all change, zeros of a precision stay.
+// Indices of the elements that row k reads; all covariances of a block may change, but zeros of a precision stay.
 std::vector<std::size_t> read_by(const Blocks& blocks, bool is_precision, std::size_t k) {
   std::vector<std::size_t> out;
   for (std::size_t j = is_precision ? k + 1 : 0; j < (is_precision ? blocks[0].size : k); ++j)
@@ -122,7 +122,7 @@ std::vector<std::size_t> read_by(const Blocks& blocks, bool is_precision, std::s
   return out;
 }
 
-// sum_j weight(k, j) gains(j, i): what the row takes from element i of x.
+// sum_j weight(k, j) gains(j, i): the row's coefficient of element i of x.
 double gain_of(const BlockRows& rows, const std::vector<double>& gains, std::size_t columns, std::size_t k,
                std::size_t i) {
   double sum = 0;
@@ -133,7 +133,7 @@ double gain_of(const BlockRows& rows, const std::vector<double>& gains, std::siz
 struct RowNumbers {
   std::vector<double> a, b, variances;
 };
-// y_k = b + a (x, the others of its block) + noise, of every block.
+// y_k = b + a (x, the others of its block) + noise, for every block.
 RowNumbers numbers_of(const Blocks& blocks, const VectorFactor& factor, std::size_t k) {
   RowNumbers out;
   const std::vector<std::size_t> read = read_by(blocks, factor.is_precision, k);
@@ -196,8 +196,8 @@ void set_rows(State& state, const VectorFactor& factor, const BlockRows& found) 
   }
 }
 
-// Standard deviations, then partial correlations row after row, as a triangle L with covariance L L': element j of row
-// i is its correlation times what the elements before leave of the row.
+// Standard deviations, then partial correlations row by row, as a triangle L with covariance L L': element j of row i
+// is its correlation times the row's remaining standard deviation after the elements before it.
 std::vector<double> triangle_of(std::size_t n, std::span<const double> values) {
   std::vector<double> l(n * n);
   for (std::size_t i = 0, next = n; i < n; ++i) {
@@ -231,8 +231,8 @@ void VectorFactor::set(State& state, const std::vector<double>& matrix) const {
   set_rows(state, *this, found);
 }
 
-// Partial correlations of LKJ are independent: that of a later and element j given those before j, of n elements, is
-// (1 + r) / 2 ~ beta(b, b) with b = concentration + (n - 2 - j) / 2.
+// Partial correlations of LKJ are independent: for n elements, that of a later element and j given those before j is (1
+// + r) / 2 ~ beta(b, b) with b = concentration + (n - 2 - j) / 2.
 void learn_covariance(JointOptions& options, const std::string& name, const VectorFactor& factor, const HyperPrior& sd,
                       double concentration) {
   refuse_precision("learn_covariance", factor);
@@ -305,7 +305,7 @@ void weigh_residuals(Graph& g, const Connection& r, std::size_t size, const Spre
   if (rows[0].size != size) fail("{}: a matrix of {} rows; {} are expected", who, rows[0].size, size);
   const std::vector<std::uint32_t> all = elements_of(who, g, r);
   const std::size_t blocks = blocks_of(who, all.size(), rows);
-  if (loss.kind.empty() && std::ranges::all_of(rows, &BlockRows::is_diagonal)) {  // one factor has them all
+  if (loss.kind.empty() && std::ranges::all_of(rows, &BlockRows::is_diagonal)) {  // one factor covers all rows
     std::vector<double> variances;
     for (std::size_t i = 0; i < all.size(); ++i) variances.push_back(rows[i / size % rows.size()].variances[i % size]);
     return (void)g.factor("gaussian_prior", {r}, {{"mean", 0.0}, {"variance", std::move(variances)}});

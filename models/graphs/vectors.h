@@ -1,13 +1,13 @@
 // Vectors with full covariances. A block is as many consecutive elements of a variable as the matrix has rows, and a
-// variable of several blocks has one factor for each. Every block becomes rows, one for each of its elements given
-// those before it (`gaussian_linear`): a chain of blocks stays as sparse as it is written.
+// variable of several blocks has one factor per block. Every block becomes rows, one per element given those before it
+// (`gaussian_linear`): a chain of blocks stays sparse.
 //
 //   const VariableId x = g.variable("x", 2 * steps), y = g.observed("y", 2 * steps);
 //   gaussian_vector_prior(g, gather(x, {0, 1}), {0, 0}, SpreadMatrix::covariance({1, 0.2, 0.2, 1}));
 //   gaussian_vector_noise(g, gather(x, before), gather(x, after), SpreadMatrix::covariance(q), rotation);
 //   gaussian_vector_noise(g, x, y, SpreadMatrix::covariance(r));
 //
-// Matrices stand row after row.
+// Matrices are stored row by row.
 #pragma once
 
 #include <string>
@@ -31,7 +31,7 @@ struct SpreadMatrix {
   static SpreadMatrix precision(std::vector<double> numbers) { return {std::move(numbers), true}; }
 };
 
-// The factors of its rows; set() gives those of a state another matrix, as a function of hypers does.
+// The factors of its rows; set() gives them another matrix in a state, for functions of hypers.
 struct VectorFactor {
   std::vector<FactorId> rows;
   std::vector<double> mean;  // of a prior
@@ -41,35 +41,35 @@ struct VectorFactor {
   void set(State& state, const std::vector<double>& matrix) const;
 };
 
-// x ~ N(mean, matrix) for every block of x: a variable, or gather(...) of some of its elements. There may be a matrix
-// for each block, one after the other.
+// x ~ N(mean, matrix) for every block of x: a variable, or gather(...) of some of its elements. The matrix is shared,
+// or given per block, one after the other.
 VectorFactor gaussian_vector_prior(Graph& g, const Connection& x, const std::vector<double>& mean,
                                    const SpreadMatrix& matrix);
-// y ~ N(A x, matrix) for every block of y and the one of x at its place. No A: the identity.
+// y ~ N(A x, matrix) for every block of y and the corresponding one of x. No A: the identity.
 VectorFactor gaussian_vector_noise(Graph& g, const Connection& x, const Connection& y, const SpreadMatrix& matrix,
                                    const std::vector<double>& a = {});
 
-// A covariance that nobody knows: appends its standard deviations "name.sd0", ... and correlations "name.r10",
-// "name.r20", "name.r21", ... to the hypers of the joint solver, at most 10 in all. From r21 on they are partial, given
-// the elements before both. Their prior is LKJ, det(correlations)^(concentration - 1); 1: flat.
+// An unknown covariance: appends its standard deviations "name.sd0", ... and correlations "name.r10", "name.r20",
+// "name.r21", ... to the hypers of the joint solver, at most 10 in all. From r21 on they are partial, given the
+// elements before both. Their prior is LKJ, det(correlations)^(concentration - 1); concentration 1 is flat.
 //
 //   JointOptions options{.hypers = {sigma}};
 //   learn_covariance(options, "effects", effects, HyperPrior::half_normal(1));
 //   compile(g, joint(options), standard_registry());
 void learn_covariance(JointOptions& options, const std::string& name, const VectorFactor& factor, const HyperPrior& sd,
                       double concentration = 1);
-// Its mean after a run, row after row.
+// Its posterior mean after a run, row by row.
 std::vector<double> learned_covariance(const JointPosterior& posterior, const std::string& name,
                                        const VectorFactor& factor);
 
-// What residuals far off cost: a kind of loss, "huber" or "cauchy" (factors/arithmetic/poses.h), and from how many
-// standard deviations on. No kind: half their square.
+// Cost of large residuals: a kind of loss, "huber" or "cauchy" (factors/arithmetic/poses.h), and the number of standard
+// deviations at which it begins. No kind: half the square.
 struct Loss {
   std::string kind = {};
   double width = 1;
 };
-// Residuals in blocks of that size, at 0 but for noise of N(0, matrix), or a matrix for each block. A loss has no
-// normaliser: the evidence of such a graph is that of no density.
+// Residuals in blocks of that size, equal to 0 up to noise N(0, matrix), with one matrix or one per block. A loss has
+// no normaliser, so the evidence of such a graph is that of no density.
 void weigh_residuals(Graph& g, const Connection& r, std::size_t size, const SpreadMatrix& matrix,
                      const Loss& loss = {});
 

@@ -1,4 +1,4 @@
-// The graph of a table that is a product of two thin ones; see matrix_factorisation.h.
+// The graph of a matrix that is a product of two narrow ones; see matrix_factorisation.h.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 
 namespace dma {
 
-// Squares, and how much of them is left open, both summed over numbers that have one variance between them.
+// Sums of squared means and of variances over numbers that share one variance.
 struct VarianceOf {
   double squares = 0, open = 0, count = 0;
 
   void add(double mean, double variance) { squares += mean * mean, open += variance, ++count; }
-  // The variance under which the data are most probable, with the number of well determined ones held fixed (MacKay);
-  // the expected square where next to none is.
+  // The most probable variance, with the number of well-determined parameters held fixed (MacKay); the expected square
+  // if that number is nearly 0.
   double variance(double now) const {
     const double determined = count - open / now;
     return determined > 0.1 * count ? squares / determined : (squares + open) / count;

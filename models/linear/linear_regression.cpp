@@ -15,10 +15,10 @@ namespace dma {
 
 namespace {
 
-constexpr double kWideIntercept = 1e4;                         // its prior's variance, in variances of y
-constexpr double kLeastVariance = 1e-12, kMostVariance = 1e6;  // of what is inferred, likewise
+constexpr double kWideIntercept = 1e4;  // prior variance of the intercept, in variances of y
+constexpr double kLeastVariance = 1e-12, kMostVariance = 1e6;  // range of an inferred variance, in the same units
 
-// Inputs and output with mean 0 and standard deviation 1, and a last column of ones: the intercept's.
+// Inputs and output with mean 0 and standard deviation 1, and a last column of ones for the intercept.
 struct StandardisedTable {
   Standardiser of_x, of_y;
   Eigen::MatrixXd x;
@@ -33,7 +33,8 @@ struct StandardisedTable {
   }
 
   double y_scale() const { return of_y.scale[0]; }
-  // The given weights and intercept are this map of those of the table, the intercept moved by of_y.shift.
+  // Maps weights and intercept of the standardised table to those of the given one; of_y.shift is added to the
+  // intercept.
   Eigen::MatrixXd map() const {
     const Eigen::Index last = of_x.scale.size();
     Eigen::MatrixXd map = Eigen::MatrixXd::Zero(last + 1, last + 1);
@@ -62,7 +63,7 @@ class RegressionGraph {
     state_->observe(seen, std::span(y_.data(), static_cast<std::size_t>(y_.size())));
   }
 
-  // The log evidence, and its slopes by the logarithms of the two variances.
+  // The log evidence, and its derivatives by the logarithms of the two variances.
   double solve(const Eigen::VectorXd& logs, Eigen::VectorXd& slopes) {
     const double noise = std::exp(logs[kNoise]), prior = std::exp(logs[kPrior]);
     std::fill(variances_.begin(), variances_.end() - 1, prior);
@@ -85,7 +86,7 @@ class RegressionGraph {
 
  private:
   Eigen::VectorXd y_;
-  std::vector<double> variances_;  // of the weights' priors
+  std::vector<double> variances_;  // prior variances of the weights
   Graph graph_;
   VariableId weights_{}, line_{};
   FactorId prior_{}, noise_{};
@@ -113,7 +114,7 @@ LinearFit linear_regression(const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
   const StandardisedTable table(x, y);
   const double y_variance = table.y_scale() * table.y_scale();
   RegressionGraph graph(table);
-  // Given variances stay where they are: only the others are numbers to find.
+  // Given variances are fixed; the search is over the others.
   Eigen::VectorXd logs = Eigen::VectorXd::Constant(RegressionGraph::kUnknowns, std::log(0.5)), slopes;
   std::vector<Eigen::Index> open;
   if (options.noise_variance)
@@ -132,7 +133,7 @@ LinearFit linear_regression(const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
   };
   const double low = std::log(kLeastVariance), high = std::log(kMostVariance);
   const Maximum best = maximise(evidence, logs(open), {.low = low, .high = high, .tolerance = 1e-6});
-  // Every standard deviation as likely as any other before the table was seen.
+  // The prior is uniform over standard deviations.
   const auto posterior = [&](const Eigen::VectorXd& at, Eigen::VectorXd& by) {
     const double found = evidence(at, by) + 0.5 * at.sum();
     by.array() += 0.5;

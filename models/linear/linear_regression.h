@@ -1,7 +1,7 @@
-// A linear regression of which everything is inferred: its weights together, the variance of the noise, and how large
-// weights are (one number for all, on inputs of standard deviation 1).
+// Bayesian linear regression: infers the weights jointly, the noise variance, and the prior variance of the weights
+// (shared, for inputs of standard deviation 1).
 //
-//   const LinearFit fit = linear_regression(x, y);             // a row for each observation
+//   const LinearFit fit = linear_regression(x, y);             // one row per observation
 //   fit.weights, fit.covariance, fit.log_evidence;
 //   const LinearFit::Prediction there = fit.predict(new_x);    // mean and sd, with and without the noise
 #pragma once
@@ -14,18 +14,18 @@ namespace dma {
 struct LinearRegressionOptions {
   std::optional<double> noise_variance = {};  // none: inferred
   std::optional<double> prior_variance =
-      {};  // of the weights of standardised inputs, in variances of y; none: inferred
+      {};  // prior variance of the weights of standardised inputs, in variances of y; none: inferred
 };
 
 struct LinearFit {
-  Eigen::VectorXd weights;                        // of the inputs as they were given, then the intercept
-  Eigen::MatrixXd covariance;                     // of those
-  double noise_variance = 0, prior_variance = 0;  // expected
-  double log_evidence = 0;                        // at the variances under which y is most probable
+  Eigen::VectorXd weights;  // of the inputs as given, then the intercept
+  Eigen::MatrixXd covariance;  // of `weights`
+  double noise_variance = 0, prior_variance = 0;  // expected values
+  double log_evidence = 0;  // at the most probable variances
   bool converged = false;
 
   struct Prediction {
-    Eigen::VectorXd mean, sd, epistemic_sd;  // of a value observed there; of the line alone
+    Eigen::VectorXd mean, sd, epistemic_sd;  // sd: of a new value; epistemic_sd: of the line
   };
   Prediction predict(const Eigen::MatrixXd& x) const;
 };

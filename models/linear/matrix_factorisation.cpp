@@ -15,8 +15,8 @@ namespace dma {
 namespace {
 
 constexpr double kSettled = 1e-4;  // relative change of the variances
-constexpr int kMostSolves = 2000;  // where there is much noise, steps are small towards the end
-constexpr int kMostRounds = 500;   // of learning them
+constexpr int kMostSolves = 2000;  // with much noise the last steps are small
+constexpr int kMostRounds = 500;  // of learning the variances
 constexpr double kLeastNoise = 1e-10, kLeastFactor = 1e-8;  // in units of the values' mean square
 
 Eigen::MatrixXd as_matrix(const std::vector<double>& numbers, Eigen::Index rows) {
@@ -24,7 +24,7 @@ Eigen::MatrixXd as_matrix(const std::vector<double>& numbers, Eigen::Index rows)
   return Eigen::Map<const ByRows>(numbers.data(), rows, static_cast<Eigen::Index>(numbers.size()) / rows);
 }
 
-// What a linear view of products leaves out: the variance of the sum over r of du(r) dv(r), both with mean 0.
+// Variance that a linear view of products omits: of the sum over r of du(r) dv(r), both with mean 0.
 Eigen::MatrixXd variance_of_products(const FactorGraph& graph, const State& state, Eigen::Index rows,
                                      Eigen::Index columns, Eigen::Index rank) {
   const JointPosterior posterior(state);
@@ -40,7 +40,7 @@ Eigen::MatrixXd variance_of_products(const FactorGraph& graph, const State& stat
   return variance.cwiseMax(0);
 }
 
-// The values row after row, and what they are without those that are missing.
+// The values row by row, and their mean square over those present.
 struct Seen {
   std::vector<std::optional<double>> values;
   double count = 0, squares = 0;
@@ -81,13 +81,13 @@ struct SolvedFactors {
   Report report;
 };
 
-// From each of the starts; the end that explains the values best.
+// Solves from each start and keeps the result that explains the values best.
 SolvedFactors most_probable(const FactorGraph& graph, const Seen& seen, const FactorisationOptions& options,
                             double noise, double factor) {
   std::optional<SolvedFactors> best;
   for (int start = 0; start < options.starts; ++start) {
     const std::uint64_t seed = std::max<std::uint64_t>(1, options.seed) + static_cast<std::uint64_t>(start);
-    // The factors may be turned: their posterior is no Gaussian, and nobody asks for theirs alone.
+    // The factors may be rotated, so their posterior is not Gaussian; only their products are used.
     const JointOptions solver{.limit = kMostSolves, .start_seed = seed, .check_draws = 0};
     State state(compile(graph.graph, joint(solver), standard_registry()));
     state.observe(graph.y, seen.values);

@@ -4,7 +4,7 @@ namespace dma {
 
 namespace {
 
-constexpr double kLeastWidth = 1e-6;  // of the variance of all values: what sees one value keeps some width
+constexpr double kLeastWidth = 1e-6;  // of the variance of all values: minimum width of a Gaussian with a single value
 
 }  // namespace
 

@@ -8,13 +8,13 @@
 namespace dma {
 
 struct GaussianEmission {
-  Eigen::VectorXd mean, variance;  // of each
+  Eigen::VectorXd mean, variance;  // one per Gaussian
 };
 
-// Where each value is of each Gaussian with the probability in its row and column, the means and variances that make
-// the values most probable. A Gaussian with no value stays as it was. `prior`, a variance, counts as one value more of
-// every Gaussian, at that distance from its mean. A variance falls to a millionth of that of all values at least,
-// unless it was smaller before: so no step of learning makes the values less probable.
+// Sets the means and variances that make the values most probable, where row i, column k of `probability` is the
+// probability that value i comes from Gaussian k. A Gaussian without values is unchanged. `prior`, a variance, counts
+// as one more value of every Gaussian, at that distance from its mean. A variance is at least a millionth of that of
+// all values, unless it was smaller before: so no step of learning makes the values less probable.
 void refit(GaussianEmission& emission, const Eigen::MatrixXd& probability,
            std::span<const std::optional<double>> values, double prior = 0);
 

@@ -24,12 +24,12 @@ namespace {
 
 using Column = std::vector<std::optional<double>>;
 
-constexpr double kPriorShare = 0.01;  // of a column's variance: a cluster of two equal rows keeps some width
+constexpr double kPriorShare = 0.01;  // of a column's variance: minimum width of a cluster of equal rows
 
 std::vector<double> as_vector(const Eigen::VectorXd& vector) { return {vector.begin(), vector.end()}; }
 
-// The log-likelihood under the weights, means and variances of a fit, whose probability is then that of the rows. One
-// selector for each row, which picks a Gaussian in every column: a tree, solved exactly.
+// Returns the log-likelihood under the weights, means and variances of a fit, and sets its probabilities. One selector
+// per row picks a Gaussian in every column: a tree, solved exactly.
 double solve_mixture(const Eigen::MatrixXd& x, MixtureFit& fit) {
   const auto rows = static_cast<std::size_t>(x.rows());
   Graph g;
@@ -55,7 +55,7 @@ double solve_mixture(const Eigen::MatrixXd& x, MixtureFit& fit) {
   return log_evidence(plan, state);
 }
 
-// The same by Bayes' rule for all rows at once, which is what the thousands of steps of learning take.
+// The same by Bayes' rule for all rows at once: fast enough for thousands of learning steps.
 double share_out(const Eigen::MatrixXd& x, MixtureFit& fit) {
   for (Eigen::Index k = 0; k < fit.weight.size(); ++k) {
     auto logs = fit.probability.col(k).array();
@@ -96,8 +96,8 @@ class MixtureLearner {
   }
 
  private:
-  // Means at rows that are far from each other, in standard deviations of the columns: each the likelier the farther
-  // from those before (k-means++).
+  // Starts with means at rows far apart, in standard deviations of the columns: each is drawn with probability
+  // proportional to its squared distance from earlier ones (k-means++).
   MixtureFit started(std::size_t components, boost::random::mt19937_64& random) const {
     const auto k = static_cast<Eigen::Index>(components);
     MixtureFit fit{Eigen::VectorXd::Constant(k, 1 / static_cast<double>(components)), Eigen::MatrixXd(k, x_.cols()),
@@ -138,7 +138,7 @@ class MixtureLearner {
   Eigen::ArrayXd spread_;  // of each column
 };
 
-// The components by their weights, the largest first: the same clusters then have the same order.
+// Sorts the components by weight, the largest first, so that equal clusterings have equal order.
 MixtureFit in_order(const MixtureFit& fit) {
   std::vector<Eigen::Index> order(fit.components());
   std::iota(order.begin(), order.end(), Eigen::Index{0});
@@ -170,7 +170,7 @@ MixtureFit gaussian_mixture(const Eigen::MatrixXd& x, const MixtureOptions& opti
   if (options.components > 0) return in_order(learner.best_of_starts(options.components));
   MixtureFit best;
   std::vector<double> candidates;
-  // Two more that gain nothing end the search: one may be a number between two good ones.
+  // Two further components without gain end the search: one number may be poor between two good ones.
   for (std::size_t k = 1; k <= std::min(options.most_components, rows); ++k) {
     MixtureFit fit = learner.best_of_starts(k);
     candidates.push_back(fit.log_evidence);

@@ -25,7 +25,7 @@ void check_rows(std::string_view what, const Eigen::MatrixXd& p, Eigen::Index ro
            joined(p.row(i)));
 }
 
-// Each row divided by its sum; a row of nothing stays as it was before.
+// Divides each row by its sum; a zero row keeps its previous values.
 Eigen::MatrixXd fractions(const Eigen::MatrixXd& counts, const Eigen::MatrixXd& before) {
   Eigen::MatrixXd out = before;
   for (Eigen::Index i = 0; i < counts.rows(); ++i)
@@ -33,7 +33,7 @@ Eigen::MatrixXd fractions(const Eigen::MatrixXd& counts, const Eigen::MatrixXd& 
   return out;
 }
 
-// Counts of what was seen in each state, as the emission they make most probable.
+// Sets the emission that makes the expected counts most probable.
 void refit(SymbolEmission& emission, const Eigen::MatrixXd& probability, HiddenMarkov::Values values) {
   Eigen::MatrixXd counts = Eigen::MatrixXd::Zero(emission.probability.rows(), emission.probability.cols());
   for (std::size_t t = 0; t < values.size(); ++t)
@@ -78,7 +78,7 @@ HiddenMarkov::HiddenMarkov(Eigen::VectorXd start, Eigen::MatrixXd transition, Em
 
 HiddenMarkov::Decoded HiddenMarkov::decode(Values values) const {
   check_values(values, emission_);
-  // Two tables of states^3 numbers for every step, from a state into a pair and out of it.
+  // Two tables of states^3 numbers per step, from a state into a pair and out of it.
   constexpr double kMostNumbers = 5e7;  // 0.4 GB
   const double wide = static_cast<double>(states()),
                numbers = 2 * wide * wide * wide * static_cast<double>(values.size());
@@ -95,7 +95,7 @@ HiddenMarkov::Learned HiddenMarkov::learn(Values values, const LearnOptions& opt
     fail("hidden Markov model: no value is there to learn from; at least one is expected");
   Decoded found = decode(values);
   Learned learned{found.log_evidence, 0, false};
-  constexpr double kRounding = 1e-9;  // of the log evidence, which no step of EM lets fall
+  constexpr double kRounding = 1e-9;  // of the log evidence; EM never lowers it by more than rounding
   while (learned.iterations < options.limit && !learned.converged) {
     const HiddenMarkov before = *this;
     take(found, values);

@@ -1,10 +1,9 @@
-// A hidden Markov model: a state among K that changes from step to step, of which only what it emits is seen, symbols
-// or numbers. Solved exactly in one sweep forward and one backward.
+// A hidden Markov model: one of K states, which changes from step to step and is seen only through its emissions,
+// symbols or numbers. Solved exactly in one forward and one backward sweep.
 //
-//   HiddenMarkov model(start, transition, SymbolEmission{probability});    // or GaussianEmission{mean, variance}
-//   model.learn(values);                                                   // std::nullopt: missing
-//   model.decode(values).probability;                                      // a row for each step, a column for each
-//   state
+//  HiddenMarkov model(start, transition, SymbolEmission{probability});    // or GaussianEmission{mean, variance}
+//  model.learn(values);                                                   // std::nullopt: missing
+//  model.decode(values).probability;                                      // one row per step, one column per state
 #pragma once
 
 #include <Eigen/Core>
@@ -18,7 +17,7 @@
 
 namespace dma {
 
-// Values are symbols 0, 1, ...: a row for each state, a column for each symbol.
+// Values are symbols 0, 1, ...: one row per state, one column per symbol.
 struct SymbolEmission {
   Eigen::MatrixXd probability;
 };
@@ -33,23 +32,24 @@ class HiddenMarkov {
 
   struct Decoded {
     Eigen::MatrixXd probability;  // of each state (column) at each step (row), given all values
-    Eigen::MatrixXd transitions;  // how often from one state to another, expected
+    Eigen::MatrixXd transitions;  // expected number of transitions from state i to state j
     double log_evidence = 0;
   };
   Decoded decode(Values values) const;
 
   struct LearnOptions {
-    double tolerance = 1e-6;  // of the log evidence
+    double tolerance = 1e-6;  // on the log evidence
     int limit = 500;
   };
   struct Learned {
     double log_evidence = 0;
     int iterations = 0;
     bool converged = false;
-    std::string fault = {};  // the log evidence fell, or was no number: how, in words; the model is the one before
+    // description of a failure: the log evidence fell or was NaN, and the model is the one before; empty: none
+    std::string fault = {};
   };
-  // Moves all probabilities, means and variances to where the values are more probable, until nothing is gained (EM).
-  // What it finds depends on where it begins: states that are equal stay equal.
+  // Updates all probabilities, means and variances by EM until the evidence stops rising. The result depends on the
+  // start: equal states stay equal.
   Learned learn(Values values, const LearnOptions& options);
   Learned learn(Values values) { return learn(values, LearnOptions()); }
 

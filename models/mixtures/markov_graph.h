@@ -1,4 +1,4 @@
-// The graph of a hidden Markov model over a whole series, and what it says of values.
+// The graph of a hidden Markov model over a whole series, and its beliefs.
 #pragma once
 
 #include <utility>
@@ -9,8 +9,7 @@
 
 namespace dma {
 
-// A step from one state to the next is a variable of its own, with a category for each pair: its belief is what
-// learning asks for.
+// Each transition is a variable with one category per pair of states: learning needs its belief.
 class MarkovGraph {
  public:
   MarkovGraph(const HiddenMarkov& model, std::size_t steps);

@@ -14,7 +14,7 @@ namespace dma {
 
 namespace {
 
-// A belief that is this fraction of all so far.
+// Adds a belief with this fraction of the total weight so far.
 void add_to_track(double fraction, const Belief& belief, double shift, Track& track) {
   track.mean.resize(belief.size()), track.sd.resize(belief.size());
   for (std::size_t t = 0; t < belief.size(); ++t) {

@@ -1,4 +1,4 @@
-// What is known of a series under several variances, as one: see StateSpace::smooth.
+// The posterior of a series averaged over several variances: see StateSpace::smooth.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace dma {
 
-// The mean of the means, and what they differ by is part of the variance.
+// Means are averaged, and their spread is added to the variance.
 class SeriesAverage {
  public:
   explicit SeriesAverage(const std::vector<Process>& processes);
@@ -17,7 +17,7 @@ class SeriesAverage {
 
  private:
   const std::vector<Process>& processes_;
-  std::vector<Track> tracks_;  // sd holds the variance meanwhile
+  std::vector<Track> tracks_;  // `sd` holds variances until the end
   std::vector<SmoothedPart> parts_;
   Track weights_{"weights", {}, {}};
   double weight_ = 0, observation_variance_ = 0;

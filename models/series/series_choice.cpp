@@ -17,8 +17,8 @@ namespace {
 
 using OptionalValues = std::vector<std::optional<double>>;
 
-constexpr double kMixed = 3;  // nats below the best: models that have less than a twentieth of its weight
-constexpr std::size_t kMostToChoose = 2000;  // values: the last so many decide
+constexpr double kMixed = 3;  // nats below the best: models with less than a twentieth of its weight
+constexpr std::size_t kMostToChoose = 2000;  // only so many of the last values are scored
 
 std::size_t seen(SeriesValues values) {
   return static_cast<std::size_t>(std::ranges::count_if(values, [](const auto& value) { return value.has_value(); }));
@@ -48,7 +48,7 @@ std::size_t start_states(const SeriesCandidate& candidate) {
   return count;
 }
 
-// The step after which `count` values were seen.
+// The step after which `count` values have been seen.
 std::size_t steps_with(SeriesValues values, std::size_t count) {
   std::size_t t = 0;
   for (; t < values.size() && count > 0; ++t) count -= values[t].has_value();
@@ -69,7 +69,7 @@ std::string with_seasons(std::string name, const std::vector<std::size_t>& seaso
   return name;
 }
 
-// Gaps are filled by a line between their neighbours; then the means of each season's steps and a line are taken off.
+// Fills gaps by linear interpolation, then subtracts each season's means and a line.
 std::vector<double> deviations(SeriesValues values, const std::vector<std::size_t>& seasons) {
   std::vector<double> x(values.size());
   std::optional<std::size_t> before;
@@ -94,9 +94,9 @@ std::vector<double> deviations(SeriesValues values, const std::vector<std::size_
   return x;
 }
 
-// Burg's method: each coefficient of reflection minimises the squares that are left forwards and backwards.
-// What a coefficient costs is the logarithm of how much narrower it is known, by sqrt((1 - r^2) / n), than before, when
-// all from -1 to 1 were as likely; as many are taken as are most probable.
+// Burg's method: each reflection coefficient minimises the forward and backward residuals. The cost of a coefficient is
+// the log of how much narrower it is known, sqrt((1 - r^2) / n), than under its uniform prior from -1 to 1; the most
+// probable number of coefficients is kept.
 struct Autoregression {
   std::vector<double> coefficients;
   double cost = 0;  // nats
@@ -131,7 +131,7 @@ Autoregression burg(const std::vector<double>& x, std::size_t most) {
   return best;
 }
 
-// Of the values and, where all are above 0, of their logarithms.
+// The candidate for the values and, if all are above 0, for their logarithms.
 std::vector<SeriesCandidate> on_scales(SeriesCandidate candidate, SeriesValues values, SeriesScale scale) {
   if (scale == SeriesScale::logarithm && !all_above_zero(values))
     fail("series: logarithms are asked for, but not all values are above 0; take the values as they are");
@@ -142,13 +142,13 @@ std::vector<SeriesCandidate> on_scales(SeriesCandidate candidate, SeriesValues v
   return candidates;
 }
 
-// "ar 2": of the values less their mean and seasons.
+// "ar 2", fitted to the values minus their mean and seasons.
 SeriesCandidate fitted_autoregression(SeriesValues values, const std::vector<std::size_t>& seasons) {
   constexpr std::size_t kMostCoefficients = 8;
   const std::vector<double> x = deviations(values, seasons);
   const Autoregression found = burg(x, std::clamp<std::size_t>(x.size() / 10, 1, kMostCoefficients));
   const double squares = std::inner_product(x.begin(), x.end(), x.begin(), 0.0);
-  constexpr double kStands = 1e-8;  // of the series' variance, a step: a level that does not move
+  constexpr double kStands = 1e-8;  // of the series' variance, per step: a level that does not move
   SeriesCandidate candidate{with_seasons(fmt::format("ar {}", found.coefficients.size()), seasons),
                             with_seasons(random_walk(kStands * squares / static_cast<double>(x.size())), seasons)};
   candidate.processes.front().name = "mean";
@@ -187,7 +187,7 @@ std::vector<SeriesCandidate> usual_series(SeriesValues values, const UsualSeries
 
 SeriesChoice::SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues values, Options given) {
   if (candidates.empty()) fail("series: there is no model to choose; at least one is expected");
-  // Of the last values, as many as are in `scaled`.
+  // Learns from the last values, as many as are in `scaled`.
   const auto learn = [&](const SeriesCandidate& candidate, const OptionalValues& scaled) {
     StateSpaceOptions options{.inputs = given.inputs};
     for (SeriesInput& input : options.inputs) {
@@ -202,7 +202,7 @@ SeriesChoice::SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues
     const StateSpace::Learned learned = model.learn(scaled);
     return Scored{candidate, std::move(model), learned, 0, 1};
   };
-  // The values that decide; before them so many as determine the start of every candidate.
+  // The scored values; before them, as many as determine the start of every candidate.
   const SeriesValues last = values.last(std::min(values.size(), kMostToChoose));
   constexpr std::size_t kLeastScored = 4;
   const std::size_t beyond_start = 2 + given.inputs.size();
@@ -261,7 +261,7 @@ Smoothed SeriesChoice::smooth(SeriesValues values, std::size_t horizon) const {
     }
     mixed.parts = std::move(parts);
   }
-  // The value's mean and standard deviation; of a Gaussian's exponential they are exp(m + v/2) and that times
+  // The value's mean and standard deviation; for the exponential of a Gaussian they are exp(m + v/2) and that times
   // sqrt(exp(v) - 1).
   for (std::size_t t = 0; t < mixed.sd.size(); ++t) {
     double mean = 0, square = 0, weight = 0;
@@ -304,7 +304,7 @@ UsualSeriesOptions series_named(const std::string& model) {
       at = rest + 1;
     }
     options.processes = {autoregressive(std::move(coefficients))};
-    options.scale = SeriesScale::plain;  // given coefficients are those of values around 0
+    options.scale = SeriesScale::plain;  // given coefficients apply to values around 0
   }
   return options;
 }

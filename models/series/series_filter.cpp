@@ -13,7 +13,7 @@ namespace dma {
 
 namespace {
 
-// A matrix whose product with its transpose is the covariance, which may have lost its last digits.
+// A square root of the covariance, which may have lost its last digits.
 Eigen::MatrixXd root_of(const Eigen::MatrixXd& covariance) {
   const Eigen::LDLT<Eigen::MatrixXd> ldlt(covariance);
   const Eigen::VectorXd roots = ldlt.vectorD().cwiseMax(0).cwiseSqrt();
@@ -121,7 +121,7 @@ SeriesFilter::Estimate SeriesFilter::add(std::optional<double> value) {
   if (value) step.state->observe(step.y, *value);
   step.solve();
   const Belief signal = step.state->belief(step.signal);
-  // The window moves on: every state now, and all but the oldest of its past.
+  // Advances the window: every state now, and all but the oldest of its past.
   const JointPosterior posterior(*step.state);
   const Eigen::VectorXd now = posterior.mean(step.now), past = posterior.mean(step.past);
   const Eigen::MatrixXd latest = posterior.covariance(step.now, step.now),

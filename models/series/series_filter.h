@@ -1,8 +1,8 @@
-// A series that arrives one value at a time: what is known of its states after each, without the values before.
+// Online filtering: the posterior of a series' states after each new value, without storing earlier values.
 //
-//   SeriesFilter filter(model, first_values);       // a StateSpace whose variances are known
-//   const auto next = filter.forecast();            // of the next value
-//   filter.add(3.2);                                // or std::nullopt
+//  SeriesFilter filter(model, first_values);       // a StateSpace with known variances
+//  const auto next = filter.forecast();            // of the next value
+//  filter.add(3.2);                                // or std::nullopt
 //
 // The posterior of the latest states, with its correlations, is the prior of the next step.
 #pragma once
@@ -17,16 +17,16 @@ namespace dma {
 
 class SeriesFilter {
  public:
-  // Begins after these values: at least as many as the longest memory of a process.
+  // Starts after these values: at least as many as the longest lag of a process.
   SeriesFilter(StateSpace model, SeriesValues first_values);
   ~SeriesFilter();
   SeriesFilter(SeriesFilter&&) noexcept;
 
   struct Forecast {
-    double mean = 0, variance = 0;  // of the value, its noise included
+    double mean = 0, variance = 0;  // of the value, including its noise
   };
   Forecast forecast() const;
-  // What is now known of the signal at the step just added.
+  // Posterior of the signal at the step just added.
   struct Estimate {
     double mean = 0, variance = 0;
   };

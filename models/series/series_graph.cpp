@@ -19,7 +19,7 @@ std::vector<std::uint32_t> steps(std::size_t first, std::size_t last) {
 double excess(double mean, double variance, double expected) { return (mean * mean + variance) / expected - 1; }
 
 double standardised(double apart, double variance, double noise) {
-  constexpr double kNothingSaid = 1e-9;  // all else says nothing of it, or nothing but rounding is left
+  constexpr double kNothingSaid = 1e-9;  // no other factor informs it, up to rounding
   const double left = 1 - variance / noise;
   return left > kNothingSaid ? apart / std::sqrt(noise * left) : 0;
 }
@@ -45,7 +45,7 @@ SeriesGraph::SeriesGraph(const StateSpace& model, SeriesValues values, std::size
   parts.push_back(signal_);
   graph_.factor("sum", std::move(parts));
   noise_ = graph_.factor("gaussian_noise", {signal_, y_}, {{"variance", model.observation_variance()}});
-  // Of thousands of unknowns together the default of 1e-9 standard deviations is below their rounding.
+  // With thousands of unknowns the default tolerance of 1e-9 standard deviations is below rounding.
   plan_.emplace(compile(graph_, joint({.tolerance = 1e-6}), standard_registry()));
   state_.emplace(*plan_);
   std::vector<std::optional<double>> given = values_;
@@ -80,8 +80,7 @@ void SeriesGraph::add(const StateSpace& model, std::size_t k, const StateSpace::
   }
 }
 
-// The effects of all inputs together. Before anything is seen a weight may be as large as a state at the start, in
-// units of the input.
+// The effects of all inputs together. A priori a weight may be as large as a state at the start, in units of the input.
 VariableId SeriesGraph::add_inputs(const std::vector<SeriesInput>& inputs, const StateSpace::Start& start) {
   std::vector<double> variances, rows(length_ * inputs.size());
   for (std::size_t j = 0; j < inputs.size(); ++j) {
@@ -136,9 +135,9 @@ SeriesGraph::Window SeriesGraph::last(std::size_t steps) const {
   return window;
 }
 
-// Without its own value, of precision 1/s, a signal known as N(m, v) is N(m', v') with 1/v' = 1/v - 1/s: the value is
-// then (y - m) / sqrt(s (1 - v/s)) standard deviations from what is expected. The noise of a step is the same with a
-// value of 0, which its prior is.
+// Without its own value, of precision 1/s, a signal with posterior N(m, v) is N(m', v') with 1/v' = 1/v - 1/s: the
+// value is then (y - m) / sqrt(s (1 - v/s)) standard deviations from its prediction. The noise of a step is the same
+// case with value 0, which is its prior.
 std::vector<double> SeriesGraph::value_surprise(double variance) const {
   std::vector<double> surprise(values_.size());
   const Belief found = signal();

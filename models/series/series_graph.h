@@ -1,4 +1,4 @@
-// The graph of a whole series and what its solution says; see state_space.h, which is made of it.
+// The graph of a whole series and its solution; used by state_space.h.
 #pragma once
 
 #include <Eigen/Core>
@@ -10,33 +10,33 @@
 
 namespace dma {
 
-// What a rule leaves over is a variable of its own: its belief is what learning asks for.
+// The residual of each rule is a variable of its own: learning needs its belief.
 class SeriesGraph {
  public:
-  // `values`, followed by steps without one up to this length.
+  // `values`, followed by steps without a value up to `length`.
   SeriesGraph(const StateSpace& model, SeriesValues values, std::size_t length);
 
-  double solve();  // the log evidence
-  // Of the series, which is solved without it: levels of a million leave no digits for what happens on top of them. The
-  // signal and the first state of leading_level() are that much more than their beliefs here.
+  double solve();  // returns the log evidence
+  // A constant subtracted from the series before solving: levels of a million would leave too few digits. Beliefs of
+  // the signal and of the first state of leading_level() are relative to it.
   double shift() const { return shift_; }
   std::optional<std::size_t> leading_level() const { return leading_level_; }
   Belief signal() const { return state_->belief(signal_); }
   Belief state(std::size_t process, std::size_t which) const { return state_->belief(states_[process][which]); }
   std::optional<Belief> weights() const { return weights_ ? std::optional(state_->belief(*weights_)) : std::nullopt; }
-  // What is known together of all states at the last `steps` steps: of each state the latest first.
+  // Joint posterior of all states at the last `steps` steps: for each state, the latest first.
   struct Window {
     Eigen::VectorXd mean;
     Eigen::MatrixXd covariance;
   };
   Window last(std::size_t steps) const;
 
-  // See Smoothed; of the series' own steps.
+  // See Smoothed; for the steps of the series itself.
   std::vector<double> value_surprise(double observation_variance) const;
   std::vector<double> level_surprise(const StateSpace& model) const;
 
-  // A variance by its position in StateSpace::variances(): sets it; the derivative of the log evidence by its
-  // logarithm.
+  // set_variance() and slope() take a variance's position in StateSpace::variances(); the slope is the derivative of
+  // the log evidence by its logarithm.
   void set_variance(std::size_t which, double variance);
   double slope(std::size_t which, double variance) const;
 
@@ -50,10 +50,10 @@ class SeriesGraph {
   void add(const StateSpace& model, std::size_t process, const StateSpace::Start& start);
   VariableId add_inputs(const std::vector<SeriesInput>& inputs, const StateSpace::Start& start);
 
-  std::vector<std::optional<double>> values_;  // less the shift
+  std::vector<std::optional<double>> values_;  // minus the shift
   std::size_t length_;
   double shift_ = 0;
-  std::optional<std::size_t> leading_level_;  // the process whose first state holds the shift; none: nothing is shifted
+  std::optional<std::size_t> leading_level_;  // process whose first state holds the shift; none: no shift
   Graph graph_;
   std::vector<std::vector<VariableId>> states_;  // by process
   std::vector<Rest> rests_;

@@ -41,8 +41,8 @@ Process local_trend(std::optional<double> level_variance, std::optional<double> 
   return trend;
 }
 
-// An integral over one step of white accelerations: the velocity gains e of variance q, and the position, beside the
-// mean of the old and the new velocity, something of variance q / 12 that is independent of e.
+// White accelerations integrated over one step: the velocity gains e of variance q; the position gains the mean of the
+// old and the new velocity, plus an independent term of variance q / 12.
 Process motion(std::optional<double> intensity) {
   Process moving{"motion",
                  {"position", "velocity"},

@@ -1,4 +1,4 @@
-// What a series is made of: random walks, trends, seasons, each a few states that follow linear rules with noise.
+// The processes of a series: random walks, trends, seasons, each with a few states that follow linear rules with noise.
 #pragma once
 
 #include <cstddef>
@@ -8,22 +8,23 @@
 
 namespace dma {
 
-// States that follow linear rules with noise: of each state and the past, a combination is N(0, scale * variance).
+// States that follow linear rules with noise: for each state, a combination of it and the past is N(0, scale *
+// variance).
 struct Process {
   struct Term {
     std::size_t state = 0, lag = 0;
     double coefficient = 1;
   };
-  struct Rule {  // one for each state; its first term is the state itself, now
+  struct Rule {  // one per state; its first term is the state itself, now
     std::vector<Term> terms;
-    std::size_t noise = 0;  // which of the noises
+    std::size_t noise = 0;  // index of its noise
     double scale = 1;
   };
   struct Noise {
     std::string name;
-    std::optional<double> variance;  // none: to be learned
-    // What is usual before anything is seen: this much of the variance that the series moves by in a step, and for the
-    // noise of a slope, which is summed up twice before it is seen, what moves a series of n steps as much: 3 / n^2.
+    std::optional<double> variance;  // none: learned
+    // Typical variance before any data: this fraction of the variance of the series' moves per step. The noise of a
+    // slope is summed twice before it is seen; over n steps 3 / n^2 moves a series as much.
     double usual = 1;
     bool is_slope = false;
   };
@@ -32,15 +33,15 @@ struct Process {
   std::vector<std::string> states;
   std::vector<Rule> rules;
   std::vector<Noise> noises;
-  bool has_level = false;  // its first state begins where the series does, not around 0
-  // What is observed is the sum of the first states of all processes.
+  bool has_level = false;  // its first state starts at the level of the series, not around 0
+  // The series is the sum of the first states of all processes.
 
   std::size_t longest_lag() const;
-  std::size_t start_states() const { return states.size() * longest_lag(); }  // to which no rule applies
+  std::size_t start_states() const { return states.size() * longest_lag(); }  // not covered by a rule
 };
 
 Process random_walk(std::optional<double> variance = {});
-// A level that moves on by a slope; both wander.
+// A level that moves by a slope; both follow random walks.
 Process local_trend(std::optional<double> level_variance = {}, std::optional<double> slope_variance = {});
 // Position and velocity under white accelerations of this intensity.
 Process motion(std::optional<double> intensity = {});

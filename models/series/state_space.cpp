@@ -13,17 +13,17 @@ namespace dma {
 
 namespace {
 
-constexpr double kWideStart = 1e4;                             // of an unknown start, in variances of the series
-constexpr double kLeastOfSpread = 1e-10, kMostOfSpread = 1e4;  // of a learned variance, likewise
+constexpr double kWideStart = 1e4;  // prior variance of a start, in variances of the series
+constexpr double kLeastOfSpread = 1e-10, kMostOfSpread = 1e4;  // range of a learned variance, in the same units
 constexpr std::size_t kLeastValues = 3;
-// Nats that the evidence may still rise by where a variance grows e-fold: standard deviations are then known to four
-// digits or, where the evidence is nearly flat, to far less than it tells about them. The evidence of a longer series
-// is as much steeper, and rounding keeps it from less.
+// Remaining slope of the evidence at which the search ends, in nats per e-fold of a variance: standard deviations are
+// then known to four digits or, if the evidence is nearly flat, far better than the data determine them. For longer
+// series the evidence is proportionally steeper, and rounding prevents a smaller value.
 constexpr double kSteepest = 1e-4;
-constexpr double kNearEnough = 0.03;  // the same for a summit that points with weights are drawn around
-constexpr double kNoWeight = 1e-4;    // of a point that is left out
+constexpr double kNearEnough = 0.03;  // the same for a summit that weighted points are drawn around
+constexpr double kNoWeight = 1e-4;  // weight below which a point is dropped
 constexpr std::size_t kNoisePoints = 48;
-constexpr std::size_t kLongSeries = 1000;  // values, from which on the learned variances are as good as known
+constexpr std::size_t kLongSeries = 1000;  // number of values above which learned variances count as known
 
 struct Spread {
   std::size_t values = 0;
@@ -47,8 +47,8 @@ Spread spread_of(SeriesValues values) {
   return spread;
 }
 
-// The square by which the series moves from a value to the next that is there; with a season, how its moves differ from
-// those of a season before, halved because that is the difference of two.
+// Mean square of the moves from a value to the next one; with a season, of the differences of such moves from those a
+// season before, halved because each is a difference of two.
 double mean_square_move(SeriesValues values, std::size_t season) {
   double sum = 0;
   std::size_t count = 0;
@@ -66,8 +66,8 @@ double mean_square_move(SeriesValues values, std::size_t season) {
   return count > 0 && sum > 0 ? sum / static_cast<double>(count) : 1;
 }
 
-// Logarithms of variances from which searches begin: all moderate, and each large while the others are small, because
-// what moves a series has several explanations, each of which may be a summit of its own.
+// Starts of the search, as logarithms of variances: all moderate, and each large with the others small, because the
+// moves of a series have several explanations, each of which may be a summit.
 std::vector<Eigen::VectorXd> starts_around(const Eigen::VectorXd& usual, bool is_long) {
   constexpr double kModerate = -1.5, kSmall = -6;
   std::vector<Eigen::VectorXd> starts{usual.array() + kModerate};
@@ -79,7 +79,7 @@ std::vector<Eigen::VectorXd> starts_around(const Eigen::VectorXd& usual, bool is
 }
 
 void check_range(const Spread& spread) {
-  constexpr double kLargestMoment = 1e100, kSmallestVariance = 1e-200;  // beyond: variances that a double cannot hold
+  constexpr double kLargestMoment = 1e100, kSmallestVariance = 1e-200;  // beyond: variances that overflow or underflow
   if (!(std::abs(spread.mean) <= kLargestMoment && spread.variance <= kLargestMoment) ||
       (spread.highest > spread.lowest && spread.variance < kSmallestVariance))
     fail("series: its values go from {:.3g} to {:.3g}; numbers of a more usual size are expected, in other units",
@@ -145,8 +145,8 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
   SeriesGraph graph(*this, values, values.size());
   int solves = 0;
   double evidence = 0;
-  // Before the values were seen, standard deviations have half Cauchy distributions as wide as is usual: a variance of
-  // nothing is one possibility among others, and few values do not make one of a thousand times that size.
+  // The prior of a standard deviation is half Cauchy with the typical width: a variance of 0 stays possible, and few
+  // values cannot make one a thousand times too large.
   const auto posterior = [&](const Eigen::VectorXd& logs, Eigen::VectorXd& slopes) {
     slopes.resize(logs.size());
     for (std::size_t i = 0; i < unknown.size(); ++i)
@@ -191,7 +191,7 @@ std::vector<double> StateSpace::usual_variances(SeriesValues values) const {
   return usual;
 }
 
-// Of the graph; returns the observation's.
+// Sets the graph's variances; returns the observation's.
 double StateSpace::set_variances(const WeightedPoint& point, SeriesGraph& graph) const {
   double observation = observation_variance();
   for (std::size_t i = 0; i < learned_.size(); ++i) {
@@ -210,7 +210,7 @@ double StateSpace::log_predictive(SeriesValues values, std::size_t first) const 
   const WeightedPoints& may_be = learned_.empty() ? known : may_be_;
   const StateSpace as_whole = with_start(start(values));
   SeriesGraph graph(as_whole, values.first(first), first);
-  // The integral of prior p(all) / p(first): all weights are that of prior p(all), which sum to the mass.
+  // The integral of prior p(all) / p(first), where the weights are those of prior p(all) and sum to its mass.
   std::vector<double> logs;
   for (const WeightedPoint& point : may_be.points) {
     (void)set_variances(point, graph);
@@ -272,7 +272,7 @@ void StateSpace::check_known() const {
       fail("series: the variance '{}' is not known; give it, or call learn() first", variance.name);
 }
 
-// A level that is not where it was expected makes its neighbours strange too: the strangest step of a run is named.
+// An unexpected level also makes its neighbours unusual: only the most unusual step of a run is reported.
 std::vector<UnusualStep> unusual_steps(const Smoothed& found) {
   constexpr double kUnusual = 3.5;  // standard deviations: one value in two thousand by chance
   std::vector<UnusualStep> steps;
@@ -285,7 +285,7 @@ std::vector<UnusualStep> unusual_steps(const Smoothed& found) {
       if (now > kUnusual && !is_least) steps.push_back({t, surprise[t], is_level});
     }
   }
-  // What is both, a jump up and down again, is one of them.
+  // A step that is both, a jump up and down again, is reported once.
   std::ranges::stable_sort(steps, std::greater(), [](const UnusualStep& step) { return std::abs(step.surprise); });
   std::vector<UnusualStep> told;
   for (const UnusualStep& step : steps)

@@ -13,16 +13,15 @@ namespace dma {
 
 namespace {
 
-constexpr double kWider = 1.4;  // than the curvature at the summit says: its tails may be heavier
-constexpr double kWidest = 3;   // standard deviation along a direction that is nearly flat
+constexpr double kWider = 1.4;  // width relative to the curvature at the summit: the tails may be heavier
+constexpr double kWidest = 3;  // standard deviation along a nearly flat direction
 constexpr double kDifference = 0.05;
-constexpr double kSameSummit = 0.5;  // searches that end this near to each other have found the same summit
-constexpr double kFarBelow = 12;     // nats: a summit without mass
-constexpr double kLeastShare = 0.1;  // of the points, before they are counted, for a summit beside a larger one
+constexpr double kSameSummit = 0.5;  // searches that end closer than this found the same summit
+constexpr double kFarBelow = 12;  // nats below the highest: a summit of negligible mass
+constexpr double kLeastShare = 0.1;  // minimum fraction of the points for a lower summit
 constexpr double kLogRootTwoPi = 0.9189385332046727;
 
-// Term `index` of the sequence of Van der Corput: together over several primes, points that fill a cube evenly
-// (Halton).
+// Term `index` of Van der Corput's sequence: over several primes together, points that fill a cube evenly (Halton).
 double radical_inverse(std::size_t index, std::size_t prime) {
   double inverse = 0;
   for (double digit = 1 / static_cast<double>(prime); index > 0; index /= prime, digit /= static_cast<double>(prime))
@@ -30,7 +29,7 @@ double radical_inverse(std::size_t index, std::size_t prime) {
   return inverse;
 }
 
-// A root of the covariance of the Gaussian with the curvature at the summit.
+// A square root of the covariance of the Gaussian with the curvature at the summit.
 Eigen::MatrixXd width_at(const LogDensity& log_density, const Eigen::VectorXd& summit) {
   const Eigen::Index count = summit.size();
   Eigen::MatrixXd curvature(count, count);
@@ -49,16 +48,16 @@ Eigen::MatrixXd width_at(const LogDensity& log_density, const Eigen::VectorXd& s
   return solved.eigenvectors() * scales.asDiagonal();
 }
 
-// A Gaussian around a summit, of which points are drawn.
+// A Gaussian around a summit, from which points are drawn.
 struct Proposal {
   Eigen::VectorXd centre;
   Eigen::MatrixXd width;  // columns: directions times standard deviations
-  double log_size = 0;    // the logarithm of the width's determinant
-  double log_mass = 0;    // of the density around the summit, as its curvature says
-  double share = 0;       // of the points
+  double log_size = 0;  // log of the width's determinant
+  double log_mass = 0;  // mass around the summit according to its curvature
+  double share = 0;  // fraction of the points
 };
 
-// The logarithm of the Gaussian's density; `width` has orthogonal columns.
+// The log density of the Gaussian; `width` has orthogonal columns.
 double log_proposal(const Proposal& proposal, const Eigen::VectorXd& at) {
   const Eigen::ArrayXd scales = proposal.width.colwise().squaredNorm().transpose();
   const Eigen::ArrayXd z = (proposal.width.transpose() * (at - proposal.centre)).array() / scales;
@@ -135,7 +134,7 @@ WeightedPoints weighted_points(const LogDensity& log_density, std::span<const Ma
   Eigen::VectorXd z(highest.at.size()), unused(highest.at.size());
   std::size_t drawn = 0, pair = 0;
   for (const Proposal& proposal : proposals) {
-    // An even number, in pairs around the summit, which stays their middle.
+    // An even number of points, in pairs symmetric about the summit.
     const auto pairs = static_cast<std::size_t>(std::lround(proposal.share * static_cast<double>(options.count) / 2));
     for (std::size_t j = 0; j < 2 * pairs; ++j, ++drawn) {
       if (j % 2 == 0) ++pair;
