@@ -80,7 +80,7 @@ class Assignments {
 
 struct MostProbable {
   Assignments values;          // one row
-  double log_probability = 0;  // of these values and the observations together; NaN without evidence
+  double log_probability = 0;  // log p(these values, observations); NaN without evidence
 };
 
 // Reads the result of an exact run from its state.

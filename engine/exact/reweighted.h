@@ -43,7 +43,7 @@ class Reweighted {
   // One table for factors over the same two or more unknown nodes, or over subsets of these.
   struct Region {
     std::vector<std::uint32_t> nodes;
-    std::vector<double> logs;         // of f, the last node innermost
+    std::vector<double> logs;  // log f, the last node innermost
     std::vector<std::size_t> first;  // by node: index of its values in `sent`
     std::vector<double> sent;         // log m
     double rho = 1;

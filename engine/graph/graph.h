@@ -38,7 +38,7 @@ struct NodeId {
 using VariableId = NodeId<struct VariableNode>;
 using FactorId = NodeId<struct FactorNode>;
 
-// How the slots of a plate reach the elements of a variable. With m slots seen as R rows of C columns:
+// The map from the slots of a plate to the elements of a variable. With m slots seen as R rows of C columns:
 enum class Reach : std::uint8_t {
   identical,   // slot s -> element s
   row,         // slot s -> element s / C      (R elements)
@@ -272,7 +272,7 @@ class Graph {
   Blocks<FactorRecord> factors_;
   Blocks<std::uint32_t> ends_;
   std::unordered_map<std::uint32_t, Special> specials_;  // by factor
-  std::deque<std::string> names_;  // of variables and factors
+  std::deque<std::string> names_;  // variables' and factors' names
   std::deque<std::string> kinds_, families_;
   std::deque<ParameterList> parameters_;
   std::array<std::uint32_t, 64> recent_parameters_ =

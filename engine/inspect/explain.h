@@ -18,7 +18,7 @@ struct Explanation {
     std::string name;               // "product3[17].x", "learned elsewhere", "observed value"
     std::vector<FactorId> factors;  // in the user's graph; empty for a cavity or a value
     Natural message;
-    double fraction = 0;  // of the belief's precision; a point mass has fraction 1
+    double fraction = 0;  // fraction of the belief's precision; 1 for a point mass
   };
   struct Element {
     Natural belief;

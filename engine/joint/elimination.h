@@ -16,7 +16,7 @@
 
 namespace dma::joint_system {
 
-inline constexpr std::uint32_t kNone = 0xffffffffu;  // where an index has nothing to name
+inline constexpr std::uint32_t kNone = 0xffffffffu;
 
 // Row r has numbers at columns[first[r]] .. columns[first[r + 1] - 1].
 struct RowPattern {

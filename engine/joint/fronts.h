@@ -41,7 +41,7 @@ class Fronts {
   void invert();
 
   double log_determinant() const;
-  std::span<const double> diagonal() const { return diagonal_; }  // of L without damping, by position
+  std::span<const double> diagonal() const { return diagonal_; }  // diagonal of L without damping, by position
 
   // After invert():
   double variance(std::uint32_t unknown) const { return variance_[unknown]; }

@@ -33,7 +33,7 @@ struct HyperPrior {
   static HyperPrior half_normal(double sd);
   static HyperPrior half_student_t(double degrees, double scale);
   static HyperPrior gamma(double shape, double rate);
-  static HyperPrior log_normal(double mean, double sd);  // of the logarithm
+  static HyperPrior log_normal(double mean, double sd);  // mean and sd of the logarithm
   static HyperPrior flat();  // density 1; evidence under it is not normalised
   static HyperPrior correlation(double shape);  // proportional to (1 - r^2)^(shape - 1)
   // The prior with this name; an Error lists the known names.
@@ -81,7 +81,7 @@ class HyperBelief {
 
  private:
   std::vector<double> values_, weights_;
-  double step_;  // of the lattice, in standard deviations
+  double step_;  // lattice step, in standard deviations
   HyperPrior prior_;
 };
 

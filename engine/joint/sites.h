@@ -41,7 +41,7 @@ class Sites {
   std::vector<double> scratch_, memory_;  // memory_ belongs to kinds
   std::vector<PortView> reads_;
   std::vector<ParameterView> views_;
-  std::vector<double> arguments_, parameters_;  // of a factor
+  std::vector<double> arguments_, parameters_;  // for one factor
 };
 
 }  // namespace dma::joint_system

@@ -22,7 +22,7 @@ struct HyperPoints {
   Gaussian marginal_of(std::size_t element) const;
   double quantile(std::size_t element, double probability) const;
 
-  std::vector<std::vector<double>> values;  // of the hypers, by point
+  std::vector<std::vector<double>> values;  // by point of the hypers
   std::vector<double> weights;              // by point
   std::vector<double> means, variances;     // by point and element
   std::vector<double> turned;  // by element: destination of the mean step, minus the sum
@@ -48,8 +48,8 @@ class Memory : public SolverMemory {
   std::vector<std::uint8_t> is_undetermined;  // by unknown; empty: all are determined
   std::vector<std::vector<double>> directions;  // null directions, by unknown
   bool has_all_directions = true;
-  double objective = 0;  // of rows that are neither cavities nor sites
-  const Watch* watch = nullptr;  // of the run; may be null
+  double objective = 0;  // cost of rows that are neither cavities nor sites
+  const Watch* watch = nullptr;  // the current run's; may be null
   std::unique_ptr<HyperPoints> hypers;
 };
 
@@ -97,7 +97,7 @@ class JointSolver : public Solver {
 
   std::shared_ptr<const System> system_;
   JointOptions options_;
-  std::vector<double> starts_;  // of the hypers, on their free scale
+  std::vector<double> starts_;  // by hyper, on the free scale
 };
 
 // Throws an Error for invalid hypers and names those without a name. Returns their starting values on the free scale.

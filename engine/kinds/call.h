@@ -233,7 +233,7 @@ struct Call {
   std::uint32_t out_terms = 1;
   double* scratch = nullptr;  // kScratchPerTerm doubles per term of each port
   const void* callable = nullptr;  // the message function object, if it has data
-  double* memory = nullptr;  // of the first slot, if the kind uses memory
+  double* memory = nullptr;  // first slot's, if the kind uses memory
   std::size_t memory_size = 0;  // per slot
 
   std::ptrdiff_t out_offset(std::size_t r, std::size_t c) const {

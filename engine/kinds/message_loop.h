@@ -190,7 +190,7 @@ class MessageLoop {
     loop(std::true_type());
   }
 
-  // Whether messages are tracked. Testing it per message would cost cheap loops a tenth of their time.
+  // Tells if messages are tracked. Testing it per message would cost cheap loops a tenth of their time.
   enum class Tracked { kNo, kYes, kAsk };
 
   // The function and the destination of its results. Everything that is constant over slots is copied out of the call,

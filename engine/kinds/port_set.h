@@ -20,7 +20,7 @@ class PortSet {
   constexpr bool has(std::size_t port) const { return (bits_ >> port & 1) != 0; }
   constexpr bool empty() const { return bits_ == 0; }
   constexpr std::size_t size() const { return static_cast<std::size_t>(std::popcount(bits_)); }
-  // of a set that is not empty
+  // The set must not be empty.
   constexpr std::uint32_t first() const { return static_cast<std::uint32_t>(std::countr_zero(bits_)); }
   constexpr void add(std::size_t port) { bits_ = static_cast<std::uint16_t>(bits_ | 1u << port); }
 

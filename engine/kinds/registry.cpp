@@ -35,7 +35,7 @@ Registry& Registry::fuse(Fusion fusion) {
   if (!producer.ports()[via].output || producer.ports()[via].variadic || !consumer.ports()[into].variadic)
     fail("fusion of '{}' and '{}': '{}' must be an output of one term and '{}' a variadic port", fusion.producer,
          fusion.consumer, fusion.via, fusion.into);
-  std::vector<bool> variadic;  // of the ports that the fused kind must have
+  std::vector<bool> variadic;  // by port that the fused kind must have
   for (std::size_t p = 0; p < producer.ports().size(); ++p)
     if (p != via) variadic.push_back(true);
   for (std::size_t p = 0; p < consumer.ports().size(); ++p)

@@ -43,7 +43,7 @@ class BoundSends {
   struct Memory {
     MessageArrays messages, arrivals;
     double* scratch = nullptr;
-    double* memory = nullptr;  // of kinds
+    double* memory = nullptr;  // memory of kinds
     Incidence incidence = {};
   };
 

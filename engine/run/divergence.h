@@ -16,7 +16,7 @@ namespace dma {
 
 // One record per message.
 struct DivergenceRecord {
-  std::int16_t level = 0;  // of |mean|, in eighths of a power of 2; kNoLevel: nothing to compare with
+  std::int16_t level = 0;  // log2 |mean| in eighths; kNoLevel: nothing to compare with
   std::uint16_t gained = 0;  // eighths of a bit without a pause
 };
 

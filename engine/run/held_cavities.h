@@ -12,8 +12,8 @@ namespace dma {
 
 class HeldCavities {
  public:
-  // How operation `i` of the sweep uses a held cavity; an operation without a kernel is skipped, because its product is
-  // already combined.
+  // The use of a held cavity by one operation of the sweep; an operation without a kernel is skipped, because its
+  // product is already combined.
   struct Use {
     HeldKernel kernel = nullptr;
     HeldCavity* cavity = nullptr;
@@ -42,7 +42,7 @@ class HeldCavities {
     std::uint32_t variable, first_slot, size, slots, terms;
     std::vector<std::pair<std::uint32_t, HeldKernel>> uses;  // by operation
     std::uint32_t second_slots = kNowhere;                   // messages to a second port that all slots share
-    std::uint32_t combined = kNowhere;  // where kernels read their product
+    std::uint32_t combined = kNowhere;  // slot where kernels read their product
     bool is_read_again = false;                              // see HeldCavity
     bool is_held = false;
     HeldCavity cavity = {};

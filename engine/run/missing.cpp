@@ -19,7 +19,8 @@ void State::observe(VariableId variable, std::span<const std::optional<double>> 
          each == 1 ? "" : fmt::format(" of {} numbers", each));
   const auto there = std::ranges::find_if(values, [](const auto& value) { return value.has_value(); });
   if (there == values.end()) return observe(variable, std::nullopt);
-  const auto first = static_cast<std::size_t>(there - values.begin()) / each * each;  // of an element with a value
+  // first component of an element with a value
+  const auto first = static_cast<std::size_t>(there - values.begin()) / each * each;
   std::vector<double> numbers;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t element = i / each;
@@ -138,7 +139,7 @@ class UnsentMessages {
 
   struct AtElement {
     std::uint32_t element = kNowhere;
-    Natural product;  // of all messages
+    Natural product;  // product of all messages
   };
   // The product of all messages at the element of a slot but its own. Slots of factors with unknown output, which send
   // no information, share it.

@@ -49,7 +49,7 @@ struct SweepMemory {
     std::vector<ParameterView> parameters;
     std::vector<std::uint8_t> free;
   } arrived;
-  std::vector<DivergenceRecord> divergence;  // of all messages, for iterative schedules
+  std::vector<DivergenceRecord> divergence;  // one per message, for iterative schedules
   std::optional<PriorityQueue> priority;     // for residual order
 
   // Invalidates the totals of the last gathering.

@@ -38,7 +38,7 @@ Tops falling_roots(std::span<const double> coefficients, double low, double high
   Tops ends, roots;
   // From the last derivative but one, which is linear, up to the polynomial itself.
   for (std::size_t degree = 1; degree < coefficients.size(); ++degree) {
-    const std::size_t order = coefficients.size() - 1 - degree;  // of the derivative
+    const std::size_t order = coefficients.size() - 1 - degree;  // order of the derivative
     const auto value = [&](double s) {
       double sum = 0;
       for (std::size_t k = coefficients.size(); k-- > order;) {

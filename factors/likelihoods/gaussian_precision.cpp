@@ -51,7 +51,7 @@ PrecisionBeliefs variational(const Gaussian& mean, const Gamma& precision, const
 // a log a - a - log Gamma(a): log of the maximum of gamma(a, a)'s density of log w.
 double log_peak(double a) { return 0.5 * std::log(a) - kHalfLogTwoPi - stirling_rest(a); }
 
-// F(x) = log x - digamma(x) = E[exp(t) - 1 - t] under gamma(x, x) with t = log w, minus 1 / (2 x).
+// F(x) - 1 / (2 x), where F(x) = log x - digamma(x) = E[exp(t) - 1 - t] under gamma(x, x) with t = log w.
 double gap_tail(double x) {
   constexpr double kMany = 20;
   if (x < kMany) return std::log(x) - digamma(x) - 0.5 / x;

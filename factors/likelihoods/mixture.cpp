@@ -80,7 +80,7 @@ std::span<double> fractions(Mixture::Selector selector, const Of& of, const Gaus
 constexpr double kUnseenFraction = 1e-16;  // a fraction too small to affect the moments of a mixture
 
 struct MixtureMoments {
-  double weight = 0, mean = 0, square = 0;  // of deviations from `around`
+  double weight = 0, mean = 0, square = 0;  // square: deviations from `around`
   double around = 0;
 
   void add(double fraction, const Gaussian& g) {

@@ -21,7 +21,7 @@ class Kind;
 
 struct Mixture {
   struct Parameters {
-    std::span<const double> variances;  // of each component
+    std::span<const double> variances;  // by component
     static Parameters bind(const ParameterRow& row) { return {row.terms(0)}; }
   };
   using Selector = std::span<const CategoricalComponent>;

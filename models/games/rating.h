@@ -35,11 +35,11 @@ struct Game {
 
 struct Skill {
   double mean = 0, sd = 0;
-  std::optional<double> performance_sd = {};  // of this player; none: the options'
+  std::optional<double> performance_sd = {};  // this player's; none: the options'
 };
 
 struct RatingOptions {
-  double mean = 25, sd = 25.0 / 3;  // of a skill before the first game
+  double mean = 25, sd = 25.0 / 3;  // prior of a skill before the first game
   double performance_sd = 25.0 / 6;  // noise of a performance: "beta"
   double drift_sd = 25.0 / 300;  // drift of a skill before each of its games: "tau"
   // Probability of a draw between two players of equal skill; it determines the margin, which grows with the noise of
@@ -103,7 +103,7 @@ class Rating {
 
 // Outcome probabilities of the next game between two players or two teams; their skills drift before it.
 struct Chances {
-  double win = 0, draw = 0, loss = 0;  // of the first
+  double win = 0, draw = 0, loss = 0;  // the first player's or team's
 };
 Chances chances(std::span<const Skill> first, std::span<const Skill> second, const RatingOptions& options = {});
 inline Chances chances(const Skill& first, const Skill& second, const RatingOptions& options = {}) {
@@ -113,8 +113,8 @@ inline Chances chances(const Skill& first, const Skill& second, const RatingOpti
 Chances chances(const Season& season, std::span<const std::uint32_t> first, std::span<const std::uint32_t> second,
                 const RatingOptions& options = {});
 
-// How even a game of these teams would be, in (0, 1]: the density of a draw of all teams, relative to players with
-// known, equal skills (Herbrich, Minka and Graepel 2006). Skills are used without drift.
+// Quality of a game of these teams, in (0, 1]: the density of a draw of all teams, relative to players with known,
+// equal skills (Herbrich, Minka and Graepel 2006). Skills are used without drift.
 double match_quality(const std::vector<std::vector<Skill>>& teams, const RatingOptions& options = {});
 
 }  // namespace dma

@@ -226,7 +226,7 @@ class Bif {
   }
 
   Tokens tokens_;
-  double most_numbers_, numbers_in_all_ = 0;  // of all tables
+  double most_numbers_, numbers_in_all_ = 0;  // totals over all tables
   std::vector<NetworkVariable> variables_;
   std::map<std::string, std::uint32_t, std::less<>> numbers_;
   std::vector<Function> functions_;

@@ -22,7 +22,7 @@ struct Tag {
   std::string_view name;
   bool is_edge;
   Write rotation;
-  std::size_t numbers;  // of a pose, or of a point
+  std::size_t numbers;  // numbers per pose or point
   bool is_3d() const { return rotation != Write::angle; }
   bool is_point() const { return numbers == (is_3d() ? 3 : 2); }
   bool has_offset() const { return is_edge && is_3d() && is_point(); }

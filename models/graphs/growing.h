@@ -56,9 +56,9 @@ class GrowingGraph {
   struct Known {
     std::size_t step = 0;
     bool has_left = false;
-    std::vector<double> value = {};  // of an observed variable
+    std::vector<double> value = {};  // if the variable is observed
     std::vector<double> start = {};
-    std::vector<Natural> belief = {};  // of all its components
+    std::vector<Natural> belief = {};  // all its components
   };
   // A Gaussian over the neighbours of removed variables, or over steps from their last values.
   struct Boundary {
@@ -74,7 +74,7 @@ class GrowingGraph {
   struct Solved {
     State state;
     Report report;
-    std::vector<std::uint32_t> variables;  // of the graph, by index in the part
+    std::vector<std::uint32_t> variables;  // variable of the graph, by index in the part
   };
 
   Solved solve(Part& part, std::span<const std::uint32_t> factors);
@@ -87,7 +87,7 @@ class GrowingGraph {
   Graph graph_;
   std::vector<Known> known_;            // by variable
   std::vector<std::uint32_t> local_;  // by variable: its index in the current part; kNowhere between uses
-  std::vector<std::uint32_t> factors_;  // of the window
+  std::vector<std::uint32_t> factors_;  // factors of the window
   std::vector<std::size_t> came_;  // by factor: the update that added it, or kRefused
   std::size_t steps_ = 0, met_ = 0, compiled_ = 0;
   Boundary boundary_;

@@ -34,7 +34,7 @@ struct SpreadMatrix {
 // The factors of its rows; set() gives them another matrix in a state, for functions of hypers.
 struct VectorFactor {
   std::vector<FactorId> rows;
-  std::vector<double> mean;  // of a prior
+  std::vector<double> mean;  // a prior's mean
   std::vector<double> gains;
   bool is_precision = false;
 

@@ -4,7 +4,8 @@ namespace dma {
 
 namespace {
 
-constexpr double kLeastWidth = 1e-6;  // of the variance of all values: minimum width of a Gaussian with a single value
+// fraction of the variance of all values: minimum width of a Gaussian with a single value
+constexpr double kLeastWidth = 1e-6;
 
 }  // namespace
 

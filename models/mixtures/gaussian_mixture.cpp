@@ -24,7 +24,7 @@ namespace {
 
 using Column = std::vector<std::optional<double>>;
 
-constexpr double kPriorShare = 0.01;  // of a column's variance: minimum width of a cluster of equal rows
+constexpr double kPriorShare = 0.01;  // fraction of a column's variance: minimum width of a cluster of equal rows
 
 std::vector<double> as_vector(const Eigen::VectorXd& vector) { return {vector.begin(), vector.end()}; }
 
@@ -135,7 +135,7 @@ class MixtureLearner {
   const Eigen::MatrixXd& x_;
   const MixtureOptions& options_;
   std::vector<Column> columns_;
-  Eigen::ArrayXd spread_;  // of each column
+  Eigen::ArrayXd spread_;  // by column
 };
 
 // Sorts the components by weight, the largest first, so that equal clusterings have equal order.

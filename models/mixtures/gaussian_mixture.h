@@ -24,9 +24,9 @@ struct MixtureFit {
   Eigen::VectorXd weight;  // by component, the largest first
   Eigen::MatrixXd mean, variance;  // component x column
   Eigen::MatrixXd probability;     // row x component
-  double log_likelihood = 0;  // of all rows
-  // Of the number of components: the log-likelihood minus half the logarithm of the number of rows per parameter
-  // (Schwarz's approximation).
+  double log_likelihood = 0;  // over all rows
+  // Log evidence of the number of components: the log-likelihood minus half the logarithm of the number of rows per
+  // parameter (Schwarz's approximation).
   double log_evidence = 0;
   bool converged = false;
   std::vector<double> candidates = {};  // log evidence of 1, 2, ... components, as far as tried

@@ -95,7 +95,7 @@ HiddenMarkov::Learned HiddenMarkov::learn(Values values, const LearnOptions& opt
     fail("hidden Markov model: no value is there to learn from; at least one is expected");
   Decoded found = decode(values);
   Learned learned{found.log_evidence, 0, false};
-  constexpr double kRounding = 1e-9;  // of the log evidence; EM never lowers it by more than rounding
+  constexpr double kRounding = 1e-9;  // relative to the log evidence; EM never lowers it by more than rounding
   while (learned.iterations < options.limit && !learned.converged) {
     const HiddenMarkov before = *this;
     take(found, values);

@@ -31,7 +31,7 @@ class HiddenMarkov {
   HiddenMarkov(Eigen::VectorXd start, Eigen::MatrixXd transition, Emission emission);
 
   struct Decoded {
-    Eigen::MatrixXd probability;  // of each state (column) at each step (row), given all values
+    Eigen::MatrixXd probability;  // P(state (column) | all values), by step (row)
     Eigen::MatrixXd transitions;  // expected number of transitions from state i to state j
     double log_evidence = 0;
   };

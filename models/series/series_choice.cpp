@@ -148,7 +148,7 @@ SeriesCandidate fitted_autoregression(SeriesValues values, const std::vector<std
   const std::vector<double> x = deviations(values, seasons);
   const Autoregression found = burg(x, std::clamp<std::size_t>(x.size() / 10, 1, kMostCoefficients));
   const double squares = std::inner_product(x.begin(), x.end(), x.begin(), 0.0);
-  constexpr double kStands = 1e-8;  // of the series' variance, per step: a level that does not move
+  constexpr double kStands = 1e-8;  // relative to the series' variance, per step: a level that does not move
   SeriesCandidate candidate{with_seasons(fmt::format("ar {}", found.coefficients.size()), seasons),
                             with_seasons(random_walk(kStands * squares / static_cast<double>(x.size())), seasons)};
   candidate.processes.front().name = "mean";

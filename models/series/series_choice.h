@@ -40,7 +40,7 @@ class SeriesChoice {
  public:
   // Candidates with too few values are dropped; if that would drop all, the smallest stays.
   struct Options {
-    std::vector<SeriesInput> inputs = {};  // of all candidates
+    std::vector<SeriesInput> inputs = {};  // shared by all candidates
     std::function<void(const std::string& name, int solves)> on_solve = {};
   };
   SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues values, Options options);

@@ -23,7 +23,7 @@ class SeriesFilter {
   SeriesFilter(SeriesFilter&&) noexcept;
 
   struct Forecast {
-    double mean = 0, variance = 0;  // of the value, including its noise
+    double mean = 0, variance = 0;  // the value's, including its noise
   };
   Forecast forecast() const;
   // Posterior of the signal at the step just added.

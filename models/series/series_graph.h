@@ -35,8 +35,8 @@ class SeriesGraph {
   std::vector<double> value_surprise(double observation_variance) const;
   std::vector<double> level_surprise(const StateSpace& model) const;
 
-  // set_variance() and slope() take a variance's position in StateSpace::variances(); the slope is the derivative of
-  // the log evidence by its logarithm.
+  // The position of a variance in StateSpace::variances() is `which`; slope() is the derivative of the log evidence by
+  // its logarithm.
   void set_variance(std::size_t which, double variance);
   double slope(std::size_t which, double variance) const;
 
@@ -58,7 +58,7 @@ class SeriesGraph {
   std::vector<std::vector<VariableId>> states_;  // by process
   std::vector<Rest> rests_;
   VariableId signal_{}, y_{};
-  std::optional<VariableId> weights_;  // of the inputs
+  std::optional<VariableId> weights_;  // the inputs' weights
   FactorId noise_{};
   std::optional<Plan> plan_;
   std::optional<State> state_;

@@ -58,10 +58,10 @@ struct SmoothedPart {
 
 struct Smoothed {
   Track signal;  // the sum of the processes, without observation noise
-  std::vector<double> sd;  // of a value observed there
+  std::vector<double> sd;  // sd of a value observed there
   std::vector<Track> states;        // "trend.level", "trend.slope", "season"
   Track weights;  // one element per input, not per step
-  double log_evidence = 0;  // of the observed values
+  double log_evidence = 0;  // log evidence of the observed values
   std::vector<SmoothedPart> parts;  // their weights sum to 1
   // Distance of each value from its prediction by all others, and of each level from its prediction by the step before,
   // both in standard deviations at the most probable variances; 0 if there is none. Beyond 3.5: an outlier or a level
@@ -97,7 +97,7 @@ class StateSpace {
     double log_evidence = 0;  // at the variances found
     int evaluations = 0;
     bool converged = false;
-    int summits = 1;  // of their posterior
+    int summits = 1;  // number of summits of their posterior
   };
   // Finds the variances that were not given: the most probable ones, given the values and a prior (Process::Noise).
   // Needs at least three values. A short series leaves them uncertain, so weighted alternatives are kept too, around

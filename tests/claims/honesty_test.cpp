@@ -1,4 +1,4 @@
-// The default is honest before it is sharp. A few small tables here; all of them: dma-lab honesty.
+// Intervals of the default network cover as promised, on a few small tables; for all tables: dma-lab honesty.
 #include "tools/experiments/tables/honesty.h"
 
 #include <doctest/doctest.h>
@@ -31,7 +31,7 @@ double rmse_of_mean(const Eigen::MatrixXd& learned, const Eigen::MatrixXd& fresh
   return oracle::rms(oracle::filled(fresh.rows(), [&](Eigen::Index n) { return fresh(n) - mean; }));
 }
 
-// The same of one network, learned from the first rows of a table only. The RMSE is beside that of the better of the
+// The same for one network, learned from the first rows of a table only. Its RMSE is compared with the better of the
 // mean and least squares.
 void keeps_its_promise_by(const std::string& table, Eigen::Index rows, std::size_t hidden, double most_rmse) {
   const HonestyTable t = honesty_table(table, 1);
@@ -57,7 +57,7 @@ TEST_CASE("honesty: pure noise gets the mean and the right width") {
 TEST_CASE("honesty: linear data without noise are learned exactly") { keeps_its_promise("linear, no noise", 1); }
 TEST_CASE("honesty: ten rows are known to be few") { keeps_its_promise("10 rows", 8); }
 TEST_CASE("honesty: outliers, scales and idle columns do no harm") {
-  keeps_its_promise_by("5 % outliers", 200, 8, 0.97);  // 0.92; of the others 0.55
+  keeps_its_promise_by("5 % outliers", 200, 8, 0.97);  // 0.92; other noise gives 0.55
   for (const char* table : {"feature x 1e9", "duplicated, constant"}) keeps_its_promise_by(table, 120, 8, 0.75);
 }
 TEST_CASE("honesty: noise that depends on the inputs is found") { keeps_its_promise("heteroscedastic", 1); }
@@ -69,7 +69,7 @@ TEST_CASE("honesty: the method of larger networks does not memorise noise either
 TEST_CASE("honesty: uncertain in a gap and beyond the data") {
   const NoDataResult gap = measure_gap({1, 4}), beyond = measure_beyond({1, 4});
   CHECK(gap.coverage >= 0.8);
-  CHECK(gap.sd_ratio >= 2.5);  // 4.5; of other seeds 3 to 13
+  CHECK(gap.sd_ratio >= 2.5);  // 4.5; other seeds give 3 to 13
   CHECK(beyond.coverage >= 0.8);
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("honesty: a weak signal is not memorised, and left-out scores foretell
   const Scores fresh = scores_of(net.predict(t.test_inputs), t.test_targets)[0];
   CHECK(fresh.coverage_95 >= t.least_coverage);
   CHECK(fresh.coverage_95 <= t.most_coverage);
-  CHECK(fresh.rmse < 1.05 * 1.63);  // of least squares
+  CHECK(fresh.rmse < 1.05 * 1.63);  // 1.63: least squares
   CHECK(report.left_out.at(0).scores.rmse == doctest::Approx(fresh.rmse).epsilon(0.12));
   CHECK(std::abs(report.left_out.at(0).scores.coverage_95 - 0.95) < 0.05);
   CHECK(report.left_out[0].explained > 0.1);
@@ -110,7 +110,7 @@ TEST_CASE("honesty: y = |x| does not collapse") {
 }
 
 TEST_CASE("honesty: with more weights than rows, left-out rows alone do not make a network believed") {
-  // Linear data; rows alone would give this network all of the mixture.
+  // Linear data; judged by its rows alone, this network would have all of the mixture.
   const HonestyTable t = honesty_table("200 features x 100", 103);
   const Standardiser of_inputs = Standardiser::of(t.inputs), of_targets = Standardiser::of(t.targets);
   JointRegression net({.shape = {.layers = {200, 20, 1}, .slopes = {0.1}}, .members = 1, .seed = 103});
@@ -121,7 +121,7 @@ TEST_CASE("honesty: with more columns than rows there is noise left") {
   double coverage = 0;
   for (std::uint64_t seed = 101; seed <= 103; ++seed) {
     const HonestyTable t = honesty_table("200 features x 100", seed);
-    const Eigen::Index rows = seed == 103 ? 100 : 99;  // judged by parts that are held out; by leverage
+    const Eigen::Index rows = seed == 103 ? 100 : 99;  // seed 103: judged by folds; otherwise by leverage
     Bnn net({.layers = {200, 10, 1}, .members = 1});
     const FitReport report = net.fit(t.inputs.topRows(rows), t.targets.topRows(rows));
     CHECK(report.noise.at(0) > 0.1);  // 0.3
@@ -141,7 +141,7 @@ TEST_CASE("honesty: noise of more columns than rows is not explained, and not le
     rmse += scores_of(net.predict(t.test_inputs), t.test_targets)[0].rmse / 4;
     of_mean += rmse_of_mean(t.targets, t.test_targets) / 4;
   }
-  CHECK(explained < 0.05);  // leverage away from the mode, where it is not exact, says 0.1 to 0.2
+  CHECK(explained < 0.05);  // leverage away from the mode is not exact and gives 0.1 to 0.2
   CHECK(rmse < 1.05 * of_mean);
 }
 

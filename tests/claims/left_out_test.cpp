@@ -1,4 +1,4 @@
-// What the learned rows would have been predicted as: the rows behind the scores of a fit.
+// Left-out predictions of the learned rows, from which a fit's scores are computed.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -18,7 +18,8 @@ TEST_CASE("left out: the rows of a joint fit have the scores that it reports; ot
   const dma::Scores scores = dma::scores_of(*net.left_out(), y)[0];
   CHECK(scores.rmse == doctest::Approx(report.left_out[0].scores.rmse).epsilon(1e-12));
   CHECK(scores.coverage_90 == report.left_out[0].scores.coverage_90);
-  CHECK((net.left_out()->mean - y).norm() > (net.predict(x).mean - y).norm());  // the row itself has not helped
+  // they are worse than predictions that have learned the row
+  CHECK((net.left_out()->mean - y).norm() > (net.predict(x).mean - y).norm());
   dma::Bnn messages({.layers = {2, 2, 1}, .method = "hybrid"});
   messages.fit(x, y, {.batches = 4, .epochs = 1});
   CHECK(!messages.left_out());

@@ -1,4 +1,4 @@
-// The linear model beside a network learned jointly: models/network/joint_regression.cpp.
+// The linear baseline of a network learned jointly: models/network/joint_regression.cpp.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@ using namespace dma;
 
 namespace {
 
-// Products of many small causes: most rows are low and quiet, few are high and loud.
+// Products of many small causes: most rows are low with little noise, a few high with much.
 Eigen::MatrixXd skewed(const Eigen::MatrixXd& x, std::uint64_t seed) {
   const Eigen::MatrixXd noise = oracle::random_matrix(x.rows(), 1, seed);
   return oracle::filled(x.rows(),
@@ -30,7 +30,7 @@ TEST_CASE("linear baseline: of skewed targets the squared error is that of least
     Bnn net({.layers = {5, 8, 1}, .neighbours = false, .members = 1});
     net.fit(x, y);
     CHECK(oracle::rmse(net.predict(fresh).mean, truth) < 1.05 * of_line);
-    // The linear model itself, of which the mixture shows nothing here: without the rule 1.29 and 1.08 times as much.
+    // The linear model itself, without a mixture: without the rule 1.29 and 1.08 times as much.
     JointRegression mixed({.shape = {.layers = {5, 2, 1}, .slopes = {0.1}}, .epochs = 5, .members = 1});
     mixed.fit({x, y});
     const Eigen::MatrixXd by_baseline = oracle::on_line(mixed.memory().baseline->state.mean, fresh);

@@ -1,4 +1,4 @@
-// Everything that a fuzz target leaves to chance: drawn from a seed, or from the bytes that a fuzzer thought of.
+// The random choices of a fuzz target: drawn from a seed, or from the bytes of a fuzzer.
 #pragma once
 
 #include <algorithm>
@@ -70,14 +70,14 @@ class Choices {
     for (double& number : numbers) number /= sum;
     return numbers;
   }
-  // So many rows of them.
+  // `rows` such rows.
   std::vector<double> table(std::size_t rows, std::size_t categories, bool positive) {
     std::vector<double> numbers;
     for (; rows > 0; --rows) std::ranges::copy(probabilities(categories, positive), std::back_inserter(numbers));
     return numbers;
   }
 
-  // Anything an edge may carry.
+  // Any valid message.
   Natural message() {
     switch (below(16)) {
       case 0: return {};
@@ -89,7 +89,7 @@ class Choices {
     }
   }
 
-  // A value that the domain allows, at its edges more often than not.
+  // A value within the domain, often at its edges.
   double inside(const Domain& domain) {
     if (!domain.only.empty()) return any_of(domain.only);
     for (int attempt = 0; attempt < 20; ++attempt) {
@@ -118,10 +118,10 @@ class Choices {
   bool from_bytes_ = false;
 };
 
-// Somewhere in it something is changed, left out, repeated, moved, or replaced by what programs stumble over.
+// A text with random changes: parts changed, left out, repeated, moved, or replaced by typical trouble makers.
 std::string mutated(std::string text, Choices& choices);
 
-// JSON of which members, elements, numbers, texts or packed numbers are changed, with a checksum that is right again.
+// JSON with changed members, elements, numbers, texts or packed numbers, and a valid checksum.
 std::string damaged(std::string_view text, Choices& choices);
 
 }  // namespace dma::fuzz

@@ -79,7 +79,7 @@ std::vector<std::string> fit_arguments(Choices& choices) {
   for (std::size_t i = choices.below(3); i > 0; --i) all.emplace_back(choices.any_of(kFlags));
   if (!choices.one_in(4)) all.insert(all.end(), {"--model", choices.one_in(16) ? "data.csv" : "model.json"});
   if (choices.one_in(4)) all.insert(all.end(), {"--checkpoint", "fit.checkpoint", "--checkpoint-every", "1"});
-  if (choices.one_in(500)) all.insert(all.end(), {"--plot", "fit.svg"});  // another program: a thousand times slower
+  if (choices.one_in(500)) all.insert(all.end(), {"--plot", "fit.svg"});  // another process: a thousand times slower
   return all;
 }
 

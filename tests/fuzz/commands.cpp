@@ -18,7 +18,7 @@ namespace dma::fuzz {
 
 namespace {
 
-// Takes what one of this process's standard streams is told.
+// Captures one of this process's standard streams.
 class Captured {
  public:
   explicit Captured(std::FILE* stream)

@@ -1,4 +1,4 @@
-// The command line, run in this process: quick, and under whatever watches this process.
+// The command line, run in this process: fast, and under this process's sanitizers.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@ namespace dma::fuzz {
 void write(const std::filesystem::path& path, std::string_view text);
 std::string read(const std::filesystem::path& path);
 
-// A folder of its own, and this process in it.
+// A temporary folder, and this process in it.
 class Scene {
  public:
   Scene() : before_(std::filesystem::current_path()) { std::filesystem::current_path(folder_.path()); }
@@ -34,9 +34,9 @@ struct Ended {
 // `dma` with these arguments.
 Ended run(std::vector<std::string> arguments);
 
-// A Finding unless it ended with 0, or with 2 and one plain line that says why.
+// Throws a Finding unless it ended with 0, or with 2 and one plain line of explanation.
 void check(const Ended& outcome, const std::vector<std::string>& arguments);
-// A Finding where the text has a number that is none, or is infinite.
+// Throws a Finding if the text contains a NaN or infinite number.
 void check_finite(std::string_view text, const std::vector<std::string>& arguments);
 
 }  // namespace dma::fuzz

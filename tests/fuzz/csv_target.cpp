@@ -30,7 +30,7 @@ Eigen::MatrixXd read_all(CsvReader& reader) {
   return reader.read(columns);
 }
 
-// What is written as a table comes back, whatever the separator, the spaces and the quotes.
+// A written table is read back unchanged, with any separator, spaces and quotes.
 void round_trip(Choices& choices) {
   const char separator = choices.any_of(std::string_view(",;\t "));
   const std::size_t rows = choices.between(1, 5), columns = choices.between(1, 5);
@@ -60,7 +60,7 @@ void round_trip(Choices& choices) {
     }
   }
   if (choices.one_in(2)) text += "\n";
-  // One column leaves nothing to detect a separator by but what its name holds.
+  // A single column has no separator to detect except in its name.
   if (columns == 1 && names[0].find_first_of(",;") != std::string::npos) return;
   CsvReader reader("table.csv", text);
   promise(reader.names() == names, "the names of a table came back changed: {}", printable(text));

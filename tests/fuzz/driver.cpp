@@ -1,6 +1,5 @@
-// dma_fuzz [--seconds n] [--count n] [--seed s] [target...]: random cases for each target in turn, until the time is
-// over or so many are counted. Every case has a seed of its own; what is found is printed with the command that repeats
-// it.
+// dma_fuzz [--seconds n] [--count n] [--seed s] [target...]: random cases for each target in turn, until the time or
+// the count is reached. Every case has its own seed; findings are printed with the command that repeats them.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -23,7 +22,7 @@ struct Wanted {
   double seconds = 10;
   std::uint64_t count = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t seed = 1;
-  bool one_case = false;  // just the one of this seed
+  bool one_case = false;  // only the case of this seed
   std::vector<std::string> targets;
 };
 
@@ -58,8 +57,8 @@ Wanted wanted(int count, char** arguments) {
   return w;
 }
 
-// Whether nothing was found. A crash is found out by whoever started this: the case is printed before it runs if the
-// variable DMA_FUZZ_TRACE is set.
+// Returns true if nothing was found. The parent process detects crashes: if the variable DMA_FUZZ_TRACE is set, each
+// case is printed before it runs.
 bool attack(const Target& target, const Wanted& w) {
   static const bool trace = std::getenv("DMA_FUZZ_TRACE") != nullptr;
   const auto start = Clock::now();
@@ -88,7 +87,7 @@ bool attack(const Target& target, const Wanted& w) {
 
 int main(int count, char** arguments) {
   Wanted w = wanted(count, arguments);
-  // Commands flush every file to the disk: where there is memory to write to, they need not wait for one.
+  // Commands flush every file to the disk; files in memory need no flush.
   if (std::filesystem::is_directory("/dev/shm")) setenv("TMPDIR", "/dev/shm", 0);
   std::vector<const Target*> chosen;
   for (const Target& target : dma::fuzz::targets())

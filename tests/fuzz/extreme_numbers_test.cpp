@@ -1,5 +1,5 @@
-// Numbers at the ends of the range of a double, by every way in which one can enter: an answer of finite numbers, or
-// one line that says why there is none.
+// Numbers near the limits of a double, through every input: the answer is finite, or one line explains why there is
+// none.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ using dma::fuzz::run;
 using dma::fuzz::Scene;
 using dma::fuzz::write;
 
-// Wherever text or arguments have an @.
+// They replace every @ in texts and arguments.
 constexpr const char* kNumbers[] = {"1e150", "1e160", "1e200", "1e300", "1.7e308", "-1e200", "5e-324"};
 
 struct Way {
@@ -30,7 +30,7 @@ std::string with_number(std::string text, const std::string& number) {
   return text;
 }
 
-// Sixteen rows; @ in two cells of one column, which may be none of these.
+// Sixteen rows; @ in two cells of one column, which may be absent.
 std::string table_with(const std::string& column) {
   std::string text = "x,z,k,d,m,w,c,y\n";
   for (int n = 0; n < 16; ++n) {
@@ -104,7 +104,7 @@ std::vector<Way> ways() {
     all.push_back({"fit t.csv --target y --graph line.json --noise-model given --report out.html", "t.csv", text});
     all.push_back({"fit t.csv --target c --graph classes.txt --model out.json", "t.csv", text});
   }
-  for (const char* column : {"k", "d", "m", "c"}) {  // of text, of dates, of amounts, of classes
+  for (const char* column : {"k", "d", "m", "c"}) {  // text, dates, amounts, classes
     all.push_back({"fit t.csv --target y --columns" + kOut, "t.csv", table_with(column)});
     all.push_back({"fit t.csv --target c --classes --columns" + kOut, "t.csv", table_with(column)});
   }
@@ -147,7 +147,7 @@ void check_way(const Way& way, const std::string& number) {
   const Ended ended = run(arguments);
   check(ended, arguments);
   check_finite(ended.output, arguments);
-  check_finite(ended.errors.substr(0, ended.errors.find("must be in")), arguments);  // and then a domain
+  check_finite(ended.errors.substr(0, ended.errors.find("must be in")), arguments);  // a domain follows
   check_finite(read("out.html"), arguments);
   if (ended.code != 0) CHECK_MESSAGE(read("out.json") == "", "a model is left: ", ended.errors);
   if (updates && ended.code != 0) CHECK_MESSAGE(read(model) == before, "the model was changed: ", ended.errors);

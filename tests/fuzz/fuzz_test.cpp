@@ -1,4 +1,4 @@
-// Every fuzz target for a moment, always on the same cases; tools/assurance/fuzz goes on for as long as wanted.
+// Every fuzz target briefly, on fixed cases; tools/assurance/fuzz runs longer.
 #include <doctest/doctest.h>
 
 #include "tests/fuzz/targets.h"

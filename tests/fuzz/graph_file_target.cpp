@@ -1,4 +1,4 @@
-// Damaged graph files: refused in one line, or a graph that is written and read again as it is, and runs.
+// Damaged graph files: refused in one line, or read as a graph that survives writing and reading, and runs.
 #include <string_view>
 
 #include "engine/compile/memory_need.h"

@@ -1,5 +1,5 @@
-// Graphs of all kinds, families, methods, schedules, maps and solvers, with extreme numbers among them. Where sweeps
-// and the joint solver both call an answer exact, it is the same one.
+// Graphs of all kinds, families, methods, schedules, maps and solvers, with extreme numbers. If sweeps and the joint
+// solver both report an exact answer, the answers agree.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -41,7 +41,7 @@ class RandomGraph {
       add_variable(size, family());
     }
     for (std::size_t i = choices.between(1, 6); i > 0; --i) add_factor();
-    // Most models have priors; some of the attacks below go through only where everything is proper.
+    // Most models have priors; some attacks below require proper messages.
     for (const VariableId v : std::vector(variables_))
       if (!graph_[v].observed && !choices_.one_in(4)) add_prior(v);
   }
@@ -61,7 +61,7 @@ class RandomGraph {
 
  private:
   double number() { return wild_ ? choices_.number() : choices_.ordinary(); }
-  // One that a sum or a copy takes.
+  // A family that a sum or a copy accepts.
   std::string family() { return choices_.one_in(8) ? "log_normal" : ""; }
   std::string with_dimension(const std::string& name) const {
     if (name == kGaussian || name.empty()) return "";
@@ -107,7 +107,7 @@ class RandomGraph {
     graph_.factor(kind.name(), {v}, std::move(parameters));
   }
 
-  // A variable of this family for a plate of so many slots, as a rule through a map that fits.
+  // A variable of this family for a plate of so many slots, usually through a map that fits.
   Connection connection(std::size_t slots, std::size_t terms, const std::string& f) {
     const std::size_t wanted = slots * terms;
     if (choices_.one_in(32)) {
@@ -131,7 +131,7 @@ class RandomGraph {
     return add_variable(wanted, f);
   }
 
-  // `dimensioned`: how many variables with categories a slot meets; a table has a number for each combination.
+  // `dimensioned`: number of variables with categories per slot; a table has a number per combination.
   ParameterList parameters_of(const Kind& kind, std::size_t slots, std::size_t dimensioned) {
     ParameterList parameters;
     for (const ParameterSpec& spec : kind.parameters()) {
@@ -180,10 +180,10 @@ class RandomGraph {
     const bool by_category = !kind.same_terms().empty() && std::ranges::any_of(kind.ports(), has_dimension);
     const std::size_t slots = choices_.one_in(2) ? 1 : choices_.between(1, 6);
     const std::size_t most_terms = kind.name() == "table" || kind.name() == "potential" ? (categories_ > 4 ? 1 : 2) : 3;
-    const bool has_rows = kind.name() == "learned_table";  // one for each category
+    const bool has_rows = kind.name() == "learned_table";  // one row per category
     const bool is_vector = kind.vector_size() && kind.vector_size()->inputs > 0 && !choices_.one_in(20);
     const std::size_t terms = by_category || has_rows ? categories_ : choices_.between(1, most_terms);
-    // Of a function of points: its residuals, or what the points leave of its inputs.
+    // Number of terms: a function of points has residuals or remaining inputs.
     const auto terms_of = [&](const PortSpec& port) -> std::size_t {
       if (!port.variadic) return 1;
       if (!is_vector) return terms;
@@ -204,7 +204,7 @@ class RandomGraph {
     ParameterList parameters = parameters_of(kind, slots, std::min<std::size_t>(dimensioned, 5));
     FactorOptions options;
     if (choices_.one_in(6)) options.method = method();
-    if (choices_.one_in(40) && !graph_.variables().empty()) {  // a gate, of whatever variable
+    if (choices_.one_in(40) && !graph_.variables().empty()) {  // a gate on any variable
       const auto chooser = static_cast<std::uint32_t>(choices_.below(graph_.variables().size()));
       options.when = {{{chooser}, static_cast<std::uint32_t>(choices_.below(3))}};
     }
@@ -233,8 +233,8 @@ class RandomGraph {
 
  private:
   Choices& choices_;
-  bool wild_;               // numbers of all sizes, not only those of models
-  std::size_t categories_;  // of every variable that has any
+  bool wild_;  // numbers of any size, not only those of models
+  std::size_t categories_;  // number of categories of every categorical variable
   Graph graph_;
   std::vector<VariableId> variables_;
 };
@@ -249,7 +249,7 @@ void check_beliefs(const Graph& graph, const State& state, const Report& report)
     } catch (const Error&) {  // fused away
       continue;
     }
-    // Messages have a limit that leaves room for products of them: a belief, being one, may lie beyond it.
+    // Messages have a limit that leaves room for products of them; a belief, being a product, may exceed it.
     const auto is_number = [](const Natural& m) { return std::isfinite(m.tau) && std::isfinite(m.rho); };
     for (std::size_t i = 0; i < found->size(); ++i)
       promise(found->family()->are_valid(found->message(i)) || std::ranges::all_of(found->message(i), is_number),
@@ -277,7 +277,7 @@ namespace {
 
 template <class Other>
 void compare(const Graph& graph, const Other& sweeps, const State& whole) {
-  constexpr double kTolerance = 1e-5;  // the joint solver's conditioning, on numbers from 1e-3 to 1e3
+  constexpr double kTolerance = 1e-5;  // the joint solver's conditioning, for numbers from 1e-3 to 1e3
   for (std::uint32_t v = 0; v < graph.variables().size(); ++v) {
     std::optional<Belief> a, b;
     try {
@@ -314,7 +314,7 @@ void fuzz_chains(Choices& choices, RandomGraph& drawn, Joint how) {
   promise(!std::isnan(chains.r_hat) && chains.effective >= 0, "'{}' of\n{}", chains.line(), describe(graph));
 }
 
-// The graph factor by factor, over a window; where nothing leaves it, the end is the graph as a whole.
+// The graph factor by factor, over a window; if nothing leaves the window, the result equals the whole graph's.
 void fuzz_growing(Choices& choices, const Graph& graph, const State& whole) {
   const bool keeps_all = choices.one_in(2);
   GrowingGraph growing(registry(), {.lag = keeps_all ? 100 : choices.between(1, 3), .joint = {.limit = 50}});
@@ -372,7 +372,7 @@ std::size_t fuzz_graph(Choices& choices) {
     }
     exact = exact_evidence(*plan, *state, graph);
   });
-  // Another solver finds the same where both are exact; Gaussian ones as far as the numbers are tame.
+  // Another solver agrees if both are exact; Gaussian solvers only for tame numbers.
   const auto solve = [&](const Plan& solved, std::string_view name, bool if_wild) {
     State other(solved);
     choices = before;

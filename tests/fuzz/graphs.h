@@ -1,4 +1,4 @@
-// What the targets that make graphs share.
+// Shared code of targets that make graphs.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@ namespace dma::fuzz {
 
 const Registry& registry();
 
-// Every belief is made of numbers, and a run that has settled knows by how much it last changed.
+// Checks that every belief is finite, and that a converged run reports its last change.
 void check_beliefs(const Graph& graph, const State& state, const Report& report);
 
-// The log evidence if it is called exact; it is then a number, or -inf.
+// The log evidence if it is reported as exact; it is then a number or -inf.
 std::optional<double> exact_evidence(const Plan& plan, const State& state, const Graph& graph);
 
 }  // namespace dma::fuzz

@@ -7,14 +7,13 @@ namespace dma::fuzz {
 
 namespace {
 
-// A message function of one kind and method: where chance chooses among them all.
+// A message function of one kind and method, from which targets choose at random.
 struct Subject {
   const Kind* kind;
   const MessageFunction* message;
 };
 
-// Methods that integrate take a thousand times as long as those that add: they are a target of their own, on smaller
-// plates, or nothing else would get its turn.
+// Methods with integrals take a thousand times as long as others: they are a target of their own, on smaller plates.
 bool integrates(const MessageFunction& message) { return message.method == "ep" || message.method == "hybrid"; }
 
 std::vector<Subject> subjects_that(bool integrate) {
@@ -26,14 +25,13 @@ std::vector<Subject> subjects_that(bool integrate) {
   return list;
 }
 
-// The slots of a port side by side, each with its terms.
+// The messages of a port slot by slot, each with its terms.
 struct Messages {
   std::vector<double> tau, rho;
   std::size_t terms = 1;
 
   Messages(std::size_t slots, std::size_t terms_per_slot, Choices& choices) : terms(terms_per_slot) {
-    // Plates whose messages are all of the size that models have, or all known, take other paths than those with a
-    // stranger among them.
+    // Plates of only ordinary messages, or only known ones, take other paths than mixed ones.
     const bool all_ordinary = choices.one_in(3), all_known = choices.one_in(4);
     for (std::size_t i = 0; i < slots * terms; ++i) {
       const Natural m =
@@ -105,7 +103,7 @@ std::size_t fuzz_plate(const Subject& s, std::size_t slots, Choices& choices) {
   Outcome outcome;
   s.message->plate(call, outcome);
   for (std::size_t i = 0; i < tau.size(); ++i)
-    if (!is_valid({tau[i], rho[i]}))  // what it came from takes longer to tell than to compute
+    if (!is_valid({tau[i], rho[i]}))  // describing its inputs takes longer than computing it
       promise(false, "a message ({}, {}) from {}", tau[i], rho[i], described(s, reads, i / out_terms, parameters));
   if (!(outcome.change >= 0))
     promise(false, "a change of {} from {}", outcome.change, described(s, reads, 0, parameters));

@@ -31,7 +31,7 @@ std::string table() {
   return text;
 }
 
-// A file of every kind, and the commands that read one.
+// A file of every type, and the commands that read it.
 struct Seed {
   std::string_view name;
   Arguments fit;
@@ -81,8 +81,7 @@ std::vector<Seed> made_seeds() {
 
 }  // namespace
 
-// A damaged file is read as far as it makes sense: whatever comes of it is a number. A file whose bytes do not give its
-// checksum is refused.
+// A damaged file is read as far as possible: all results are numbers. A file with a wrong checksum is refused.
 std::size_t fuzz_model(Choices& choices) {
   static const std::vector<Seed> seeds = made_seeds();
   const Seed& seed = choices.any_of(seeds);

@@ -1,4 +1,4 @@
-// Networks of tables over a few variables: what is called exact is what counting all combinations gives.
+// Graphs of tables over a few variables: an answer reported as exact equals the enumeration.
 #include <cmath>
 
 #include "engine/exact/exact.h"
@@ -79,7 +79,7 @@ std::size_t fuzz_network(Choices& choices) {
               "bounds {} and {}, counted {} of\n{}", evidence_bounds(state).lower, evidence_bounds(state).upper,
               std::log(total), describe(graph));
     const std::optional<double> found = exact_evidence(plan, state, graph);
-    if (found && *found != std::log(total))  // both are -inf where the observations contradict the tables
+    if (found && *found != std::log(total))  // both are -inf if the observations contradict the tables
       promise(std::abs(*found - std::log(total)) < 1e-9 * (1 + std::abs(*found)), "evidence {}, counted {} of\n{}",
               *found, std::log(total), describe(graph));
     if (report.stop != Report::Stop::exact || !(total > 0)) return 1;

@@ -1,5 +1,5 @@
 // Rows of likelihoods over a line of two unknowns that may be almost known already, some of them far on the wrong side.
-// Where the likelihood is log-concave the joint solver settles, and for one row sweeps find the same evidence.
+// If the likelihood is log-concave the joint solver converges, and for one row sweeps find the same evidence.
 #include <cmath>
 
 #include "engine/joint/joint.h"
@@ -22,7 +22,7 @@ const Registry& registry_of_rows() {
   return all;
 }
 
-// A value that the kind may take at a line of this height, or, far off, elsewhere.
+// A value that the kind may take for a line of this height, or, if far, for a different height.
 double reading(std::string_view kind, double line, bool is_far) {
   if (kind == "laplace") return is_far ? -line : line + 0.3;
   if (kind == "poisson") return is_far ? 3 : std::floor(std::exp(std::fmin(line, 5)));

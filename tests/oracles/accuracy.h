@@ -1,4 +1,4 @@
-// The two promises every message function makes, as checks: accuracy against an exact oracle, and totality.
+// The two promises of every message function, as checks: accuracy against an exact oracle, and totality.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -18,22 +18,21 @@ namespace dma::oracle {
 inline constexpr std::uint64_t kSeed = 20240607;
 inline constexpr int kAccuracyTrials = 10'000;
 inline constexpr int kTotalityTrials = 1'000'000;
-inline constexpr int kOrdinaryTrials = 100'000;  // which all look alike
+inline constexpr int kOrdinaryTrials = 100'000;  // enough, since they are all alike
 
 // The largest errors seen. A variance is compared relative to itself. A mean is compared relative to max(|mean|, sd):
-// means cross zero, where no relative error is bounded, and an error far below the message's own sd changes nothing
-// that can be computed from it.
+// means cross zero, where no relative error is bounded, and an error far below the message's own sd has no effect.
 struct Accuracy {
   double mean = 0;
   double variance = 0;
   int compared = 0;
   int out_of_range = 0;
 
-  // Products rather than quotients and roots: those of sixty digits take most of the time of the comparison.
+  // Products rather than quotients and roots: sixty-digit arithmetic takes most of the time of the comparison.
   void compare(const Natural& message, const Moments& truth) {
     static const Real least = std::numeric_limits<double>::min();
-    // A precision that no normal double can hold has no message: the function answers with the uniform one (or with a
-    // denormal of few digits), which differs from it by less than any representable message does.
+    // A precision that a normal double cannot represent has no message: the function answers with the uniform one (or
+    // with a denormal of few digits), which differs from it by less than any representable message does.
     if (least * truth.variance > 1) {
       ++out_of_range;
       CHECK(is_valid(message));
@@ -84,8 +83,8 @@ struct Census {
   }
 };
 
-// `any(random)` returns the message to arbitrary arriving ones, or all of one factor: never NaN, never a negative
-// precision. `ordinary(random)` returns the message to proper ones from the ordinary range: always proper.
+// `any(random)` returns messages of one factor for arbitrary inputs: never NaN, never a negative precision.
+// `ordinary(random)` returns the message for proper inputs from the ordinary range: always proper.
 template <typename Any, typename Ordinary>
 void check_totality(const std::string& subject, const Any& any, const Ordinary& ordinary) {
   RandomMessages random(kSeed);

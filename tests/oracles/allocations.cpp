@@ -22,8 +22,7 @@ void give_back(void* block) {
   std::free(block);
 }
 
-// Through malloc, so that a sanitizer still sees every block. The array, nothrow and sized forms of the library end
-// here.
+// Through malloc, so that a sanitizer still sees every block. The library's array, nothrow and sized forms end here.
 void* counted_or_null(std::size_t size, std::size_t alignment) {
   count.fetch_add(1, std::memory_order_relaxed);
   if (alignment <= alignof(std::max_align_t)) return noted(std::malloc(size > 0 ? size : 1));

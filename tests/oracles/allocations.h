@@ -1,4 +1,4 @@
-// Counts every allocation of the process, and the bytes that are held: the test program's operator new.
+// Counts all allocations of the process and the bytes currently held, through the test program's operator new.
 #pragma once
 
 #include <cstdint>

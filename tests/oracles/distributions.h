@@ -18,7 +18,7 @@ inline double negative_binomial(double shape, double p, double y) {
   return std::exp(std::lgamma(y + shape) - std::lgamma(shape) - std::lgamma(y + 1)) * std::pow(p, shape) *
          std::pow(1 - p, y);
 }
-// The probabilities of all counts to y. Below the mean they end where they are nothing.
+// The probabilities of all counts up to y. Below the mean the sum ends where they are negligible.
 template <class Probability>
 double counts_to(double y, double mean, const Probability& probability) {
   double sum = 0;
@@ -35,8 +35,8 @@ inline double weibull(double shape, double scale, double y) {
   return shape / scale * std::pow(y / scale, shape - 1) * weibull_above(shape, scale, y);
 }
 
-// Student's t at x = sqrt(degrees) tan(angle) is c cos(angle)^(degrees + 1) / sqrt(degrees), and cos^(degrees - 1) is
-// left of it to integrate over the angle, by Simpson's rule.
+// Student's t at x = sqrt(degrees) tan(angle) is c cos(angle)^(degrees + 1) / sqrt(degrees), which leaves cos^(degrees
+// - 1) to integrate over the angle, by Simpson's rule.
 inline double student_constant(double degrees) {
   return std::exp(std::lgamma(0.5 * degrees + 0.5) - std::lgamma(0.5 * degrees)) / std::sqrt(std::numbers::pi);
 }
@@ -52,7 +52,7 @@ inline double student_below(double degrees, double x) {
   return 0.5 + student_constant(degrees) * step / 3 * sum;
 }
 
-// Where a rising function is p, between -100 and 100.
+// The argument at which a rising function equals p, between -100 and 100.
 template <class Below>
 double quantile(const Below& below, double p) {
   double low = -100, high = 100;

@@ -4,7 +4,7 @@
 
 namespace dma::oracle {
 
-// Both by their series in 1 / x at 60 or more.
+// Both by their series in 1 / x for x >= 60.
 Real log_gamma(Real x) {
   Real skipped = 1;
   for (; x < 60; x += 1) skipped *= x;

@@ -1,6 +1,6 @@
 // Sixty-digit arithmetic for oracles. The paper's own formulas subtract second moments: at |mean| / sd = 1e12 that
-// costs 24 digits, and a truncated variance at -3e4 costs 18. Sixty digits leave more than twice a double's after
-// either.
+// costs 24 digits, and a truncated variance at -3e4 costs 18. Sixty digits leave more than twice as many digits as a
+// double has.
 #pragma once
 
 #include <boost/math/constants/constants.hpp>
@@ -38,8 +38,8 @@ struct Halves {
 };
 
 // By the series t + t^3/3 + t^5/15 + ... of (Phi - 1/2) / phi, which leaves 45 digits of the tail at 8, and beyond by
-// Mills' continued fraction. Beyond 5e4 both tails leave even this type's exponent range; they are 0 or 1 to every
-// digit. boost::math::erfc says the same (tests/factors/authoring/normal_test.cpp) and takes ten times as long.
+// Mills' continued fraction. Beyond 5e4 both tails exceed even this type's exponent range; they are 0 or 1 to every
+// digit. boost::math::erfc agrees (tests/factors/authoring/normal_test.cpp) and takes ten times as long.
 inline Halves halves(const Real& t) {
   const Real size = abs(t), square = t * t;
   Halves out{0, 1, 0};

@@ -41,7 +41,7 @@ KalmanResult kalman(const KalmanModel& model, const std::vector<std::optional<do
     result.means.push_back(m), result.covariances.push_back(p);
   }
   for (std::size_t t = result.means.size() - 1; t-- > 0;) {
-    // Of a singular covariance too: what is solved for lies where it is not.
+    // Also for a singular covariance: the right-hand side lies in its range.
     const Eigen::MatrixXd moved = model.transition * result.covariances[t],
                           g = Eigen::LDLT<Eigen::MatrixXd>(predicted_covariances[t + 1]).solve(moved).transpose();
     result.means[t] += g * (result.means[t + 1] - predicted[t + 1]);

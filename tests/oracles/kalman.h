@@ -1,4 +1,4 @@
-// The textbook: Kalman's filter and the smoother of Rauch, Tung and Striebel, on dense matrices.
+// The textbook's Kalman filter and Rauch-Tung-Striebel smoother, on dense matrices.
 #pragma once
 
 #include <Eigen/Dense>
@@ -7,8 +7,8 @@
 
 namespace dma::oracle {
 
-// x_0 ~ N(mean, covariance) with the values seen at once there, one row of `first_gains` each; then
-// x_t = transition x_{t-1} + N(0, noise), seen through `gain`. Every value has the variance `seen_variance`.
+// x_0 ~ N(mean, covariance) with the values observed there at once, one row of `first_gains` each; then x_t =
+// transition x_{t-1} + N(0, noise), observed through `gain`. Every value has the variance `seen_variance`.
 struct KalmanModel {
   Eigen::MatrixXd transition, noise;
   Eigen::RowVectorXd gain;
@@ -20,7 +20,7 @@ struct KalmanModel {
 struct KalmanResult {
   std::vector<Eigen::VectorXd> means;  // smoothed
   std::vector<Eigen::MatrixXd> covariances;
-  std::vector<double> forecast_means, forecast_variances;  // of values, given those before; from x_1 on
+  std::vector<double> forecast_means, forecast_variances;  // predictions of values, given those before; from x_1 on
   double log_evidence = 0;
 };
 

@@ -1,4 +1,4 @@
-// Workers of several processes without processes: each is a thread.
+// Simulates workers of several processes: each is a thread.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,7 @@
 
 namespace dma::oracle {
 
-// A process of a team, all of whose processes are threads of this one: each waits for the others whenever they add
-// numbers.
+// A process of a team whose processes are all threads of this one: each waits for the others whenever they add numbers.
 class MeetingTeam final : public WorkerTeam {
  public:
   struct Place {

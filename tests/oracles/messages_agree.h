@@ -1,4 +1,4 @@
-// How far apart two messages are, on the scale in which rounding errors are measured.
+// The distance between two messages, on the scale of rounding errors.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@ inline double distance(const Natural& a, const Natural& b) {
   return std::max(std::abs(p.rho - q.rho) / p.rho, std::abs(p.mean() - q.mean()) / scale);
 }
 
-// By how much dividing a belief by what arrived magnifies its rounding: a small difference carries that of large
-// numbers.
+// The factor by which dividing a belief by a message magnifies its rounding: a small difference has the rounding of
+// large numbers.
 inline double loss_by_division(const Natural& arrived, const Natural& quotient) {
   if (!Gaussian(arrived).is_proper() || !Gaussian(quotient).is_proper()) return 1;
   const double size = std::abs(quotient.tau) + std::sqrt(quotient.rho);

@@ -1,4 +1,4 @@
-// The messages exactly as the paper states them, cancellation and all, in sixty digits.
+// The messages exactly as the paper states them, with their cancellation, in sixty digits.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +52,7 @@ inline Moments gaussian_noise(const Gaussian& x, double variance) {
   return {m, v + variance};
 }
 
-// Of every term times its coefficient.
+// Moments of every term times its coefficient.
 inline std::vector<Moments> scaled_terms(std::span<const Gaussian> terms, std::span<const double> coefficients) {
   std::vector<Moments> all;
   for (std::size_t k = 0; k < terms.size(); ++k) {

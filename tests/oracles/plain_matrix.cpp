@@ -12,7 +12,7 @@ void expect(bool fits) {
   if (!fits) throw std::logic_error("matrices of sizes that do not fit");
 }
 
-// The rows of `a` become a triangle, those of `b` follow; returns the determinant of `a`.
+// Reduces the rows of `a` to a triangle and applies the same to `b`; returns the determinant of `a`.
 double eliminate(PlainMatrix& a, PlainMatrix& b) {
   double determinant = 1;
   for (std::size_t k = 0; k < a.rows(); ++k) {

@@ -1,5 +1,5 @@
-// Matrices of a few rows by plain loops: an oracle that does not share its linear algebra with the engine, and formulas
-// that compile at once, where every new expression of Eigen's takes the compiler a while.
+// Matrices of a few rows by plain loops: an oracle that shares no linear algebra with the engine, and that compiles
+// quickly, unlike new Eigen expressions.
 #pragma once
 
 #include <Eigen/Core>
@@ -16,7 +16,7 @@ class PlainMatrix {
   PlainMatrix(std::size_t rows, std::size_t columns, double value = 0)
       : rows_(rows), columns_(columns), values_(rows * columns, value) {}
   PlainMatrix(std::initializer_list<std::initializer_list<double>> rows);
-  PlainMatrix(const Eigen::MatrixXd& m);  // implicit, as the next: results of the engine are compared
+  PlainMatrix(const Eigen::MatrixXd& m);  // implicit, like the next: engine results are compared
   PlainMatrix(const Eigen::VectorXd& v);
   static PlainMatrix identity(std::size_t size);
   static PlainMatrix column(std::span<const double> values);
@@ -45,9 +45,9 @@ class PlainMatrix {
   double trace() const;
   PlainMatrix row(std::size_t i) const { return block(i, 0, 1, columns_); }
   PlainMatrix diagonal() const;    // as a column
-  double log_determinant() const;  // of one that is positive definite
+  double log_determinant() const;  // for a positive definite matrix
   Eigen::MatrixXd matrix() const;
-  Eigen::VectorXd vector() const;  // of a column
+  Eigen::VectorXd vector() const;  // for a single column
 
  private:
   PlainMatrix& add(double times, const PlainMatrix& other);
@@ -61,7 +61,7 @@ PlainMatrix operator*(double times, PlainMatrix a);
 inline PlainMatrix operator+(PlainMatrix a, const PlainMatrix& b) { return a += b; }
 inline PlainMatrix operator-(PlainMatrix a, const PlainMatrix& b) { return a -= b; }
 double dot(const PlainMatrix& a, const PlainMatrix& b);
-double largest_size(const PlainMatrix& a);  // of the absolute values; NaN where one of them is
+double largest_size(const PlainMatrix& a);  // largest absolute value; NaN if one is NaN
 double largest_difference(const PlainMatrix& a, const PlainMatrix& b);
 PlainMatrix diagonal_matrix(const PlainMatrix& column);
 PlainMatrix weighted_square(const PlainMatrix& a, const PlainMatrix& weights);  // a^T diagonal_matrix(weights) a

@@ -7,9 +7,9 @@
 
 namespace dma::oracle {
 
-using Function = std::function<double(double)>;  // not a template: Boost's rule is compiled once, not for every lambda
+using Function = std::function<double(double)>;  // not a template: Boost's rule is compiled once, not per lambda
 
-// Twelve standard deviations leave out 4e-33 of the mass, and of the second moment little more.
+// Twelve standard deviations omit 4e-33 of the mass, and little more of the second moment.
 inline constexpr double kReach = 12;
 
 double integral(const Function& f, double from, double to);
@@ -18,7 +18,7 @@ double integral(const Function& f, double from, double to);
 double expectation(const Function& f, const Gaussian& x, double kink);
 double expectation(const Function& f, const Gaussian& x);
 
-// Mass, mean and variance of N(x; in) f(x), where f is smooth but for a kink.
+// Mass, mean and variance of N(x; in) f(x), with f smooth except for a kink.
 struct Matched {
   double mass, mean, variance;
 };

@@ -38,7 +38,7 @@ class TreeBuilder {
     return v;
   }
 
-  // Attaches new variables to one that is there: below it (`down`: the new one is computed from it) or above it.
+  // Attaches new variables to an existing one: below it (`down`: the new one is computed from it) or above it.
   void grow() {
     const VariableId old = any();
     const double which = random_.uniform();

@@ -31,7 +31,7 @@ GivenGraph ring(std::uint64_t seed, std::size_t variables, double coupling);
 // A grid of `side` x `side` latent variables with priors and noisy differences to the right and below.
 GivenGraph grid(std::uint64_t seed, std::size_t side);
 
-// Numbers of size 0.2 to 3, one for each element of every variable.
+// Numbers of size 0.2 to 3, one per element of every variable.
 std::vector<std::vector<double>> random_values(const Graph& graph, std::uint64_t seed);
 
 }  // namespace dma::oracle

@@ -19,13 +19,13 @@ struct Range {
   std::string name;
   Interval signal;  // |mean| / sd
   Interval variance;
-  double tolerance;  // the accuracy promised there
+  double tolerance;  // accuracy promised in this range
 };
 
-// A few hundred roundings at most lie between a message's inputs and its output, and in the ordinary range none of them
+// At most a few hundred roundings lie between a message's inputs and its output, and in the ordinary range none of them
 // is amplified by more than the |mean|^2 / variance <= 100 in the exponent of phi.
 inline const Range kOrdinary{"ordinary", {1e-3, 10}, {1e-6, 1e6}, 1e-12};
-// Here half of a double's digits are promised, whatever arrives.
+// Here half of a double's digits are promised, for any messages.
 inline const Range kFar{"far", {1e-12, 1e12}, {1e-100, 1e100}, 1e-8};
 
 class RandomMessages {
@@ -44,8 +44,8 @@ class RandomMessages {
     return {signal / std::sqrt(variance), 1 / variance};
   }
 
-  // Anything an edge may carry: mostly far-range messages, among them uniform ones, point masses (some of them at 0),
-  // zero means, and pairs of natural parameters from nearly the whole double range.
+  // Any valid message: mostly far-range messages, among them uniform ones, point masses (some of them at 0), zero
+  // means, and pairs of natural parameters from nearly the whole range of a double.
   Gaussian any() {
     const double kind = uniform();
     if (kind < 0.08) return Gaussian::uniform();

@@ -9,7 +9,7 @@ namespace dma::oracle {
 
 namespace {
 
-// The step of a chain that slot 0 stands at: the first from which no end reaches beyond its beginning.
+// The chain step of slot 0: the first one at which no end reaches before the beginning.
 std::size_t first_step(const Graph::Factor& factor) {
   std::int64_t first = 0;
   for (const Connection& c : factor.connections) first = std::max(first, std::int64_t{c.lag()});
@@ -37,7 +37,7 @@ std::size_t element_of(const Connection& c, std::size_t size, std::size_t s, std
   throw std::logic_error("a table that is data has no scalar graph");
 }
 
-// The connections of slot s: for a sum, those elements of each variadic end that belong to it.
+// The connections of slot s: for a sum, those elements of each variadic end that belong to the slot.
 std::vector<Connection> connections_of(const Graph& graph, const Graph::Factor& factor, std::size_t s,
                                        std::size_t slots, const std::vector<std::vector<VariableId>>& elements) {
   std::vector<Connection> scalar;

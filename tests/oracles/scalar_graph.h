@@ -1,4 +1,4 @@
-// A graph of plates written out: one variable per element, one factor per slot, index maps followed by hand.
+// A graph of plates written out: one variable per element, one factor per slot, with index maps evaluated by hand.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ struct ScalarGraph {
 };
 
 // `slots[f]` is the number of slots of factor f, stated by the test rather than derived. The last connection of `sum`
-// is its total; all others bring their elements as terms, an equal share to each slot in order.
+// is its total; all others bring their elements as terms, split equally over the slots in order.
 ScalarGraph written_out(const Graph& graph, const std::vector<std::size_t>& slots);
 
 }  // namespace dma::oracle

@@ -49,7 +49,7 @@ VectorXd line_through(const MatrixXd& x, const MatrixXd& y, const VectorXd& weig
         squares(static_cast<std::size_t>(i), static_cast<std::size_t>(j)) += weighted * with_one(x, n, j);
     }
   }
-  const double tiny = 1e-14 * squares.trace();  // equal columns, and those of zeros, are no trouble
+  const double tiny = 1e-14 * squares.trace();  // regularises equal columns and zero columns
   for (std::size_t i = 0; i < size; ++i) squares(i, i) += tiny;
   const PlainMatrix line = squares.solve(products);
   VectorXd found(x.cols() + 1);

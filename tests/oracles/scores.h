@@ -1,5 +1,5 @@
-// Tables made number by number, lines through them, and how well a prediction fits them: plain functions, compiled
-// once, where every new expression of Eigen's takes the compiler a while.
+// Tables made number by number, least-squares lines, and scores of predictions: plain functions, compiled once, since
+// new Eigen expressions compile slowly.
 #pragma once
 
 #include <Eigen/Core>
@@ -14,7 +14,7 @@ Eigen::MatrixXd filled(Eigen::Index rows, Eigen::Index columns,
                        const std::function<double(Eigen::Index, Eigen::Index)>& number);
 Eigen::MatrixXd chosen(const Eigen::MatrixXd& all, const std::vector<Eigen::Index>& rows);
 
-// Least squares, every row so many times: a slope for each column, then the value at 0. Equal columns share theirs.
+// Weighted least squares: a slope per column, then the intercept. Equal columns share their slope.
 Eigen::VectorXd line_through(const Eigen::MatrixXd& x, const Eigen::MatrixXd& y, const Eigen::VectorXd& weights = {});
 Eigen::MatrixXd on_line(const Eigen::VectorXd& line, const Eigen::MatrixXd& x);
 
@@ -22,6 +22,6 @@ double mean_of(const Eigen::MatrixXd& m);
 double rms(const Eigen::MatrixXd& m);  // the root of the mean square
 double rmse(const Eigen::MatrixXd& found, const Eigen::MatrixXd& truth);
 double farthest(const Eigen::MatrixXd& found, const Eigen::MatrixXd& truth);  // the largest difference, or NaN
-double inside_95(const Eigen::MatrixXd& below);  // of cumulative probabilities, the part within 95 % in the middle
+double inside_95(const Eigen::MatrixXd& below);  // fraction of cumulative probabilities within the central 95 %
 
 }  // namespace dma::oracle

@@ -1,4 +1,4 @@
-// Every schedule is a list of visits that can be read.
+// Every schedule is a readable list of visits.
 #include <doctest/doctest.h>
 
 #include "engine/compile/compile.h"

@@ -1,5 +1,5 @@
-// The arrows between the layers, engine <- factors, schedules <- models <- tools <- tests, and between the rooms of
-// each, which the README.md of every folder states.
+// The dependencies between the layers, engine <- factors, schedules <- models <- tools <- tests, and between the rooms
+// of each, as stated in the README.md of every folder.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using dma::structure::read_sources;
 using dma::structure::SourceFile;
 using dma::structure::top_folder;
 
-// What a file of each folder may include, besides third-party headers in angle brackets.
+// Folders whose headers each folder may include, besides third-party headers in angle brackets.
 const std::map<std::string_view, std::vector<std::string_view>> kMayInclude = {
     {"engine", {"engine"}},
     {"factors", {"engine", "factors"}},
@@ -31,7 +31,7 @@ const std::map<std::string_view, std::vector<std::string_view>> kMayInclude = {
     {"tests", {"engine", "factors", "schedules", "models", "tools", "tests"}},
 };
 
-// `folder`, or something below it.
+// True for `folder` and everything below it.
 bool is_within(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
@@ -53,7 +53,7 @@ std::vector<std::string> turned_arrows(const SourceFile& file) {
   return found;
 }
 
-// The same of what the folder of the file may include by its README.md.
+// The same for the rule in the README.md of the file's folder.
 std::vector<std::string> against_readme(const SourceFile& file, const Folder& folder) {
   std::vector<std::string> found;
   for (const auto& include : includes_of(file)) {
@@ -66,10 +66,10 @@ std::vector<std::string> against_readme(const SourceFile& file, const Folder& fo
   return found;
 }
 
-// Folders that include each other in a circle, in its order; empty if there is none.
+// Folders that include each other in a circle, in order; empty if there is none.
 std::vector<std::string> circle(std::map<std::string, std::set<std::string>> arrows) {
   while (!arrows.empty()) {
-    const auto ground = std::ranges::find_if(arrows, [&](const auto& room) {  // includes nothing that is still there
+    const auto ground = std::ranges::find_if(arrows, [&](const auto& room) {  // includes no folder that is left
       return std::ranges::none_of(room.second, [&](const std::string& to) { return arrows.contains(to); });
     });
     if (ground != arrows.end()) {
@@ -115,7 +115,8 @@ TEST_CASE("layers: the check of a folder's README names file, line and folder") 
                        run)
             .empty());
   CHECK(
-      against_readme({"engine/run/a.cpp", {"#include \"factors_of_mine/a.h\""}}, run).empty());  // turned_arrows has it
+      // turned_arrows reports it
+      against_readme({"engine/run/a.cpp", {"#include \"factors_of_mine/a.h\""}}, run).empty());
   CHECK(circle({{"a", {"b"}}, {"b", {"c"}}, {"c", {}}}).empty());
   CHECK(circle({{"a", {"b"}}, {"b", {"c"}}, {"c", {"b"}}}) == std::vector<std::string>{"b", "c", "b"});
 }

@@ -1,5 +1,5 @@
 // The compiler chooses the order in which the arguments of a call are evaluated, and g++ chooses differently for
-// different processors. What one argument changes, no other may read.
+// different processors. An argument may not read what another one changes.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace {
 
-// The text of a file with blanks instead of comments and of what stands in quotes.
+// The text of a file with comments and quoted text replaced by blanks.
 std::string code_of(const dma::structure::SourceFile& file) {
   std::string code;
   for (const std::string& line : file.lines) {
@@ -37,7 +37,7 @@ std::string code_of(const dma::structure::SourceFile& file) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// What is called by the "(" at `open`, f of f( and of f<int>(; empty where nothing is.
+// The function called by the "(" at `open`: f of f( and of f<int>(; empty if there is none.
 std::string_view called(std::string_view code, std::size_t open) {
   std::size_t end = open;
   if (end > 0 && code[end - 1] == '>') {
@@ -49,7 +49,7 @@ std::string_view called(std::string_view code, std::size_t open) {
   return code.substr(begin, end - begin);
 }
 
-// The arguments of the call whose "(" stands before `at`; none where it does not close before a ";".
+// The arguments of the call whose "(" precedes `at`; none if it does not close before a ";".
 std::vector<std::string_view> arguments(std::string_view code, std::size_t at) {
   std::vector<std::string_view> all;
   std::size_t begin = at;
@@ -66,7 +66,7 @@ std::vector<std::string_view> arguments(std::string_view code, std::size_t at) {
   return {};
 }
 
-// Whether changed_in() may find something: nearly no argument has what it looks for, and regular expressions are slow.
+// Fast test before changed_in(): few arguments change anything, and regular expressions are slow.
 bool may_change(std::string_view expression) {
   constexpr std::string_view kVerbs[] = {"add",    "append", "push",  "pop",     "take",  "next",   "emplace", "draw",
                                          "insert", "erase",  "reset", "release", "clear", "resize", "swap",    "read"};
@@ -106,7 +106,7 @@ bool mentions(std::string_view expression, const std::string& name) {
 // "rows" of f(rows.empty(), rows.add_row()); empty for calls whose arguments leave each other alone.
 std::string disputed(const std::vector<std::string_view>& all) {
   for (const std::string_view& one : all) {
-    if (one.find("](") != one.npos || one.find("] {") != one.npos) continue;  // a lambda: runs later
+    if (one.find("](") != one.npos || one.find("] {") != one.npos) continue;  // a lambda runs later
     for (const std::string& name : changed_in(one))
       for (const std::string_view& other : all)
         if (&other != &one && mentions(other, name)) return name;

@@ -21,7 +21,7 @@ SourceFile read(const fs::path& path, const fs::path& root) {
 
 constexpr const char* kFolders[] = {"engine", "factors", "schedules", "models", "tests", "tools"};
 
-// "a, b." and, for "nothing.", no names.
+// Splits "a, b."; "nothing." gives no names.
 std::vector<std::string> listed(std::string_view names) {
   std::vector<std::string> found;
   while (!names.empty()) {
@@ -110,7 +110,7 @@ std::vector<Folder> read_folders() {
   for (const char* top : kFolders) {
     if (!fs::exists(root / top)) continue;
     for (const auto& entry :
-         fs::recursive_directory_iterator(root / top)) {  // git keeps no empty folder: they are none here
+         fs::recursive_directory_iterator(root / top)) {  // git keeps no empty folders: they are skipped
       const std::string path = entry.path().lexically_relative(root).generic_string();
       if (!entry.is_regular_file() || path.find("__pycache__") != path.npos) continue;
       ++folders[std::string(folder_of(path))].files;

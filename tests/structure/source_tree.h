@@ -1,4 +1,4 @@
-// The source tree as the structure tests see it: files of text with their paths relative to the root.
+// The source tree for the structure tests: files of text with their paths relative to the root.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ std::vector<Include> includes_of(const SourceFile& file);
 // Every .h and .cpp below the six folders of the project, sorted by path.
 std::vector<SourceFile> read_sources();
 
-// A folder below the six of the project: what lies in it, and which folders the last line of its README.md, "May
-// include: a, b.", allows besides itself, each with all that is below it.
+// A folder below the six of the project: its number of files, and the folders that its files may include besides
+// itself, each with everything below it.
 struct Folder {
   std::string path;
   std::size_t files = 0;

@@ -1,4 +1,5 @@
-// The shape of the tree: what lies at the top level, how many files a folder holds and how long one may grow.
+// The shape of the tree: the names at the top level, and limits on files per folder, lines per file and columns per
+// line.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -13,9 +14,9 @@
 
 namespace {
 
-constexpr std::size_t kMostLines = 400;  // longer fails: it holds two subjects
+constexpr std::size_t kMostLines = 400;  // longer fails: split it
 constexpr std::size_t kManyLines = 300;  // longer is listed
-constexpr std::size_t kMostFiles = 40;   // more, and nobody finds anything
+constexpr std::size_t kMostFiles = 40;  // more are hard to survey
 constexpr std::size_t kMostColumns = 120;
 
 }  // namespace
@@ -40,7 +41,7 @@ TEST_CASE("tree: no file of code is longer than 400 lines") {
   }
 }
 
-// A raw string is text of somebody else: HTML, JSON, a regular expression. Examples state what they print.
+// Raw strings are exempt: they contain HTML, JSON or regular expressions. So is the stated output of examples.
 TEST_CASE("tree: no line of code is longer than 120 columns") {
   for (const auto& file : dma::structure::read_sources()) {
     bool is_raw = false;
@@ -49,7 +50,8 @@ TEST_CASE("tree: no line of code is longer than 120 columns") {
       const auto begins = line.rfind("R\""), ends = line.rfind(")\"");
       is_raw |= begins != std::string::npos;
       if (file.path.starts_with("tools/examples/") && line.starts_with("//   ")) continue;
-      const auto columns = std::ranges::count_if(line, [](char c) { return (c & 0xC0) != 0x80; });  // of UTF-8
+      // characters of UTF-8
+      const auto columns = std::ranges::count_if(line, [](char c) { return (c & 0xC0) != 0x80; });
       CHECK_MESSAGE((is_raw || columns <= static_cast<std::ptrdiff_t>(kMostColumns)), file.path, ":", i + 1, " has ",
                     columns, " columns; clang-format --lines=", i + 1, ":", i + 1, " wraps it");
       if (ends != std::string::npos && (begins == std::string::npos || ends > begins)) is_raw = false;
@@ -62,8 +64,7 @@ TEST_CASE("tree: no folder holds more than 40 files") {
     CHECK_MESSAGE(folder.files <= kMostFiles, folder.path, " holds ", folder.files, " files; give it rooms");
 }
 
-// Two types of one name in two files need not be seen by the compiler: the linker keeps one of their functions for
-// both.
+// A compiler does not detect two types of one name in two files: the linker keeps the functions of one for both.
 TEST_CASE("tree: no two files give one name to two types of a namespace") {
   const std::regex space("(?:inline )?namespace ?([\\w:]*) ?\\{");
   const std::regex type("(?:struct|class|enum class) (\\w+)(?: final)?(?: : .*)? \\{.*");
@@ -74,7 +75,7 @@ TEST_CASE("tree: no two files give one name to two types of a namespace") {
       if (line.empty() || line.front() == ' ' || line.front() == '#' || line.front() == '/') continue;
       std::smatch part;
       if (std::regex_match(line, part, space))
-        spaces.push_back(part[1].length() > 0 ? part[1].str() : file.path);  // a nameless one is the file's own
+        spaces.push_back(part[1].length() > 0 ? part[1].str() : file.path);  // a nameless namespace belongs to its file
       else if (line.starts_with("}  // namespace") && !spaces.empty())
         spaces.pop_back();
       else if (std::regex_match(line, part, type)) {
@@ -88,7 +89,7 @@ TEST_CASE("tree: no two files give one name to two types of a namespace") {
   CHECK(file_of.size() > 300);
 }
 
-// What CMakeLists.txt leaves out of the headers compiled alone rests on this.
+// CMakeLists.txt relies on this when it chooses headers to compile alone.
 TEST_CASE("tree: a header can be included twice, and its own .cpp includes it before anything else") {
   const auto files = dma::structure::read_sources();
   for (const auto& file : files) {

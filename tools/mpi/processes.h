@@ -1,5 +1,5 @@
-// What `dma fit` asks of MPI. Apart from it, in a module that is loaded only by processes that mpirun started: whoever
-// starts dma alone neither needs MPI nor waits for it.
+// MPI functions for `dma fit`, in a separate module that is loaded only by processes started by mpirun: plain dma needs
+// no MPI.
 #pragma once
 
 #include <cstddef>

@@ -27,9 +27,9 @@ struct Block {
   double* array(std::size_t i) const { return memory + i * capacity * terms; }
   Side x() const { return {array(0), array(1), array(2), array(3), array(4)}; }
   Side y() const { return {array(5), array(6), array(7), array(8), array(9)}; }
-  double* mean() const { return array(10); }            // of each product
+  double* mean() const { return array(10); }  // per product
   double* variance() const { return array(11); }
-  double* cavity_mean() const { return array(12); }     // of the message from the sum to each product
+  double* cavity_mean() const { return array(12); }  // the sum's message to each product
   double* cavity_variance() const { return array(13); }
   double* tau(int side) const { return array(side == 0 ? 14 : 16); }  // results
   double* rho(int side) const { return array(side == 0 ? 15 : 17); }

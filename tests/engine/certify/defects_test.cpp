@@ -1,4 +1,4 @@
-// Certificates fail when they should: one deliberately wrong factor for each defect.
+// Certificates detect defects: one deliberately wrong factor per defect.
 #include <doctest/doctest.h>
 
 #include "engine/certify/certify.h"
@@ -7,7 +7,7 @@ namespace dma {
 
 namespace {
 
-// y = 3 x, with messages that are right unless a test replaces one.
+// y = 3 x, with correct messages unless a test replaces one.
 constexpr double kGain = 3;
 Gaussian to_y(const Gaussian& x) { return scaled(x, kGain); }
 Gaussian to_x(const Gaussian& y) { return scaled(y, 1 / kGain); }
@@ -77,7 +77,7 @@ TEST_CASE("certify: a negative precision is counted, with the arrivals that made
 TEST_CASE("certify: a NaN at an extreme is counted") {
   const EdgeCertificate edge = edge_to_x(with_message_to_x([](const Gaussian& y) {
     const Gaussian x = to_x(y);
-    return Gaussian(x.tau * x.tau * x.tau / (x.tau * x.tau), x.rho);  // overflows and underflows into inf/inf and 0/0
+    return Gaussian(x.tau * x.tau * x.tau / (x.tau * x.tau), x.rho);  // overflow and underflow give inf/inf and 0/0
   }));
   CHECK(edge.properness.ordinary_faults == 0);
   CHECK(edge.properness.faults > 0);

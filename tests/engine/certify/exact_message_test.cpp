@@ -65,7 +65,8 @@ TEST_CASE("exact message: nothing to integrate where a needed arrival is uniform
   const Registry registry = standard_registry();
   const Arrivals arrivals = {{Natural{}}, {Natural{}}, {normal(1, 1)}};
   CHECK_FALSE(ExactMessage::make(registry.kind("product"), 0, 0, arrivals, {}).has_value());
-  const Arrivals silent = {{normal(1, 1)}, {normal(2, 1)}, {Natural{}}};  // the product says nothing of its factors
+  // the product gives no information on its factors
+  const Arrivals silent = {{normal(1, 1)}, {normal(2, 1)}, {Natural{}}};
   CHECK_FALSE(ExactMessage::make(registry.kind("product"), 0, 0, silent, {}).has_value());
 }
 

@@ -1,4 +1,4 @@
-// The bands that the built-in kinds earn.
+// The certificate bands of the built-in kinds.
 #include <doctest/doctest.h>
 
 #include "engine/certify/certify.h"
@@ -30,7 +30,7 @@ TEST_CASE("certify: leaky_relu matches the exact moments and is bounded in both 
     CHECK(edge.moments.mean_error < 1e-6);
     CHECK(edge.moments.variance_error < 1e-6);
     CHECK(edge.master.largest_ratio < 1);
-    CHECK(edge.master.quadrature_error > 0);  // of all scenarios the largest
+    CHECK(edge.master.quadrature_error > 0);  // the largest over all scenarios
     CHECK(edge.master.quadrature_error < 1e-6);
     CHECK(edge.independence.holds);
   }

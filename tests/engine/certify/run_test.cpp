@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 20;
 
-// KL(p / mass || q) by the midpoint rule on a fine grid: as plain as can be.
+// KL(p / mass || q) by the midpoint rule on a fine grid.
 double brute_force_kl(const std::function<double(double)>& p, const Gaussian& q, double low, double high) {
   constexpr int kCells = 40'000;
   const double h = (high - low) / kCells;
@@ -195,7 +195,7 @@ TEST_CASE("run certificate: of all edges of a graph, in a line and a table") {
   CHECK(all.text().find("hidden[") != std::string::npos);
   for (const EdgeError& edge : all.edges)
     if (edge.kind != "leaky_relu") CHECK(edge.delta == 0.0);
-  // Where there are no messages, nothing is certified.
+  // Without messages nothing is certified.
   state.observe(data, {-0.5, 0.1, 3.0});
   CHECK_THROWS_WITH_AS((void)certificate(plan, state), doctest::Contains("was not run, or was given something"), Error);
   const Plan joined = compile(g, joint(), standard_registry());

@@ -1,4 +1,4 @@
-// Densities by a method that matches moments are judged by the moments of the marginal.
+// Densities under a moment-matching method are judged by the moments of the marginal.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace dma {
 
 namespace {
 
-// greater_than with a message of one's own.
+// greater_than with a custom message.
 template <class F>
 Certificate certified(const F& message) {
   return certify(kind("above", "x > 0")
@@ -70,7 +70,7 @@ TEST_CASE("certify: the built-in likelihoods are matched, whatever is observed")
 }
 
 TEST_CASE("certify: a curve with noise of its own is halved to a limit, and its error says so") {
-  // As a derivative by differences near a pole has it.
+  // Like a derivative by differences near a pole.
   std::int64_t calls = 0;
   const auto noisy = [&calls](double x) {
     ++calls;

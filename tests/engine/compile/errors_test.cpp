@@ -1,4 +1,4 @@
-// Every wrong input is refused before anything runs, in one line that says what was found, what was expected and where.
+// Every wrong input is refused before anything runs, in one line with what was found, what was expected, and where.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -18,7 +18,7 @@ using namespace dma;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// What compile says about a graph of x[3], y[3], z and a factor the test adds.
+// The error of compile() for a graph of x[3], y[3], z and a factor added by the test.
 template <class Add>
 std::string error_of(const Add& add, const CompileOptions& options = {}) {
   try {

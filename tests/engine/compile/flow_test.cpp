@@ -112,7 +112,7 @@ TEST_CASE("port set: it is the set of ports that was put in, whatever is done wi
       PortSet first, second;
       std::set<std::uint32_t> in_first, in_second;
       for (std::uint32_t bit = 0; bit < kMaxPorts / 2; ++bit) {
-        const std::uint32_t port = 2 * bit + bit % 2;  // some of all
+        const std::uint32_t port = 2 * bit + bit % 2;  // some ports of all
         if ((a >> bit & 1) != 0) first.add(port), in_first.insert(port);
         if ((b >> bit & 1) != 0) second.add(port), in_second.insert(port);
       }

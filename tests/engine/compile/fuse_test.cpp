@@ -1,4 +1,4 @@
-// Which pairs are fused: those whose messages and parameters the fused kind stands for, and no others.
+// Only pairs whose messages and parameters the fused kind represents are fused.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ bool has_kind(const Plan& plan, std::string_view kind) {
   return std::ranges::any_of(plan->groups, [&](const Group& group) { return group.kind->name() == kind; });
 }
 
-// z = w_1 x_1 + w_2 x_2; the belief of z is to be had fused and not.
+// z = w_1 x_1 + w_2 x_2; the belief of z is available fused and unfused.
 struct FusedPair {
   Graph graph;
   VariableId w, x, p, z;
@@ -103,18 +103,18 @@ Registry with_parameter(const std::string& name, bool has_default) {
 TEST_CASE("fuse: the parameters of the fused kind are set") {
   const auto mean = [](const Registry& registry, const FusedPair& pair) { return pair.belief(registry, true).mean(); };
   CHECK(mean(with_parameter("shift", true), FusedPair()) == 12.0);
-  // Taken over from the consumer, where it has the same name.
+  // The consumer's parameter of the same name is used.
   CHECK(mean(with_parameter("offset", false), FusedPair()) == 2.0);
   CHECK(mean(with_parameter("offset", false), FusedPair({}, {{"offset", 7.0}})) == 9.0);
-  // No default and nobody to take it from: not fused.
+  // No default and no source: not fused.
   CHECK(!has_kind(FusedPair().plan(with_parameter("shift", false)), "shifted"));
-  // What the fused kind does not know keeps the pair apart.
+  // Parameters unknown to the fused kind prevent fusion.
   CHECK(!has_kind(FusedPair({}, {{"offset", 7.0}}).plan(with_parameter("shift", true)), "shifted"));
 }
 
 TEST_CASE("fuse: two rules that want one factor get it once") {
-  // The total of one product and sum is the only term of another sum: whoever comes first has its pair, all factors
-  // stay.
+  // The total of one product and sum is the only term of another sum: the first rule to match fuses its pair, and all
+  // factors stay.
   Registry registry = standard_registry();
   registry.add(
       kind("also")

@@ -1,4 +1,4 @@
-// product + sum become one inner_product kernel without a change of any belief.
+// Fusing product and sum into one inner_product kernel changes no belief.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ bool uses(const Plan& plan, std::string_view kind) {
   return std::ranges::any_of(plan->groups, [&](const Group& group) { return group.kind->name() == kind; });
 }
 
-// Runs both ways and compares every belief that both have; returns the worst distance.
+// Runs both ways and compares all common beliefs; returns the largest distance.
 double fused_against_unfused(const FusedModel& model, const Scheduler& rule, const std::string& method = "dma") {
   const Registry registry = standard_registry();
   const Plan fused = compile(model.graph, rule, registry, {.method = method}),
@@ -59,7 +59,7 @@ std::vector<Scheduler> fusing_rules() {
 
 enum class Prior { proper, none, point, mixed };
 
-// A leaky-ReLU network; the first layer's weights have proper, no or point-mass priors, or some of each.
+// A leaky-ReLU network; the first layer's weights have proper, flat or point-mass priors, or a mixture.
 FusedModel network(const std::vector<std::size_t>& widths, Prior first_prior) {
   oracle::RandomMessages random(3);
   FusedModel model;
@@ -92,7 +92,7 @@ FusedModel network(const std::vector<std::size_t>& widths, Prior first_prior) {
   return model;
 }
 
-// n points, k coefficients shared by all: the coefficients are reached by column.
+// n points, k coefficients shared by all: the map to the coefficients is by column.
 FusedModel regression(std::size_t n, std::size_t k) {
   oracle::RandomMessages random(4);
   FusedModel model;
@@ -159,7 +159,7 @@ TEST_CASE("fusion: scalar products and sums have the same beliefs fused and not"
 }
 
 TEST_CASE("fusion: far-range messages have the same beliefs fused and not") {
-  // Squares of these means and products of these variances leave the range of double.
+  // Squares of these means and products of these variances overflow.
   constexpr double kFarTolerance = 1e-8;
   for (const double scale : {1e-80, 1e-40, 1e40, 1e80}) {
     FusedModel model;
@@ -217,7 +217,8 @@ TEST_CASE("fusion: coefficients other than 1, and schedules that damp or reorder
 }
 
 TEST_CASE("fusion: is left out where it would cost a tree its exact order") {
-  // One coefficient: no loops. The fused factor would send to all slots of w before it hears of the others.
+  // One coefficient: no loops. The fused factor would send to all slots of w before it receives messages from the
+  // others.
   const FusedModel model = regression(7, 1);
   const Plan plan = compile(model.graph, forward_backward(), standard_registry());
   CHECK(!uses(plan, "inner_product"));

@@ -34,7 +34,7 @@ struct PlanLine {
   }
 };
 
-// Answers what it was made with, and counts its runs in the state.
+// Returns a fixed belief, and counts its runs in the state.
 class FixedAnswer final : public Solver {
  public:
   struct Memory final : SolverMemory {

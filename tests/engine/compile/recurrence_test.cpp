@@ -9,7 +9,7 @@ using namespace dma;
 
 namespace {
 
-// Walks the pace over `slots` slots of every value and says whether everything needed was there.
+// Follows the pace over `slots` slots of every value and checks that every input was available.
 bool is_right(const Pace& pace, std::uint32_t values, const std::vector<Need>& needs, std::int64_t slots) {
   std::map<std::pair<std::uint32_t, std::int64_t>, bool> done;
   std::int64_t low = 0, high = 0;
@@ -28,7 +28,7 @@ bool is_right(const Pace& pace, std::uint32_t values, const std::vector<Need>& n
   return static_cast<std::int64_t>(done.size()) >= slots * values;
 }
 
-// Whether some cycle leads back to the same slot, or cycles lead both up and down.
+// True if a cycle leads back to the same slot, or cycles lead both up and down.
 bool goes_both_ways(std::uint32_t values, const std::vector<Need>& needs) {
   bool positive = false, negative = false, zero = false;
   std::vector<bool> on_path(values);

@@ -1,4 +1,4 @@
-// What a model may not ask of its factors: found before anything runs, for kinds of the user's own too.
+// Invalid requests of a model to its factors are found before anything runs, for user-defined kinds too.
 #include "engine/compile/resolve.h"
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ std::string error_of(const Graph& g, const Registry& registry = standard_registr
   return "no error";
 }
 
-constexpr std::size_t kLargest = 1073741823;  // elements of a variable
+constexpr std::size_t kLargest = 1073741823;  // largest number of elements of a variable
 
 }  // namespace
 

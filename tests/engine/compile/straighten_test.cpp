@@ -28,7 +28,7 @@ std::size_t by_table(const Plan& plan) {
   }));
 }
 
-// A chain of scalar nodes with steps and readings of their own variances, and the same as equations.
+// A chain of scalar nodes with individual variances of steps and readings, and the same as equations.
 struct NodeChain {
   explicit NodeChain(int length)
       : information(Eigen::MatrixXd::Zero(length, length)), shift(Eigen::VectorXd::Zero(length)) {
@@ -112,7 +112,7 @@ TEST_CASE("straighten: irregular chains equal a dense solve, straightened or not
     std::mt19937 random(seed);
     std::uniform_real_distribution<double> unit(0, 1);
     const int steps = 70 + static_cast<int>(random() % 200);
-    // From no gap in the readings to one in every second.
+    // From no gaps in the readings to one in every second.
     const double gaps = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 0.01 : 0.5;
     NodeChain chain(steps);
     for (int t = 0; t < steps; ++t) {

@@ -1,4 +1,4 @@
-// Discrete graphs that are small enough to be counted, combination by combination.
+// Discrete graphs small enough to enumerate all combinations.
 #pragma once
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ struct DiscreteModel {
       if (seen[v]) state.observe(variables[v], static_cast<double>(*seen[v]));
   }
 
-  // Calls visit(values) for every combination that fits what was seen.
+  // Calls visit(values) for every combination that agrees with the observations.
   template <class Visit>
   void for_each_combination(const Visit& visit) const {
     std::vector<std::size_t> at(sizes.size()), end(sizes);
@@ -87,7 +87,7 @@ struct DiscreteModel {
     });
   }
 
-  // All combinations, counted once for many questions. The model outlives it.
+  // All combinations, enumerated once for many queries. The model must outlive it.
   struct Counted {
     const DiscreteModel& model;
     std::vector<double> probabilities;
@@ -126,8 +126,8 @@ inline std::vector<double> row(Random& random, std::size_t values, double share_
   return out;
 }
 
-// A network of up to 8 variables with many loops, some potentials and some zeros. The weights of potentials are below
-// 10, or of any size from 10^-reach to 10^reach.
+// A graph of up to 8 variables with many loops, some potentials and some zeros. The weights of potentials are below 10,
+// or of any size from 10^-reach to 10^reach.
 inline DiscreteModel random_model(std::uint64_t seed, double reach = 0) {
   Random random(seed);
   DiscreteModel m;

@@ -1,4 +1,4 @@
-// Clique trees, beside sums over all combinations of values.
+// Clique trees against sums over all combinations of values.
 #include "engine/exact/exact.h"
 
 #include <doctest/doctest.h>
@@ -21,14 +21,14 @@ using namespace dma;
 using test::DiscreteModel;
 using test::random_model;
 
-constexpr double kExactRounding = 2e-12;  // of logs of some thousands
+constexpr double kExactRounding = 2e-12;  // for logs of some thousands
 
 void check_same(const std::vector<double>& found, const std::vector<double>& expected) {
   REQUIRE(found.size() == expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) CHECK(std::abs(found[i] - expected[i]) < kExactRounding);
 }
 
-// Everything that is asked of a solved model.
+// Checks all queries of a solved model.
 void check(const DiscreteModel& m) {
   static const Registry registry = standard_registry();
   const Plan plan = compile(m.graph, exact(), registry);
@@ -92,7 +92,7 @@ TEST_CASE("exact: random networks with weights of all sizes, as enumeration has 
 }
 
 TEST_CASE("exact: numbers beyond the doubles on the way") {
-  // 60 observations, each of a likelihood of 1e-6 or so for every value of the cause: the product is 1e-360.
+  // 60 observations with likelihoods of about 1e-6 for every value of the cause: the product is 1e-360.
   DiscreteModel m;
   m.add_variable(3);
   m.add_variable(2);
@@ -233,7 +233,7 @@ TEST_CASE("exact: too wide a clique is refused with its width and its variables,
 }
 
 TEST_CASE("exact: observations that contradict are named, and no others") {
-  // b = a or c; d = not b; e is anything.
+  // b = a or c; d = not b; e is free.
   Graph g;
   const auto discrete = [&](const char* name, bool is_observed) {
     const VariableId v = is_observed ? g.observed(name, 1, "categorical(2)") : g.variable(name, 1, "categorical(2)");

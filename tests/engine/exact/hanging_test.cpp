@@ -1,4 +1,4 @@
-// Gaussian trees that hang on discrete loops, beside sums of closed forms.
+// Gaussian trees that hang on discrete loops, against sums of closed forms.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ TEST_CASE("exact: components of a mixture that are farther away than any exponen
     const Belief belief = state.belief(s);
     CHECK(belief.mean(0, 0) == 1);
     for (const Natural& k : belief.message(0)) CHECK(std::isfinite(k.tau));
-    // log N(0; m, 2) of each, from that of the first.
+    // log N(0; m, 2) of each value, relative to the first.
     for (const auto& [k, mean] : {std::pair{1.0, far}, {2.0, 2 * far}})
       CHECK(belief.log_density(0, {&k, 1}) == doctest::Approx(-0.25 * mean * mean + 0.0625).epsilon(1e-14));
     CHECK(state.belief(y).mean() == doctest::Approx(0.25));
@@ -35,7 +35,7 @@ TEST_CASE("exact: components of a mixture that are farther away than any exponen
 }
 
 TEST_CASE("exact: Gaussian trees that hang on a discrete loop") {
-  // Three causes that prefer to agree; each has a level y of mean m[k], and m and y are unknown: z is y with noise.
+  // Three causes that tend to agree; each has a level y of mean m[k], where m and y are unknown: z is y with noise.
   constexpr double kPrior[] = {-1, 2}, kPriorVariance = 0.5, kNoise = 0.3;
   const std::vector<double> variances{1, 4}, z{0.3, 2.5, -1.2};
   Graph g;
@@ -89,7 +89,7 @@ TEST_CASE("exact: Gaussian trees that hang on a discrete loop") {
     CHECK(std::abs(state.belief(m[i]).mean(1) - m_mean) < 1e-11);
     CHECK(std::abs(state.belief(m[i]).variance(1) - (m_second[i] / total - m_mean * m_mean)) < 1e-10);
   }
-  // One mean for all three would join them.
+  // A single mean would join all three.
   Graph joined;
   const VariableId both = joined.variable("mean", 2), causes = joined.variable("cause", 2, "categorical(2)"),
                    levels = joined.observed("level", 2);

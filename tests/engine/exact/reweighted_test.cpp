@@ -1,4 +1,4 @@
-// Bounds of the evidence by tree-reweighted messages, beside sums over all combinations of values.
+// Bounds on the evidence by tree-reweighted messages, against sums over all combinations of values.
 #include <doctest/doctest.h>
 
 #include "engine/exact/exact.h"
@@ -20,7 +20,7 @@ constexpr double kBoundRounding = 1e-10;
 struct Bounded {
   EvidenceBounds bounds;
   Report report;
-  double worst = 0;  // difference of a probability from the counted one
+  double worst = 0;  // largest difference of a probability from the exact one
 };
 template <class Rule>
 Bounded solve(const DiscreteModel::Counted& expected, const Rule& rule) {
@@ -38,7 +38,7 @@ Bounded solve(const DiscreteModel::Counted& expected, const Rule& rule) {
   return out;
 }
 
-// Spins on a square, each with a field of its own; a coupling of each sign, or all of one.
+// Spins on a square, each with its own field; couplings of either sign, or all of one.
 DiscreteModel ising(std::size_t side, double coupling, double field, bool is_mixed, std::uint64_t seed) {
   Random random(seed);
   DiscreteModel m;
@@ -72,7 +72,7 @@ TEST_CASE("tree_reweighted: the counted evidence lies between the bounds, wherev
         if (log_total == -kInfinity) {
           try {
             CHECK(solve(counted, tree_reweighted({.limit = limit})).bounds.lower == -kInfinity);
-          } catch (const Contradiction&) {  // it was proved
+          } catch (const Contradiction&) {  // impossibility was proved
           }
           continue;
         }
@@ -83,7 +83,7 @@ TEST_CASE("tree_reweighted: the counted evidence lies between the bounds, wherev
         settled += limit == 1000 && found.report.stop == Report::Stop::converged;
       }
     }
-  CHECK(settled > 350);  // of those that are possible
+  CHECK(settled > 350);  // ... among possible models
 }
 
 TEST_CASE("tree_reweighted: without loops the upper bound and the beliefs are exact") {
@@ -107,7 +107,7 @@ TEST_CASE("tree_reweighted: without loops the upper bound and the beliefs are ex
 }
 
 TEST_CASE("tree_reweighted: a grid of strong couplings, beside belief propagation") {
-  int failures = 0;  // of belief propagation, which here finds one of two states, or swings
+  int failures = 0;  // of belief propagation, which here finds one of two states, or oscillates
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);
     const DiscreteModel m = ising(4, seed <= 5 ? 1.0 : 2.0, seed <= 5 ? 0.05 : 0.5, seed > 5, seed);

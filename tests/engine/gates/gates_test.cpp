@@ -1,4 +1,4 @@
-// Gates: parts of a graph that count in one case or the other, beside closed forms and sums over all combinations.
+// Gates: parts of a graph that count only in some cases, against closed forms and sums over all combinations.
 #include "engine/gates/gates.h"
 
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ double log_beta(double a, double b) { return std::lgamma(a) + std::lgamma(b) - s
 
 constexpr double kGateRounding = 1e-12;
 
-// Was the treatment effective? If so each group has a probability of its own, otherwise both have one.
+// Was the treatment effective? If so each group has its own probability, otherwise they share one.
 struct Trial {
   Graph g;
   VariableId effective, one, control_p, treated_p, control, treated;
@@ -68,7 +68,7 @@ TEST_CASE("gates: a clinical trial in one graph, as its two evidences have it") 
     CHECK(std::abs(state.belief(trial.effective).mean() - effective) < kGateRounding);
     CHECK(std::abs(log_evidence(plan, state) - std::log(0.5 * std::exp(log_one) + 0.5 * std::exp(log_two))) < 1e-11);
     CHECK(evidence(plan, state).is_exact);
-    // beta(2, 6) where it is effective; where it is not, the prior, or nothing at all.
+    // beta(2, 6) if it is effective; otherwise the prior, or a uniform belief.
     const Belief p = state.belief(trial.control_p);
     const double share = has_priors_in_gates ? 1 : effective, mean = share * 0.25 + (1 - share) / 3,
                  square = share * 2 * 3 / (8.0 * 9) + (1 - share) * 1 * 2 / (3.0 * 4);
@@ -83,7 +83,7 @@ TEST_CASE("gates: random discrete graphs with factors in gates, as enumeration h
     CAPTURE(seed);
     test::DiscreteModel m = test::random_model(seed);
     test::Random random(seed + 1000);
-    // Choosers are two of its variables, known or not, and what they choose are potentials.
+    // Choosers are two of its variables, known or unknown, and the factors they choose are potentials.
     const std::size_t n = m.variables.size();
     struct Gated {
       std::size_t chooser, value;
@@ -101,7 +101,7 @@ TEST_CASE("gates: random discrete graphs with factors in gates, as enumeration h
       gated.push_back({chooser, value});
     }
     const auto weight = [&](const std::vector<std::size_t>& at, double log) {
-      for (std::size_t i = 0; i < gated.size(); ++i) {  // enumerate() counts them always
+      for (std::size_t i = 0; i < gated.size(); ++i) {  // enumerate() counts every table
         const auto& t = m.tables[first + i];
         if (at[gated[i].chooser] != gated[i].value)
           log -= std::log(t.numbers[at[t.of[0]] * m.sizes[t.of[1]] + at[t.of[1]]]);
@@ -132,7 +132,7 @@ TEST_CASE("gates: random discrete graphs with factors in gates, as enumeration h
 }
 
 TEST_CASE("gates: Gaussian parts, by sweeps and by cliques; parameters and missing values reach the cases") {
-  // One level for both readings, or one each; a Bernoulli that is itself seen through a table of errors.
+  // One level for both readings, or one each; a Bernoulli variable is observed through a table of errors.
   Graph g;
   const auto differ = g.variable("differ", 1, "categorical(2)"), told = g.observed("told", 1, "categorical(2)");
   const auto level = g.variable("level", 2), y = g.observed("y", 2);
@@ -181,7 +181,7 @@ TEST_CASE("gates: Gaussian parts, by sweeps and by cliques; parameters and missi
 }
 
 TEST_CASE("gates: what is missing, predicted or learned elsewhere weighs no case but by its own probability") {
-  // A class that exists where s is 1 alone, a number that does where s is 0.
+  // A class that exists only if s is 1, a number that exists only if s is 0.
   Graph g;
   const auto s = g.observed("s", 1, "categorical(2)"), y = g.observed("y", 1, "categorical(3)"), z = g.observed("z");
   const auto x = g.variable("x");
@@ -209,7 +209,7 @@ TEST_CASE("gates: what is missing, predicted or learned elsewhere weighs no case
   check(exact(), {});
   check(exact(), {s, z});
 
-  // A shared chooser of which 1 : 9 is known elsewhere.
+  // A shared chooser with odds of 1 : 9 in its cavity.
   Graph shared;
   const auto c = shared.shared("c", 1, "categorical(2)");
   shared.factor("categorical_prior", {c}, {{"probability", {0.5, 0.5}}});
@@ -221,7 +221,7 @@ TEST_CASE("gates: what is missing, predicted or learned elsewhere weighs no case
   CHECK(std::abs(log_evidence(plan, state) - std::log(0.5 * 0.9 + 0.5 * 0.8 * 0.1)) < kGateRounding);
   CHECK(std::abs(state.belief(c).mean(0, 1) - 0.04 / 0.49) < kGateRounding);
 
-  // A shared number that only one case meets keeps what is known elsewhere in the other.
+  // A shared number with a factor in only one case keeps its cavity in the other.
   Graph absent;
   const auto d = absent.variable("d", 1, "categorical(2)");
   const auto w = absent.shared("w"), r = absent.observed("r");
@@ -259,7 +259,7 @@ TEST_CASE("gates: factors that a schedule would fuse, with the beliefs between t
 }
 
 TEST_CASE("gates: Gaussian cases with loops by joint(), as dense matrices have them") {
-  // A line with a slope or without; who says which is seen through a table of errors, or not at all.
+  // A line with or without a slope; the chooser is observed through a table of errors, or not at all.
   Graph g;
   const auto sloped = g.variable("sloped", 1, "categorical(2)"), told = g.observed("told", 1, "categorical(2)");
   const auto level = g.variable("level"), slope = g.variable("slope"), line = g.variable("line", 4);

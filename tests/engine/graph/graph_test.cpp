@@ -44,7 +44,7 @@ TEST_CASE("graph: a number makes way for the name a user gives later") {
   CHECK(g.find_variable(g[third].name) == third);
   CHECK(g[first].name != g[third].name);
   const std::string displaced = g[first].name;
-  const auto fourth = g.variable(displaced);  // and once more
+  const auto fourth = g.variable(displaced);  // and a second time
   CHECK(g.find_variable(displaced) == fourth);
   CHECK(g.find_variable(g[first].name) == first);
   CHECK_THROWS_WITH_AS(g.variable("v0"),

@@ -11,7 +11,7 @@ namespace {
 NodeName named(const std::string& name) { return {&name, 0}; }
 const std::string kA = "a", kB = "b", kC = "c", kN = "n", kR = "r";
 
-// The slots that row(r), column(c) and a plain variable of n elements agree on; a size of 0 leaves one out.
+// The number of slots that row(r), column(c) and a plain variable of n elements agree on; size 0 omits one.
 std::uint32_t slots(std::uint32_t r, std::uint32_t c, std::uint32_t n) {
   Graph g;
   const auto v = g.variable("v");

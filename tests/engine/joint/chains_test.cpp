@@ -51,7 +51,7 @@ TEST_CASE("chains: of a linear graph they are draws of the Gaussian") {
 }
 
 TEST_CASE("chains: what no Gaussian fits, a function and a likelihood") {
-  // x^2 is seen, so that x may have either sign; and a count of 0 below a wide prior.
+  // x^2 is observed, so x may have either sign; and a count of 0 with a wide prior.
   Graph g;
   const VariableId x = g.variable("x"), square = g.variable("square"), rate = g.variable("rate"),
                    seen = g.observed("seen"), count = g.observed("count");
@@ -101,7 +101,7 @@ TEST_CASE("chains: what is missing is drawn with its noise") {
 }
 
 TEST_CASE("chains: those that never move have not settled") {
-  // A likelihood that forbids every value, with a message as if it did not.
+  // A likelihood that forbids every value, with a message that ignores that.
   Registry registry = standard_registry();
   registry.add(kind("never")
                    .input("x")

@@ -1,4 +1,4 @@
-// Whether the Gaussian fits the posterior, by weights of its own draws.
+// Checks by importance weights that the Gaussian fits the posterior.
 #include <doctest/doctest.h>
 
 #include <boost/random/mersenne_twister.hpp>
@@ -63,7 +63,7 @@ Report run_bent(double slope, int draws) {
 TEST_CASE("joint: the Report says that Laplace's Gaussian does not fit eight schools") {
   Registry registry = standard_registry();
   registry.add(factor_from_log_density("half_cauchy", {"x"}, 1, [](std::span<const double> v, std::span<const double>) {
-    return log_half_cauchy(v[0]) + v[0] * v[0] / (2 * kWide);  // the Gaussian that it meets divided out
+    return log_half_cauchy(v[0]) + v[0] * v[0] / (2 * kWide);  // divided by its Gaussian prior
   }));
   Graph g;
   const VariableId mu = g.variable("mu"), log_tau = g.variable("log_tau"), tau = g.variable("tau"),
@@ -92,8 +92,8 @@ TEST_CASE("joint: the Report says that Laplace's Gaussian does not fit eight sch
   const auto [mean, sd] = mu_by_quadrature();
   CHECK(mean == doctest::Approx(4.4).epsilon(0.03));
   CHECK(sd == doctest::Approx(3.3).epsilon(0.03));
-  CHECK(std::abs(answer.second.mean() - mean) > 0.25 * sd);  // the answer is off ...
-  CHECK(!report.joint->fit->is_good());                      // ... and says so
+  CHECK(std::abs(answer.second.mean() - mean) > 0.25 * sd);  // the answer is wrong ...
+  CHECK(!report.joint->fit->is_good());  // ... and the report says so
   CHECK(report.line().find("; the Gaussian does not fit the posterior: k ") != std::string::npos);
   CHECK(report.text().find("fit: the Gaussian does not fit") != std::string::npos);
   CHECK(solved({}).first.joint->fit->k == report.joint->fit->k);  // seeded
@@ -118,7 +118,7 @@ TEST_CASE("joint: the shape of the weights is the one that two Gaussians have") 
 }
 
 TEST_CASE("joint: where the Gaussian is the posterior the weights are equal") {
-  // A graph that is linear after all, behind a function that does not say so.
+  // A linear graph behind a function that is not declared linear.
   Registry registry = standard_registry();
   registry.add(factor_from_function("twice", [](double x) { return 2 * x; }));
   Graph g;
@@ -133,7 +133,7 @@ TEST_CASE("joint: where the Gaussian is the posterior the weights are equal") {
   CHECK(report.joint->fit->k < 0.1);
   CHECK(report.joint->fit->effective == doctest::Approx(400).epsilon(1e-6));
   CHECK(report.line().find("; the Gaussian fits the posterior: k ") != std::string::npos);
-  CHECK(state.belief(x).mean(2) == doctest::Approx((0.5 + 8) / 8.5));  // the check leaves the answer alone
+  CHECK(state.belief(x).mean(2) == doctest::Approx((0.5 + 8) / 8.5));  // the check does not change the answer
 }
 
 TEST_CASE("joint: a check that is not made says why, and linear graphs need none") {

@@ -26,7 +26,7 @@ struct Problem {
     pattern.end_row();
     weights.push_back(weight);
   }
-  // Numbers once the columns of the rows have their final order.
+  // Draws numbers once the columns of the rows have their final order.
   void draw() {
     for (std::size_t k = 0; k < pattern.columns.size(); ++k) values.push_back(2 * uniform() - 1);
   }
@@ -45,7 +45,7 @@ struct Problem {
 Problem chain(std::uint32_t steps, std::uint32_t dimensions) {
   Problem p;
   p.pattern.unknowns = steps * dimensions;
-  // Dimension after dimension, as variables of a graph lie: neighbours in time are far apart.
+  // By dimension, then time, as the variables of a graph are stored: neighbours in time are far apart.
   const auto at = [&](std::uint32_t t, std::uint32_t d) { return d * steps + t; };
   for (std::uint32_t t = 0; t < steps; ++t)
     for (std::uint32_t d = 0; d < dimensions; ++d) {
@@ -140,7 +140,7 @@ TEST_CASE("fronts: the careful factor is the same one") {
 
 TEST_CASE("fronts: every small shape of a front is eliminated, solved and inverted") {
   // Stars of `own` leaves that all meet each other and `below` centres: dense fronts of every shape up to 8, and some
-  // beyond.
+  // larger ones.
   for (std::uint32_t own = 1; own <= 9; ++own)
     for (std::uint32_t below = 1; own + below <= 10; ++below) {
       Problem p;
@@ -172,8 +172,8 @@ TEST_CASE("fronts: dense or sparse is chosen by the fill, and a chain keeps it c
 TEST_CASE("fronts: what nothing determines is found, however it hides") {
   Problem p = chain(40, 2);
   p.pattern.unknowns += 3;
-  p.add({80, 81});    // their sum alone is known
-  p.add({3, 82}, 0);  // weight 0: as if it were not there
+  p.add({80, 81});  // only their sum is known
+  p.add({3, 82}, 0);  // weight 0: no effect
   const Elimination e = eliminate(p.pattern, {});
   p.draw();
   for (std::uint32_t k = p.pattern.first[p.pattern.rows() - 2]; k < p.pattern.columns.size(); ++k) p.values[k] = 1;

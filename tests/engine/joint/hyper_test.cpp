@@ -1,5 +1,5 @@
-// Unknown parameters integrated over: against quadrature written out here, and against reference draws of the packages
-// that are known for these examples.
+// Unknown parameters integrated out: against quadrature written out here, and against reference draws published for
+// these examples.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ struct Schools {
   Hyper tau() const { return hyper("tau", HyperPrior::half_cauchy(5), {{effects, "variance", 2}}); }
 };
 
-// Given tau everything is normal; the integral over tau by the rule of trapezoids on a fine grid of log tau.
+// Given tau everything is normal; the integral over tau by the trapezoidal rule on a fine grid of log tau.
 struct SchoolsOracle {
   double log_evidence = 0, mu = 0, mu_sd = 0, tau = 0, tau_sd = 0, theta_0 = 0, theta_sd_0 = 0, mu_theta_0 = 0;
   SchoolsOracle() {
@@ -121,7 +121,7 @@ TEST_CASE("hyper: eight schools, against quadrature") {
   CHECK(tau.quantile(0.5) > 2.4);
   CHECK(tau.quantile(0.5) < 3.1);
   CHECK(log_evidence(plan, state) == posterior.log_evidence());
-  // Again, from where it was: the same answer.
+  // A warm second run gives the same answer.
   const double before = state.belief(schools.mu).mean();
   (void)run(plan, state, {.warm = true});
   CHECK(state.belief(schools.mu).mean() == doctest::Approx(before).epsilon(1e-5));
@@ -293,7 +293,7 @@ TEST_CASE("hyper: the scales of a Gaussian process below counts") {
   check_moments(state.belief(c.f).mean(4), state.belief(c.f).sd(4), 1.5615, 0.247);
 }
 
-// Readings of a direction on both sides of where angles wrap. Unwrapped, everything given sigma is normal.
+// Readings of a direction on both sides of the seam of angles. Unwrapped, everything given sigma is normal.
 TEST_CASE("hyper: the noise of angles, against quadrature") {
   constexpr double kPi = std::numbers::pi, kPrior = kPi - 0.1, kVariance = 0.25, kStep = 0.01;
   const std::vector<double> off = {0.3, -0.25, 0.12, 0.4, -0.1, 0.22, -0.35, 0.05, 0.31, -0.02};  // from pi
@@ -355,7 +355,7 @@ TEST_CASE("hyper: what is wrong is said in one line, with the name") {
                        Error);
   CHECK(complaint({hyper("tau", HyperPrior::log_normal(1000, 1e-200), {{s.effects, "variance"}})}) ==
         "hyper 'tau': its prior has no density at inf, where it should have its mass; check its numbers");
-  // The graph starts it where a narrow prior has nothing.
+  // The graph's start, at which a narrow prior has no mass.
   {
     Graph g;
     const VariableId x = g.variable("x"), y = g.observed("y");
@@ -366,7 +366,7 @@ TEST_CASE("hyper: what is wrong is said in one line, with the name") {
     State state(plan);
     state.observe(y, 0.5);
     CHECK(run(plan, state).converged());
-    double sum = 0;  // by the rule of trapezoids over the logarithm
+    double sum = 0;  // by the trapezoidal rule over the logarithm
     constexpr double kStep = 0.01, kPi = 3.14159265358979323846;
     for (double t = -30; t < 5; t += kStep) {
       const double v = std::exp(t);
@@ -374,9 +374,9 @@ TEST_CASE("hyper: what is wrong is said in one line, with the name") {
     }
     CHECK(JointPosterior(state).log_evidence() == doctest::Approx(std::log(sum)).epsilon(1e-5));
     CHECK(evidence(plan, state).why == "a sum over points of the hypers");
-    CHECK(state.belief(y)[0].is_point());  // what is observed stays known
+    CHECK(state.belief(y)[0].is_point());  // an observed value stays known
   }
-  // Nothing keeps the scale from growing: no evidence has a mode.
+  // Nothing bounds the scale: the evidence has no mode.
   Graph g;
   const VariableId x = g.variable("x");
   const FactorId prior = g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});

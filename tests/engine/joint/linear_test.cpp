@@ -16,7 +16,7 @@ struct Smoothed {
   std::vector<PlainMatrix> mean, covariance;
 };
 
-// Kalman filter and Rauch-Tung-Striebel smoother, as a textbook writes them.
+// Textbook Kalman filter and Rauch-Tung-Striebel smoother.
 Smoothed rauch_tung_striebel(const PlainMatrix& f, const PlainMatrix& q, const PlainMatrix& h, const PlainMatrix& r,
                              PlainMatrix m, PlainMatrix p, const std::vector<PlainMatrix>& y) {
   Smoothed filtered, predicted;
@@ -247,12 +247,12 @@ TEST_CASE("joint: a series whose noise is a variable is solved step by step, noi
   for (std::size_t t = 0; t < n; ++t) values.push_back(series(t));
   const Plan plan = compile(g, joint(), standard_registry());
   CAPTURE(describe(plan));
-  CHECK(describe(plan).find("60 unknowns in 10 fronts of at most 8") != std::string::npos);  // not one of 60
+  CHECK(describe(plan).find("60 unknowns in 10 fronts of at most 8") != std::string::npos);  // fewer than 60
   State state(plan);
   state.observe(y, values);
   state.observe_missing(y, 17);
   CHECK_NOTHROW(set_start(state, e, std::vector<double>(n - 1, 1.0)));
-  CHECK_THROWS(set_start(state, x, std::vector<double>(n, 1.0)));  // functions compute it
+  CHECK_THROWS(set_start(state, x, std::vector<double>(n, 1.0)));  // y is computed by functions
   for (const double b : {-0.4, 0.7, 0.0, 0.2}) {
     CAPTURE(b);
     state.set_parameter(scale, "a", b);

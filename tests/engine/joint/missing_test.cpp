@@ -1,4 +1,4 @@
-// A missing observation is a prediction: it is an unknown like the others, and the evidence is without it.
+// A missing observation is predicted: it is an unknown like the others, and has no part in the evidence.
 #include <doctest/doctest.h>
 
 #include "engine/run/evidence.h"
@@ -14,7 +14,7 @@ using namespace dma::joint_test;
 
 constexpr double kJointMissingError = 1e-9;
 
-// x, ..., as dense rows over all elements, observed ones that are missing included.
+// x, ..., as dense rows over all elements, including missing observed ones.
 void check_against(const oracle::DenseRows& dense, const State& state, const std::vector<VariableId>& unknowns) {
   const JointPosterior posterior(state);
   const Eigen::VectorXd mean = dense.mean();
@@ -215,7 +215,7 @@ TEST_CASE("joint: a likelihood that predicts no Gaussian says so for what is mis
   CHECK_THROWS_AS((void)posterior.covariance(x, y), Error);
   CHECK_THROWS_AS((void)posterior.sample(2, 1)(0, y, 1), Error);
   CHECK(posterior.sample(2, 1)(0, y, 0) == 1);
-  // The other outcome alone: Phi(0.4 / sqrt(1 + 2)).
+  // Only the other outcome: Phi(0.4 / sqrt(1 + 2)).
   CHECK(posterior.log_evidence() ==
         doctest::Approx(std::log(0.5 * std::erfc(-0.4 / std::sqrt(3.0) / std::sqrt(2.0)))).epsilon(1e-9));
 }
@@ -282,7 +282,7 @@ TEST_CASE("joint: an evidence that is no finite number is not called exact") {
   for (const double sign : {-1.0, 1.0}) {
     state.observe(y, 1.0);
     state.observe(z, sign);
-    CHECK(run(plan, state).stop == Report::Stop::exact);  // x is
+    CHECK(run(plan, state).stop == Report::Stop::exact);  // x is missing
     const Evidence found = evidence(plan, state);
     CHECK(found.log_value == sign * kInfinity);
     CHECK(!found.is_exact);
@@ -293,7 +293,7 @@ TEST_CASE("joint: an evidence that is no finite number is not called exact") {
   CHECK_THROWS_WITH_AS((void)evidence(plan, state),
                        "no evidence: a part of it is not a number; give every variable a proper prior", Error);
   state.observe(z, -1.0);
-  state.observe(y, 1e170);  // its square is no double
+  state.observe(y, 1e170);  // its square overflows
   CHECK(run(plan, state).stop == Report::Stop::diverged);
   CHECK(!evidence(plan, state).is_exact);
 }

@@ -1,4 +1,4 @@
-// Public data of examples that every package of Bayesian models is tried on (posteriordb).
+// Public example data of posteriordb.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// A walk of poses whose loops close: from odometry to where Levenberg-Marquardt goes.
+// A walk of poses with loop closures, from odometry to the solution of Levenberg-Marquardt.
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
@@ -16,7 +16,7 @@ using namespace dma::joint_test;
 
 double wrap(double angle) { return std::remainder(angle, 2 * std::numbers::pi); }
 
-// Rounds of a square with steps of 1, measured with noise; where the walk comes by again, a loop closes.
+// Laps around a square with steps of 1, measured with noise; passing a place again closes a loop.
 struct PoseWalk {
   struct Edge {
     std::uint32_t from, to;
@@ -63,7 +63,8 @@ struct PoseWalk {
     for (const Edge& e : edges) sum += residuals(e, p, by).squaredNorm();
     return 0.5 * sum;
   }
-  // Dense Levenberg-Marquardt: damping a tenth after a step that leads down, ten times that after another.
+  // Dense Levenberg-Marquardt: damping is divided by ten after a step that lowers the cost, multiplied by ten
+  // otherwise.
   double solve(Eigen::VectorXd& p) const {
     double damping = 1e-6, at = objective(p);
     for (int solves = 0; solves < 300; ++solves) {

@@ -1,4 +1,4 @@
-// What a joint run can be asked, and what it refuses.
+// Queries of a joint run, and refused ones.
 #include <doctest/doctest.h>
 
 #include "engine/inspect/explain.h"
@@ -13,7 +13,7 @@ namespace {
 using namespace dma;
 using namespace dma::joint_test;
 
-// z = a + b, y = z + noise: a and b are known to be apart only through their priors.
+// z = a + b, y = z + noise: only their priors separate a and b.
 struct Pair {
   Graph g;
   VariableId a = g.variable("a"), b = g.variable("b"), z = g.variable("z"), y = g.observed("y");
@@ -109,7 +109,7 @@ TEST_CASE("joint: a missing observation is integrated over, for sweeps as well")
           doctest::Approx(covariance(t, t)).epsilon(1e-9));
   }
   CHECK(JointPosterior(state).log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(1e-9));
-  // Given again, it counts again.
+  // Observed again, it counts again.
   state.observe(axis.y, values);
   CHECK(run(plan, state).converged());
   CHECK(state.belief(axis.p).variance(29) < covariance(29, 29));
@@ -249,7 +249,7 @@ TEST_CASE("joint: what has no place in a Gaussian system is refused by name, wit
       "joint: factor 'noise' has variance 0, a constraint of infinite precision; give it a small positive variance, or "
       "declare its variable observed",
       Error);
-  state.set_parameter(pair.g.find_factor("noise"), "variance", 1e-310);  // whose inverse is no number
+  state.set_parameter(pair.g.find_factor("noise"), "variance", 1e-310);  // whose inverse overflows
   CHECK_THROWS_WITH_AS(run(plan, state),
                        "joint: factor 'noise' has variance 1e-310, a constraint of infinite precision; give it a small "
                        "positive variance, "
@@ -276,7 +276,7 @@ TEST_CASE("joint: one call compares sweeps with it") {
   REQUIRE(c.rows.size() == 3);
   CHECK(c.joint.stop == Report::Stop::exact);
   CHECK(c.rows[0].variable == "p");
-  CHECK(c.rows[0].mean_difference < 1e-3);                     // loopy messages find the mean
-  CHECK(std::abs(std::log(c.rows[1].variance_ratio)) > 0.05);  // and get the variance wrong
+  CHECK(c.rows[0].mean_difference < 1e-3);  // loopy messages find the right mean
+  CHECK(std::abs(std::log(c.rows[1].variance_ratio)) > 0.05);  // and a wrong variance
   CHECK(c.text().find("variance ratio") != std::string::npos);
 }

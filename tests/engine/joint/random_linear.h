@@ -15,7 +15,7 @@ using oracle::Real;
 
 class RandomLinear {
  public:
-  // Variances lie between 10^-decades and 10^decades. Not every draw determines all of its unknowns.
+  // Variances lie between 10^-decades and 10^decades. Some draws leave unknowns undetermined.
   RandomLinear(std::uint64_t seed, double decades, std::size_t scale = 1) : random_(seed), decades_(decades) {
     for (std::size_t i = scale + below(2 * scale + 1); i > 0; --i) add_root();
     for (std::size_t i = below(4 * scale); i > 0; --i) add_function();
@@ -32,7 +32,7 @@ class RandomLinear {
     }
   }
   const std::vector<VariableId>& latent() const { return latent_; }
-  // Every variable is on some factor, as compile() asks for.
+  // True if every variable has a factor, as compile() requires.
   bool is_connected() const {
     std::vector<bool> seen(graph.variables().size());
     for (const Graph::Factor& factor : graph.factors())
@@ -75,7 +75,7 @@ class RandomLinear {
   double number() { return 4 * uniform() - 2; }
   double variance() { return std::pow(10.0, decades_ * (2 * uniform() - 1)); }
   VariableId any() { return latent_[below(latent_.size())]; }
-  VariableId any_but(VariableId other) {  // a factor takes a variable once
+  VariableId any_but(VariableId other) {  // a factor takes each variable once
     for (int attempt = 0; attempt < 9; ++attempt)
       if (const VariableId v = any(); !(v == other)) return v;
     return add_root();
@@ -90,8 +90,8 @@ class RandomLinear {
     for (double& x : out) x = variance();
     return out;
   }
-  // Elements of v for `terms` places in each of some slots, none twice in a slot; as many terms as it has elements at
-  // most.
+  // Elements of v for `terms` places in each slot, all different within a slot; at most as many terms as v has
+  // elements.
   std::vector<std::uint32_t> places(VariableId v, std::size_t slots, std::size_t terms = 1) {
     std::vector<std::uint32_t> out, all(graph[v].size);
     for (std::size_t s = 0; s < slots; ++s) {
@@ -207,8 +207,7 @@ inline void RandomLinear::add_prior(VariableId v, bool whole) {
   }
 }
 
-// [information | pull | identity] is reduced with the largest diagonal first; what is left without a pivot is the null
-// space.
+// [information | pull | identity] is reduced with the largest pivot first; columns without a pivot span the null space.
 inline RandomLinear::Posterior RandomLinear::solve() const {
   const std::size_t n = unknowns_;
   std::vector<std::vector<Real>> a(n, std::vector<Real>(2 * n + 1));
@@ -242,7 +241,7 @@ inline RandomLinear::Posterior RandomLinear::solve() const {
         for (std::size_t k = 0; k < 2 * n + 1; ++k) a[i][k] -= factor * a[best][k];
     }
   }
-  // A form is determined if it does not move along any direction of the null space: e_f - sum_i a[i][f] e_i for f
+  // A form is determined if it is constant along every direction of the null space: e_f - sum_i a[i][f] e_i for f
   // without pivot.
   const auto is_determined = [&](const Form& form) {
     for (std::size_t f = 0; f < n; ++f) {

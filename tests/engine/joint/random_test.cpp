@@ -11,7 +11,7 @@ using namespace dma;
 using namespace dma::joint_test;
 
 constexpr double kRandomError = 1e-8;
-// A mean is the difference of others, each of which has its own last digit.
+// A mean is a difference of others, each with its own rounding error.
 constexpr double kLastDigits = 1e-15;
 
 std::string listed(const std::vector<std::string>& names) {
@@ -67,8 +67,7 @@ Seen check(std::uint64_t from, std::uint64_t to, double decades, std::size_t sca
     REQUIRE((report.stop == Report::Stop::singular) == !truth.undetermined.empty());
     if (truth.undetermined.size() <= 8) CHECK(report.joint->undetermined == listed(truth.undetermined));
     if (report.stop == Report::Stop::limit) {
-      ++seen.stopped;  // where a promise would be wrong: what contradicts itself by many standard deviations, at many
-                       // scales
+      ++seen.stopped;  // for data that contradict themselves by many standard deviations, at many scales
       continue;
     }
     const bool contradicts = report.joint->objective > 1e6;

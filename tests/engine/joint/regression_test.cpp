@@ -31,7 +31,7 @@ double linear_predictor(const PlainMatrix& x, int r) {
   return total;
 }
 
-// Mean and variance of N(z; m, v) exp(log_f(z)), on an even grid that closes in on the mass.
+// Mean and variance of N(z; m, v) exp(log_f(z)), on an even grid that is refined around the mass.
 template <class F>
 std::pair<double, double> tilted(const F& log_f, double m, double v) {
   constexpr int kPoints = 601;
@@ -79,7 +79,7 @@ Ep full_covariance_ep(const PlainMatrix& x, const F& log_f) {
       ep.mean += (tau_step - step * m) / (1 + step * v) * ca;
       rho[r] = new_rho, tau[r] = new_tau;
     }
-    // Anew, so that rounding does not add up.
+    // Recomputed, so that rounding does not accumulate.
     ep.covariance = (weighted_square(x, rho) + (1 / kPrior) * PlainMatrix::identity(kInputs)).inverse();
     ep.mean = ep.covariance * (x.transpose() * tau);
     if (change < 1e-7) break;

@@ -1,4 +1,4 @@
-// Runs of one state after another leave alone what did not change: what they find is what a fresh state finds.
+// Repeated runs of one state reuse what did not change and give the results of a fresh state.
 #include <doctest/doctest.h>
 
 #include <boost/random/mersenne_twister.hpp>
@@ -13,7 +13,7 @@ namespace {
 using namespace dma;
 using namespace dma::joint_test;
 
-// Everything a state can be given, in numbers.
+// Everything that can be set in a state, as numbers.
 struct Settings {
   std::vector<double> y, x, targets, coefficients{0.5, -1, 2};
   std::vector<bool> missing = std::vector<bool>(30);
@@ -82,7 +82,7 @@ TEST_CASE("joint: after any sequence of changes a state finds what a fresh one f
       case 5:
         s.target_noise[static_cast<std::size_t>(4 * uniform())] = 0.1 + uniform();
         break;
-      case 6: {  // a run that is refused half-way leaves nothing behind
+      case 6: {  // a refused run leaves no trace
         Settings bad = s;
         bad.prior = 0, bad.noise = 7;
         bad.x[0] += 1;

@@ -61,7 +61,7 @@ SiteEp full_covariance_ep(const ProbitData& data, double prior) {
       rho[r] = new_rho, tau[r] = new_tau;
       ep.mean = ep.covariance * pull;
     }
-    // Anew, so that rounding does not add up.
+    // Recomputed, so that rounding does not accumulate.
     information = weighted_square(data.x, rho) + before;
     pull = across * tau;
     ep.covariance = information.inverse();
@@ -81,7 +81,7 @@ SiteEp full_covariance_ep(const ProbitData& data, double prior) {
   return ep;
 }
 
-// a + b x with both almost known, and of 12 rows 2 that lie `far` on the wrong side.
+// a + b x with both almost known, and 2 of 12 rows lie `far` on the wrong side.
 struct AlmostKnownLine {
   static constexpr int kRows = 12;
   std::vector<double> x, y;
@@ -104,7 +104,7 @@ struct AlmostKnownLine {
     if (kind == "binomial") return y * z - 10 * log_1_plus_exp(z);
     return y * z - log_1_plus_exp(z);
   }
-  // Mean and standard deviation of b, by a lattice over a and b around the values that weigh most.
+  // Mean and standard deviation of b, by a lattice over a and b around the most probable values.
   std::pair<double, double> b_by_lattice(const std::string& kind, double a_centre, double b_centre) const {
     constexpr int kSide = 80;
     double mass = 0, first = 0, second = 0, top = -kInfinity;

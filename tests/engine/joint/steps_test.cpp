@@ -1,4 +1,4 @@
-// Nonlinear graphs: Gauss-Newton steps against ones written out, and against alternating least squares.
+// Nonlinear graphs: against Gauss-Newton steps written out, and alternating least squares.
 #include <doctest/doctest.h>
 
 #include "factors/authoring/from_function.h"
@@ -122,7 +122,7 @@ TEST_CASE("joint: a pose chain with range measurements is where Gauss-Newton goe
   CHECK(largest_difference(posterior.covariance(chain.x, chain.y), exact.covariance.block(0, n, n, n)) < kStepsError);
   for (std::size_t t = 0; t < n; ++t)
     CHECK(state.belief(chain.x).variance(t) == doctest::Approx(exact.covariance(t, t)).epsilon(kStepsError));
-  // From there, a warm run has nothing left to do.
+  // From there, a warm run makes no step.
   const Report again = run(plan, state, {.warm = true});
   CHECK(again.joint->iterations == 1);
   CHECK(again.joint->rejected == 0);
@@ -188,7 +188,7 @@ TEST_CASE("joint: matrix factorisation finds what alternating least squares find
 }
 
 TEST_CASE("joint: a start by seed is a draw from the priors, as wide as they are") {
-  // sin(x) = 0 has a solution near every start: where a run ends tells where it began.
+  // sin(x) = 0 has a solution near every start, so the result identifies the start.
   Registry registry = standard_registry();
   registry.add(factor_from_function("wave", [](double at) { return std::sin(at); }));
   for (const double sd : {30.0, 1000.0}) {
@@ -258,7 +258,7 @@ TEST_CASE("joint: two factors of a product leave 0, where nothing pulls") {
   // a = b by symmetry: a^2 + (a^2 - 4)^2 / 0.02 is least at a^2 = 4 - 0.01.
   CHECK(std::abs(state.belief(a).mean()) == doctest::Approx(std::sqrt(3.99)).epsilon(1e-6));
   CHECK(report.joint->objective == doctest::Approx(3.99 + 0.0001 / 0.02).epsilon(1e-9));
-  // At y = 0 there is nothing to leave for.
+  // At y = 0 there is no saddle to leave.
   state.observe(y, 0.0);
   CHECK(run(plan, state).stop == Report::Stop::converged);
   CHECK(std::abs(state.belief(a).mean()) < 1e-6);
@@ -281,7 +281,7 @@ TEST_CASE("joint: a saddle that bends down little, in one direction of many, is 
         const Plan plan = compile(g, joint(), standard_registry());
         State state(plan);
         state.observe(y, ratio * variance);
-        // Gauss-Newton comes near slowly: at its limit it is on its way, and says so.
+        // Gauss-Newton converges slowly here: a run that reaches its limit reports that.
         const bool has_arrived = run(plan, state).stop == Report::Stop::converged;
         CHECK(std::abs(state.belief(a).mean()) ==
               doctest::Approx(std::sqrt((ratio - 1) * variance)).epsilon(has_arrived ? 1e-6 : 0.2));
@@ -307,8 +307,7 @@ TEST_CASE("joint: a function that leaves the range of a double has diverged, and
 }
 
 TEST_CASE("joint steps: where another start led to something worse, the covariance is that of the first solution") {
-  // Solved where it starts, at 3 or -3. The prior is so wide that the second start is on the other side for one of
-  // them.
+  // Solved from starts at 3 and -3. The prior is so wide that the second start has the other sign for one of them.
   for (const double start : {3.0, -3.0}) {
     Graph g;
     const VariableId x = g.variable("x"), square = g.variable("square"), seen = g.observed("seen");

@@ -1,4 +1,4 @@
-// A plate walked by blocks gives what its message function gives slot by slot, whatever arrives.
+// A plate computed by blocks equals the message function slot by slot, for any messages.
 #include "engine/kinds/block_loop.h"
 
 #include <doctest/doctest.h>
@@ -40,7 +40,7 @@ Call batch_of(std::size_t slots, const PortView* reads, const ParameterView* par
   return call;
 }
 
-// `oddity` is the fraction of uniform messages, point masses and numbers that are no message at all.
+// `oddity` is the fraction of uniform messages, point masses and invalid numbers.
 Messages random_port(oracle::RandomMessages& random, std::size_t slots, std::uint32_t terms, double oddity) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Gaussian odd[] = {Gaussian::uniform(), Gaussian::point(0), Gaussian::point(1.5), {1, -1}, {nan, 1}, {1, nan},
@@ -81,7 +81,7 @@ void check_same(Call call, const Messages& before) {
   else CHECK(block_outcome.change == kInfinity);
 }
 
-// check(slots, terms, oddity, random) over rows of every kind of length and blocks that are full or not.
+// check(slots, terms, oddity, random) over many row lengths and full and partial blocks.
 template <class Check>
 void over_shapes(const Check& check) {
   oracle::RandomMessages random(20261115);
@@ -193,7 +193,7 @@ TEST_CASE("block loop: a plate of several rows is its slots, whether they share 
 namespace {
 
 Gaussian same_message(const Gaussian& x) { return x; }
-// What no message function sends, from a block that should have declined.
+// Values that no message function sends, from a block that should have declined.
 bool block_of_nonsense(const SlotBlock& block) {
   std::copy_n(block.tau_of(0), block.slots, block.tau);
   std::fill_n(block.rho, block.slots, -1.0);

@@ -41,7 +41,7 @@ struct Law {
     }
     return out;
   }
-  // What a port without a message leads to is observed: known, or not at all.
+  // A variable at a port without a message is observed: a point mass, or uniform if missing.
   bool is_observed(std::size_t port) const { return kind.find_message(message.method, port) == nullptr; }
   static Natural observed_like(const Natural& m) {
     return m.is_uniform() ? m : Gaussian::point(std::abs(Gaussian(m).mean()));
@@ -76,7 +76,7 @@ void for_every_message(const Check& check) {
   CHECK(count >= 18);
 }
 
-// Values on all ports that the factor allows: random inputs and what its function makes of them.
+// Values on all ports that the factor allows: random inputs and its function's output.
 std::vector<std::vector<double>> consistent_values(const Law& law, RandomMessages& random) {
   std::vector<std::vector<double>> values(law.kind.ports().size());
   std::vector<double> inputs;
@@ -91,7 +91,7 @@ std::vector<std::vector<double>> consistent_values(const Law& law, RandomMessage
   return values;
 }
 
-// The largest variation of log message - log density over points around its own value: 0 if they are proportional.
+// Range of log message - log density over points around its own value: 0 if they are proportional.
 double shape_difference(const Law& law, const Gaussian& message, std::vector<double> values, std::size_t own) {
   const double centre = values[own];
   double low = kInfinity, high = -kInfinity;
@@ -130,7 +130,7 @@ TEST_CASE("laws: a direct message does not depend on what arrives at its own var
         other[law.message.target][t] = random.proper(oracle::kOrdinary);
         const auto after = law.evaluated(other);
         REQUIRE(after.has_value());
-        // Sums over the other terms may be formed in another order.
+        // Sums over the other terms may use another order.
         CHECK(oracle::distance((*before)[t], (*after)[t]) <= oracle::kOrdinary.tolerance);
       }
     }
@@ -169,7 +169,7 @@ TEST_CASE("laws: concentrated inputs reach the exact message in the limit (Defin
             error = std::max(error, shape_difference(law, message, flat, own));
           }
         }
-        // Errors are first order in sd; 1e-9 is left to rounding.
+        // Errors are first order in sd; 1e-9 allows for rounding.
         CHECK(error <= 1000 * sd + 1e-9);
         CHECK(error <= std::max(last, 1e-9));
         last = error;
@@ -199,7 +199,7 @@ TEST_CASE("laws: a plate of five equals five factors of one") {
       next += count;
     }
     std::vector<Connection> connections = ends;
-    if (std::ranges::all_of(law.kind.ports(), &PortSpec::variadic)) {  // each end is then one term
+    if (std::ranges::all_of(law.kind.ports(), &PortSpec::variadic)) {  // each end then has one term
       connections.clear();
       for (std::size_t p = 0; p < ends.size(); ++p)
         for (std::uint32_t t = 0; t < kTerms; ++t) {
@@ -238,7 +238,7 @@ TEST_CASE("laws: a plate of five equals five factors of one") {
       const auto one = law.evaluated(slots[s]);
       for (std::size_t t = 0; t < law.terms(law.message.target); ++t) {
         const Gaussian in_plate = found[s * law.terms(law.message.target) + t];
-        if (one) CHECK(oracle::distance((*one)[t], in_plate) <= 1e-14);  // one code, two compilations of its loop
+        if (one) CHECK(oracle::distance((*one)[t], in_plate) <= 1e-14);  // the same code, compiled in two loops
       }
     }
   });

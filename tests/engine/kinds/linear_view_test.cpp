@@ -1,4 +1,4 @@
-// Linear views against what the kinds declare: differences of their functions, integrals of them, their densities.
+// Linear views against the kinds' declarations: differences of their functions, integrals of them, their densities.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@ using namespace dma;
 
 constexpr std::size_t kSlots = 4, kViewTerms = 3;
 
-// A plate of a kind with values and parameters of ordinary size, those of slots differing.
+// A plate of a kind with values and parameters of ordinary size, different in each slot.
 struct Plate {
   const Kind& kind;
   std::size_t inputs = 0, arguments = 0;
@@ -88,7 +88,7 @@ void for_every_function(const Check& check) {
   CHECK(count >= 8);
 }
 
-// E[g(N(m, v))] by the trapezoidal rule, which a kink costs half its digits.
+// E[g(N(m, v))] by the trapezoidal rule; a kink costs half of its digits.
 template <class G>
 double expected(const G& g, double mean, double variance) {
   double sum = 0, weights = 0;

@@ -8,7 +8,7 @@ namespace {
 
 using namespace dma;
 
-// Any pair of these has a product that a double cannot hold, or that is a point mass, or an ordinary one.
+// Products of pairs of these overflow, are point masses, or are ordinary.
 const std::vector<Natural> kMessages = {{},
                                         {1.0, 2.0},
                                         {-3.0, 1e-300},

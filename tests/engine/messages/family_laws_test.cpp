@@ -1,4 +1,4 @@
-// Laws that hold for every registered family, and for one that is registered here, outside the library.
+// Laws that hold for every registered family, and for one registered in this test.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -96,7 +96,7 @@ Message quotient(const Message& a, const Message& b) {
   return out;
 }
 
-// Points of charts have a Gaussian for each component, which "angle" alone is integrated for.
+// Points on manifolds have a Gaussian per component; only "angle" is integrated.
 bool is_product(const Family& family) { return family->chart != nullptr && family.components() > 1; }
 
 // The integral of exp(log_f) over all values of the family: sums, or rules of many points.
@@ -107,7 +107,8 @@ double integral(const Family& family, const std::function<double(std::span<const
     for (double x = 0; x < (name == "bernoulli" ? 2 : family.components()); ++x) sum += f({&x, 1});
     return sum;
   }
-  // x = g(u) for u on the whole line, by the trapezoidal rule: exponentially convergent as all fades at both ends.
+  // x = g(u) for u on the whole line, by the trapezoidal rule: exponentially convergent, because the integrand vanishes
+  // at both ends.
   const auto logistic = [](double u) { return 1 / (1 + std::exp(-u)); };
   if (name == "dirichlet") {
     for (double u = -30; u < 30; u += 0.25)
@@ -250,7 +251,7 @@ TEST_CASE("families: one from outside the library: directions, each measured twi
     const Report report = run(plan, state);
     CHECK((report.stop == Report::Stop::exact || report.stop == Report::Stop::converged));
     const Belief belief = state.belief(heading);
-    CHECK(std::abs(belief.mean(0)) == doctest::Approx(M_PI));  // across the seam, not 0
+    CHECK(std::abs(belief.mean(0)) == doctest::Approx(M_PI));  // at the seam, not at 0
     CHECK(belief.mean(1) == doctest::Approx(0.5));
     CHECK(belief.text() == fmt::format("heading ~ {}, {}", VonMises(belief[0]).text(), VonMises(belief[1]).text()));
   }

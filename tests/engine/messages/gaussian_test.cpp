@@ -81,7 +81,7 @@ TEST_CASE("gaussian: the quotient undoes the product") {
   CHECK((a * b) / b == a);
   CHECK(a / a == Gaussian::uniform());
   CHECK(a / Gaussian::uniform() == a);
-  CHECK_FALSE(is_valid(a / b));  // negative precision: for the caller to see
+  CHECK_FALSE(is_valid(a / b));  // negative precision: left to the caller
 }
 
 TEST_CASE("gaussian: a point mass absorbs products, and divided by itself says nothing") {
@@ -139,7 +139,7 @@ TEST_CASE("gaussian: log overlap equals the log of the integral of p q") {
   oracle::RandomMessages random(oracle::kSeed);
   for (int i = 0; i < 100; ++i) {
     const Gaussian p = random.proper(kModerate), q = random.proper(kModerate);
-    // Integrated against the narrower one, so that the other is smooth on the scale of the rule.
+    // Integrated under the narrower one, so that the other is smooth on the scale of the rule.
     const Gaussian& narrow = p.rho > q.rho ? p : q;
     const Gaussian& wide = p.rho > q.rho ? q : p;
     const double log_peak = log_overlap(p, q);

@@ -1,5 +1,4 @@
-// The product's backward message (Prop. 3.2) is a division of log-normals: the same comes out of the graph that says
-// so.
+// The product's backward message (Prop. 3.2) is a division of log-normals: a graph of log_copy factors gives the same.
 #include <doctest/doctest.h>
 
 #include "engine/compile/compile.h"
@@ -37,8 +36,7 @@ Gaussian ratio_by_graph(const Gaussian& y, const Gaussian& z) {
 }  // namespace
 
 TEST_CASE("log space: product backward equals log_copy, difference, log_copy to 1e-12") {
-  // A log-variance near 1e-6 has lost no digit to log1p; sums and an exponential of order-1 numbers cost a few ulps
-  // each.
+  // A log-variance near 1e-6 loses no digit to log1p; sums and an exponential of order-1 numbers cost a few ulps each.
   const oracle::Range range{"moderate", {0.1, 1e3}, {0.01, 100}, 1e-12};
   oracle::RandomMessages random(6);
   double worst = 0;

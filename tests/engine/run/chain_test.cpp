@@ -1,4 +1,4 @@
-// Chains written as one plate, through shift: exact in one sweep.
+// Chains written as one plate with shift: exact in one sweep.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ constexpr double kChainError = 1e-9;
 
 struct Chain {
   Graph graph;
-  std::vector<std::size_t> slots;  // of its factors
+  std::vector<std::size_t> slots;  // slots of its factors
 };
 
 std::vector<double> positive(std::size_t count, std::uint64_t seed) {
@@ -38,14 +38,14 @@ std::vector<double> positive(std::size_t count, std::uint64_t seed) {
   return out;
 }
 
-// The largest distance between beliefs of the chain and of the same model written out, by another way of solving it.
+// The largest distance between beliefs of the chain and of the same model written out and solved another way.
 void check_as_written_out(const Chain& chain, std::uint64_t seed, bool has_points = false) {
   const Plan plan = compile(chain.graph, forward_backward(), standard_registry());
   CAPTURE(describe(plan));
   State state(plan);
   const auto scalar = oracle::written_out(chain.graph, chain.slots);
   std::map<std::uint32_t, double> observed;
-  for (std::uint64_t turn = 0; turn < 2; ++turn) {  // the second run must not see the first
+  for (std::uint64_t turn = 0; turn < 2; ++turn) {  // the second run must not depend on the first
     const auto values = oracle::random_values(chain.graph, seed + turn);
     for (std::uint32_t v = 0; v < values.size(); ++v)
       if (chain.graph.variables()[v].observed) {
@@ -200,7 +200,7 @@ TEST_CASE("chain: plates with shifts equal the same model as scalar nodes, and a
 }
 
 TEST_CASE("chain: point masses, uniform messages and refused ones are those of scalar nodes") {
-  Chain c = random_walk(12, 0.0);  // known exactly at its beginning
+  Chain c = random_walk(12, 0.0);  // known exactly at the first step
   check_as_written_out(c, 1, true);
   const Plan plan = compile(c.graph, forward_backward(), standard_registry());
   State state(plan);

@@ -1,4 +1,4 @@
-// Iterations that run away and iterations that merely take their time.
+// Diverging iterations, and slowly converging ones.
 #include "engine/run/divergence.h"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace dma;
 
-// The sweep at which messages with these means and standard deviation 1 are said to run away; 0: never within the
+// The sweep at which messages with these means and standard deviation 1 are reported as diverging; 0: not within the
 // limit.
 int runs_away_at(int limit, const std::function<double(int)>& mean) {
   std::vector<double> tau{0.3, 0}, rho{1, 1};
@@ -117,7 +117,7 @@ TEST_CASE("divergence: a damped run that creeps towards its fixed point has reac
 }
 
 TEST_CASE("divergence: precisions that double until they overflow are not called converged") {
-  // What one copy tells y comes back to x by the two others, and so twice.
+  // One copy's message to y returns to x through the two others, and so is counted twice.
   Graph g;
   const auto x = g.variable("x"), y = g.variable("y");
   g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 1.0}});

@@ -1,5 +1,5 @@
 // The evidence of one likelihood on a tree is an integral. For every registered kind with a density, and readings up to
-// 100 standard deviations away from what was expected, sweeps and the joint solver find it to 1e-9.
+// 100 standard deviations from their prediction, sweeps and the joint solver find it to 1e-9.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -45,14 +45,15 @@ double log_below(double t) {
   return -0.5 * t * t - 0.5 * std::log(kTwoPi) - std::log(ratio);
 }
 
-// One end of a factor: what is known there, or the unknown.
+// One end of a factor: a known value, or the unknown.
 struct End {
   std::string port;
   std::optional<double> value = {};
   std::string family = {};
 };
 
-// f as a function of the unknown, written anew; `centre`: where a reading expects it; `breaks`: where f is not smooth.
+// f as a function of the unknown, written independently; `centre`: the reading's estimate of it; `breaks`: where f is
+// not smooth.
 struct Likelihood {
   std::string kind;
   std::vector<End> ends;
@@ -216,7 +217,7 @@ double log_integral_of(const Likelihood& l, double mean, double variance) {
   for (const double at : l.breaks)
     if (const double t = (at - mean) / sd; std::abs(t) < kReach) {
       ends.push_back(t);
-      // What is cut off falls from there.
+      // A density with a cut falls off from there.
       for (double off = 1e-3; off < 0.5; off *= 4) ends.push_back(t - off), ends.push_back(t + off);
       top = std::max({top, log_weight(std::nextafter(t, kReach)), log_weight(std::nextafter(t, -kReach))});
     }

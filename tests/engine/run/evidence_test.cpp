@@ -219,7 +219,7 @@ TEST_CASE("evidence: what is certain has the probability one, and what is infini
     (void)run(plan, state);
     CHECK(evidence(plan, state).line() == (seen == 1 ? "log evidence 0, exact" : "log evidence -inf, exact"));
   }
-  // Certain, and told of by another: p(x) q(x) at the one value there is.
+  // A certain value, with another message to it: p(x) q(x) at the only possible value.
   for (const bool twice : {false, true}) {
     Graph g;
     const auto x = g.variable("x", 1, "bernoulli");

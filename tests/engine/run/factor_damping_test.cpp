@@ -1,4 +1,4 @@
-// Damping that a factor has of its own. The oracle for one sweep is the formula: old fraction of the old message.
+// Damping of single factors. The oracle for one sweep is the formula: a fraction of the old message is kept.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace dma;
 
-// Three unknowns in a ring, each seen once; the links may be damped one by one.
+// Three unknowns in a ring, each with one reading; the links may be damped individually.
 struct Ring {
   Graph g;
   std::vector<VariableId> x, y;
@@ -45,7 +45,7 @@ struct Ring {
 
 TEST_CASE("damping of a factor: its messages alone keep that fraction of the old ones") {
   const Ring plain({{}, {}, {}}), one({{}, 0.75, {}});
-  // What y says arrives in the second sweep, where the old messages of the links are uniform.
+  // y's message arrives in the second sweep, when the old messages of the links are uniform.
   const State undamped = plain.after(flooding({.limit = 2})), damped = one.after(flooding({.limit = 2}));
   const State later = plain.after(flooding({.limit = 3})), later_damped = one.after(flooding({.limit = 3}));
   for (const char* const port : {"x", "y"}) {
@@ -77,7 +77,7 @@ TEST_CASE("damping of a factor: the fixed point is the same, and 0 takes back wh
   (void)Ring({0.0, 0.0, 0.0}).after(flooding(damped), &quick);
   CHECK(slow.converged());
   CHECK(quick.sweeps < slow.sweeps);
-  // Joint is exact whatever it does, and a single sweep has no old messages.
+  // Joint is exact with any damping, and a single sweep has no old messages.
   Report exact;
   (void)Ring({0.5, {}, {}}).after(joint(), &exact);
   CHECK(exact.stop == Report::Stop::exact);

@@ -1,5 +1,5 @@
-// Frozen variables. The oracle is a graph without them, cut at the variable: each of its factors has a variable of its
-// own there, whose prior is what the frozen one told that factor.
+// Frozen variables. The oracle is a graph cut at the frozen variable: each of its factors has its own variable there,
+// whose prior is the frozen one's message to that factor.
 #include <doctest/doctest.h>
 
 #include "engine/compile/compile.h"
@@ -24,7 +24,7 @@ constexpr double kFrozenError = 1e-9;
 
 double series(std::size_t t, int turn) { return static_cast<double>((5 * t + 3) % 7) - 2.0 + 1.7 * turn; }
 
-// A random walk of single nodes, with one y for each x.
+// A random walk of single nodes, with one y per x.
 struct Walked {
   Graph g;
   std::vector<VariableId> x, y;
@@ -44,7 +44,7 @@ struct Walked {
   }
 };
 
-// The same, cut at x[kHeld]: what that told its neighbours is a prior.
+// The same, cut at x[kHeld]: its messages to its neighbours are priors.
 std::vector<Gaussian> beliefs_when_cut(const Walked& w, const State& frozen, int turn) {
   const Gaussian before = frozen.messages(w.steps[kHeld - 1], "y")[0], own = frozen.messages(w.seen[kHeld], "x")[0],
                  after = frozen.messages(w.steps[kHeld], "x")[0];
@@ -142,7 +142,7 @@ TEST_CASE("frozen: a chain written as one plate hears nothing, and what hangs on
   const auto says_now = state.messages(says, "x");
   for (std::size_t t = 0; t < kFrozenSteps; ++t) {
     CHECK(state.belief(x)[t] == x_before[t]);
-    // What x told z stays; what s says is new.
+    // x's message to z is unchanged; s's message is new.
     const Natural told = divide(z_before[t], said[t]);
     CHECK(oracle::distance(state.belief(z)[t], Gaussian(multiply(told, says_now[t]))) < kFrozenError);
   }
@@ -170,7 +170,7 @@ TEST_CASE("frozen: one of several terms of a sum, and a run allocates nothing") 
   CHECK(oracle::allocations() == before);
   CHECK(report.converged());
   CHECK(state.belief(b)[0] == held);
-  // b tells the sum what it told it: its prior, N(2, 3). So a ~ N(1, 1) given a + N(2, 3) = 9 +- 0.5.
+  // b sends the sum its old message: its prior, N(2, 3). So a ~ N(1, 1) given a + N(2, 3) = 9 +- 0.5.
   const double precision = 1 + 1 / 3.5, mean = (1 + 7 / 3.5) / precision;
   CHECK(state.belief(a).mean() == doctest::Approx(mean));
   CHECK(state.belief(a).variance() == doctest::Approx(1 / precision));
@@ -223,7 +223,7 @@ TEST_CASE("frozen: one side of a fused product and sum, as of the two factors ap
   for (std::size_t i = 0; i < 4; ++i) {
     CHECK(oracle::distance(a_fused[i], a_apart[i]) < kFrozenError);
     CHECK(oracle::distance(b_fused[i], b_apart[i]) < kFrozenError);
-    CHECK(oracle::distance(a_fused[i], a_free[i]) < kFrozenError);  // b tells the product its prior, as ever
+    CHECK(oracle::distance(a_fused[i], a_free[i]) < kFrozenError);  // b's message to the product is its prior
     CHECK(oracle::distance(b_fused[i], b_free[i]) > 1e-5);
   }
   State fused(compile(g, forward_backward(), standard_registry()));
@@ -253,7 +253,8 @@ TEST_CASE("frozen: one of many categorical nodes, whose messages have several co
   };
   for (const Scheduler& rule : {forward_backward(), flooding({.tolerance = 1e-14})}) {
     const auto held = beliefs(rule, true), free = beliefs(rule, false);
-    // What is new comes from the right: z[2] and z[3] hear what z[1] always told them, z[0] and z[1] hear nothing.
+    // New information comes from the right: z[2] and z[3] receive z[1]'s old message, z[0] and z[1] receive nothing
+    // new.
     const auto apart = [&](std::size_t t) {
       double most = 0;
       for (std::size_t k = 0; k < 3; ++k) most = std::max(most, std::abs(held[t][k] - free[t][k]));

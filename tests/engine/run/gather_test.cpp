@@ -1,4 +1,4 @@
-// The product of all messages at an element but one: by totals, and added up anew for each.
+// The product of all messages at an element but one: by totals, and by adding up anew for each.
 #include <doctest/doctest.h>
 
 #include <boost/random/mersenne_twister.hpp>
@@ -13,8 +13,8 @@ namespace {
 
 using namespace dma;
 
-// `rows` of slots meet the same neighbouring elements, after one slot to each of them (such as a prior's) and one to an
-// element before.
+// `rows` of slots repeat the same neighbouring elements, after one slot at each of them (such as a prior's) and one at
+// an element before.
 struct Meeting {
   Meeting(std::uint32_t row_, std::uint32_t rows_) : row(row_), rows(rows_) {
     element = {0};
@@ -25,7 +25,7 @@ struct Meeting {
   }
   MessageArrays messages() { return {tau.data(), rho.data()}; }
 
-  // Every message but its own, one after the other.
+  // All messages but its own, one after the other.
   Natural others(std::uint32_t slot) {
     Natural product;
     for (std::uint32_t s = 0; s < element.size(); ++s)

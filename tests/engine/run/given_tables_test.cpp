@@ -18,7 +18,7 @@ using namespace dma;
 
 constexpr std::uint32_t kPlayers = 5;
 
-// Games with known differences of points; the players by tables that are known, or given.
+// Games with known score differences; the tables of players are known, or given.
 struct Games {
   Graph graph;
   VariableId skill, lead, points;
@@ -53,7 +53,7 @@ TEST_CASE("given tables: they mean what the same tables mean in the graph") {
       (void)run(known_plan, known_state);
       state.set_table(open.difference, "terms", players);
       (void)run(plan, state);
-      // Of tables that are known when they are compiled, one sweep may be exact: the season is then a tree.
+      // With tables known at compile time, one sweep may be exact: the season is then a tree.
       if (rule.name != "forward_backward" || !known_plan->schedule.approximate.empty())
         CHECK(oracle::distance(state.belief(open.skill), known_state.belief(known.skill)) < 1e-9);
       State copied = state.copy();
@@ -72,7 +72,7 @@ TEST_CASE("given tables: a season is learned with the graph of one game") {
   Data data{{game.points, points}};
   data.tables.push_back({game.difference, "terms", players});
   (void)learner.fit(data);
-  // One game after the other: what one player's points say of the other.
+  // One game after the other: the message from one player's points to the other.
   std::vector<double> mean(kPlayers, 0.0), variance(kPlayers, 4.0);
   for (std::size_t n = 0; n < points.size(); ++n) {
     const std::uint32_t a = players[2 * n], b = players[2 * n + 1];
@@ -90,7 +90,7 @@ TEST_CASE("given tables: a season is learned with the graph of one game") {
     CHECK(belief.mean(i) == doctest::Approx(mean[i]).epsilon(1e-9));
     CHECK(belief.variance(i) == doctest::Approx(variance[i]).epsilon(1e-9));
   }
-  // Predictions are for whoever plays.
+  // Predictions for the given players.
   std::vector<double> means(1), variances(1);
   Data next{{game.points, std::span<const double>(points).first(1)}};
   const std::vector<std::uint32_t> pair{4, 3};

@@ -80,7 +80,8 @@ TEST_CASE("held cavities: proper ones of a fused plan that is swept once, and no
   CHECK_FALSE(one_term.hold(single.w, CavitiesOf(single.plan()).messages(), {}));
 }
 
-// y = v . relu(W x) + noise: a tree, as W and v are shared and x and y known. Its messages are ordered one by one.
+// y = v . relu(W x) + noise: a tree, because W and v are shared and x and y known. Its messages are ordered
+// individually.
 struct HeldTree {
   HeldTree() {
     for (const VariableId shared : {w, v}) g.factor("gaussian_prior", {shared}, {{"mean", 0.3}, {"variance", 2}});
@@ -177,7 +178,7 @@ TEST_CASE("held cavities: a learner that holds them learns what one that does no
       CHECK(a[i].tau == doctest::Approx(b[i].tau).epsilon(1e-11));
       CHECK(a[i].rho == doctest::Approx(b[i].rho).epsilon(1e-11));
     }
-    // The weight of an input that is always 0 has learned nothing at all.
+    // The weight of an input that is always 0 has learned nothing.
     for (const auto& site : held.memory().rho) CHECK(site[2] == 0);
     for (const auto& site : held.memory().tau) CHECK(site[2] == 0);
   }

@@ -1,5 +1,4 @@
-// Variables with very many factors: each message from one leaves one out of all, in little time and without losing
-// digits.
+// Variables with very many factors: each outgoing message leaves one out, quickly and without loss of digits.
 #include "engine/run/hubs.h"
 
 #include <doctest/doctest.h>
@@ -24,7 +23,7 @@ namespace {
 using namespace dma;
 using oracle::GivenGraph;
 
-// A hub with many leaves, each with a prior of its own; one of them is itself a hub.
+// A hub with many leaves, each with its own prior; one of them is a hub itself.
 GivenGraph two_hubs(std::size_t leaves, double smallest_variance) {
   GivenGraph given;
   Graph& g = given.graph;
@@ -151,7 +150,7 @@ TEST_CASE("hubs: many plates at one array, each with a visit of its own") {
     CHECK(run(state.plan(), state).converged());
     for (std::size_t i = 0; i < 3; ++i) {
       CHECK(state.belief(x).mean(i) == doctest::Approx(sum / precision).epsilon(1e-10));
-      // A leaf hears of all others.
+      // A leaf receives the messages of all others.
       const double others = precision - 1 / 3.0, mean = (sum - 5 / 3.0) / others, variance = 1 / others + 1;
       CHECK(state.belief(leaves[5]).mean(i) ==
             doctest::Approx((mean / variance + 5 / 2.0) / (1 / variance + 0.5)).epsilon(1e-10));

@@ -1,4 +1,4 @@
-// Runs that their caller ends, and states that go on where another ended.
+// Runs stopped by their caller, and states that continue earlier ones.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -88,7 +88,7 @@ TEST_CASE("interrupted: the time is looked at within a sweep, from the second on
   computed = 0;
   Registry registry = standard_registry();
   constexpr int kLength = 5000;
-  // Two kinds in turn, so that every message is an operation of its own; beyond the first sweep each takes its time.
+  // Alternating kinds, so that every message is an operation of its own; after the first sweep each takes its time.
   const auto pass = [](const Gaussian& x) {
     if (++computed > 4 * kLength) std::this_thread::sleep_for(std::chrono::microseconds(10));
     return Gaussian(0.9 * x.tau, 0.9 * x.rho);
@@ -109,7 +109,7 @@ TEST_CASE("interrupted: the time is looked at within a sweep, from the second on
     const Report report = run_for(state.plan(), state, std::chrono::milliseconds(50));
     CAPTURE(rule.name);
     CHECK(report.stop == Report::Stop::interrupted);
-    CHECK(computed < 6 * kLength);  // not to the end of the second
+    CHECK(computed < 6 * kLength);  // stopped before the end of the second
   }
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("carry over: a graph that has grown begins with what was known") {
   walk.grow();
   const Plan longer = compile(walk.g, rule, standard_registry());
   State grown(longer, state), fresh(longer);
-  CHECK_THROWS_AS(run(longer, grown, {.warm = true}), Error);  // the new value is to be given
+  CHECK_THROWS_AS(run(longer, grown, {.warm = true}), Error);  // the new value is missing
   grown.observe(walk.y[30], 0.4);
   for (std::size_t t = 0; t < 31; ++t) fresh.observe(walk.y[t], t < 30 ? 0.1 * static_cast<double>(t * t % 7) : 0.4);
   const Report warm = run(longer, grown, {.warm = true}), cold = run(longer, fresh);

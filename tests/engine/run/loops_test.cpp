@@ -1,6 +1,5 @@
-// Loopy linear-Gaussian graphs: where the iteration converges, its means are exact (its variances are not); where it
-// does not, the report says so and every number is finite. Which graphs have loops: slot by slot, not variable by
-// variable.
+// Loopy linear-Gaussian graphs: if the iteration converges, its means are exact (its variances are not); if not, the
+// report says so and every number is finite. Loops are detected slot by slot, not variable by variable.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -51,8 +50,8 @@ void check_converges(const GivenGraph& given) {
     }
 }
 
-// Six coefficients and as many observed weighted sums of all of them, against weak priors: each sum answers for six
-// variables at once, and the means of loopy messages swing with growing amplitude.
+// Six coefficients and as many observed weighted sums of all of them, with weak priors: each sum joins six variables at
+// once, and the means of loopy messages oscillate with growing amplitude.
 GivenGraph diverging() {
   constexpr std::size_t kVariables = 6;
   oracle::RandomMessages random(1);
@@ -119,7 +118,8 @@ TEST_CASE("loops: a diverging iteration says so before its limit, with finite nu
 }
 
 TEST_CASE("loops: too few sweeps for the news to arrive is the limit, not divergence") {
-  // A chain of 60 noise factors between a prior and an observation; flooding moves news by one variable a sweep.
+  // A chain of 60 noise factors between a prior and an observation; flooding carries information by one variable per
+  // sweep.
   Graph graph;
   VariableId last = graph.variable("");
   graph.factor("gaussian_prior", {last}, {{"mean", 0.0}, {"variance", 1.0}});
@@ -138,7 +138,7 @@ TEST_CASE("loops: too few sweeps for the news to arrive is the limit, not diverg
 
 namespace {
 
-// The same tree of n nodes twice, each seen with noise: inside one array, and with a variable for each node.
+// The same tree of n nodes twice, each observed with noise: inside one array, and with a variable per node.
 struct TreeInArray {
   Graph graph;
   GivenGraph scalar;
@@ -205,7 +205,7 @@ TEST_CASE("loops: a cycle inside one array is named") {
 
 TEST_CASE("loops: a game of unequal teams has none") {
   for (const auto& [first, second] : {std::pair<std::uint32_t, std::uint32_t>{1, 2}, {1, 3}, {3, 2}, {2, 2}}) {
-    // Performances in one array, those of a team of several are added up, and the difference is seen.
+    // Performances in one array; those of a team are summed, and the difference is observed.
     const std::uint32_t players = first + second;
     Graph g;
     const auto skill = g.variable("skill", players), performance = g.variable("performance", players),
@@ -230,7 +230,7 @@ TEST_CASE("loops: a game of unequal teams has none") {
     State state(compile(g, forward_backward(), standard_registry()));
     state.observe(seen, 3.0);
     CHECK(run(state.plan(), state).stop == Report::Stop::exact);
-    // Each skill has covariance +-2 with the difference, whose variance is 2.5 a player and 0.1.
+    // Each skill has covariance +-2 with the difference, whose variance is 2.5 per player plus 0.1.
     const double variance = 2.5 * players + 0.1, mean = static_cast<double>(first) - second;
     for (std::uint32_t i = 0; i < players; ++i) {
       const double sign = i < first ? 1 : -1;
@@ -242,7 +242,7 @@ TEST_CASE("loops: a game of unequal teams has none") {
 
 TEST_CASE(
     "loops: a fixed point on a graph with loops is called approximate, and off by what counting all states shows") {
-  // Three switches in a ring, each likely as the one before it, the first one likely on.
+  // Three switches in a ring, each likely in the state of the one before, the first one likely on.
   constexpr double kSame = 0.9, kOn = 0.7;
   Graph g;
   std::vector<VariableId> v;

@@ -1,4 +1,4 @@
-// Kinds that keep numbers for each slot from one visit to the next.
+// Kinds with memory: numbers kept per slot from one visit to the next.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ using namespace dma;
 
 int newton_steps = 0;
 
-// y ~ Poisson(exp(x)): the mode of exp(y x - e^x) times what arrives, by Newton's method from where it ended last time.
+// y ~ Poisson(exp(x)): the mode of exp(y x - e^x) times the arriving message, by Newton's method from its last result.
 struct PoissonByMode {
   static Gaussian to_x(const Gaussian& x, const Gaussian& y, SlotMemory last) {
     if (!x.is_proper() || !y.is_point()) return Gaussian::uniform();
@@ -79,7 +79,7 @@ TEST_CASE("memory: a site starts from its last answer, a fresh run from none") {
     const Report report = run(plan, state);
     CHECK(report.converged());
     const int first = newton_steps;
-    // Near the fixed point a site that remembers needs a step or two; from 0 it would take more than five each time.
+    // Near the fixed point a site with memory needs a step or two; from 0 it would take more than five each time.
     CHECK(first < 5 * report.sweeps * 3);
     levels.push_back(state.belief(VariableId{0}));
     newton_steps = 0;

@@ -16,9 +16,9 @@ namespace {
 
 using namespace dma;
 
-using Visits = std::map<std::pair<std::uint32_t, std::uint32_t>, int>;  // (element, slot) -> times
+using Visits = std::map<std::pair<std::uint32_t, std::uint32_t>, int>;  // (element, slot) -> number of visits
 
-// From the definition: every slot of every group, once, at the element its map names.
+// From the definition: every slot of every group, once, at the element that its map gives.
 Visits expected(const PlanData& plan, const PlanData::Variable& variable) {
   Visits visits;
   for (const Group& group : plan.groups)

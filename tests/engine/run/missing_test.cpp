@@ -1,4 +1,4 @@
-// Observations that are missing in a run: the variable is then unknown, without a new plan.
+// Observations that are missing in a run: the variable is then unknown, with the same plan.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -51,7 +51,7 @@ TEST_CASE("missing: a variable without a value is one that is not observed, by e
     CHECK(run(plan, state).converged());
     CHECK(oracle::distance(state.belief(known.x), latent.belief(unknown.x)) < kMissingError);
     CHECK(oracle::distance(state.belief(known.y), latent.belief(unknown.y)) < kMissingError);
-    // One of two, with the same plan and the same state; then both given.
+    // One of two values missing, with the same plan and the same state; then both given.
     state.observe(known.y, {std::nullopt, 2.0});
     CHECK(run(plan, state).converged());
     CHECK(oracle::distance(state.belief(known.x)[0], latent.belief(unknown.x)[0]) < kMissingError);
@@ -73,7 +73,7 @@ TEST_CASE("missing: a plan that takes the value for granted says what to do") {
                        "variable 'y', element 1: it joins 2 factors and cannot be missing in this plan; compile with "
                        "{.may_be_missing = {y}}",
                        Error);
-  state.observe(relay.z, {std::nullopt, 1.0});  // one factor: nothing to be relayed
+  state.observe(relay.z, {std::nullopt, 1.0});  // one factor: nothing to pass on
   CHECK(run(plan, state).stop == Report::Stop::exact);
   CHECK_THROWS_AS(state.observe(relay.x, std::nullopt), Error);
   CHECK_THROWS_AS(state.observe(relay.z, {1.0, std::nullopt, 2.0}), Error);
@@ -101,7 +101,7 @@ TEST_CASE("missing: steps of a chain") {
   State state(plan);
   state.observe(y, {1.0, std::nullopt, std::nullopt, 2.0, std::nullopt, std::nullopt});
   CHECK(run(plan, state).stop == Report::Stop::exact);
-  // With three steps in one between the two that were seen, and none after.
+  // With three steps merged into one between two observed values, and none after.
   Graph h;
   const auto u = h.variable("u"), v = h.variable("v"), last = h.variable("last");
   h.factor("gaussian_prior", {u}, {{"mean", 0.0}, {"variance", 1.0}});
@@ -216,7 +216,7 @@ TEST_CASE("missing: two coins, whether both show heads is not known") {
 }
 
 TEST_CASE("missing: some elements of an array, at a variable that many factors share") {
-  // y_i = x + noise: what is seen of three says what the others would be.
+  // y_i = x + noise: the observed values predict the missing ones.
   constexpr double kPrior = 4, kNoise = 0.5;
   Graph g;
   const auto x = g.variable("x"), y = g.observed("y", 50);

@@ -1,4 +1,4 @@
-// What a model of many scalar nodes takes: the graph, its plan and a state of it, together.
+// Memory of a model of many scalar nodes: the graph, its plan and a state together.
 #include <doctest/doctest.h>
 
 #include <cmath>

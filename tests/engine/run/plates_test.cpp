@@ -1,4 +1,4 @@
-// A plate means its scalar factors: every index map gives the beliefs of the graph written out element by element.
+// A plate equals its scalar factors: every index map gives the beliefs of the graph written out element by element.
 #include <doctest/doctest.h>
 
 #include <vector>
@@ -19,10 +19,10 @@ namespace {
 
 using namespace dma;
 
-// The two plans add the same numbers in another order.
+// The two plans add the same numbers in different orders.
 constexpr double kPlateError = 1e-11;
 
-// One forward and one backward sweep, whether or not an exact order of messages exists.
+// One forward and one backward sweep, with or without an exact order of messages.
 Scheduler one_sweep() {
   return {"one sweep", [](const Flow& flow) {
             Schedule schedule{"one sweep", {}};
@@ -46,7 +46,7 @@ void check_same_run(const Graph& graph, const oracle::ScalarGraph& scalar, const
   const Plan plate_plan = compile(graph, rule, registry, {.fuse = fuse});
   const Plan scalar_plan = compile(scalar.graph, rule, registry, {.fuse = false});
   State plates(plate_plan), scalars(scalar_plan);
-  // Twice with different data on one state: the second run must not see the first.
+  // Two runs with different data on one state: the second must not depend on the first.
   for (const std::uint64_t seed : {1u, 2u}) {
     const auto values = oracle::random_values(graph, seed);
     for (std::uint32_t v = 0; v < values.size(); ++v) {
@@ -222,7 +222,7 @@ TEST_CASE("plates: scalar factors with different parameters equal plates under r
 }
 
 TEST_CASE("plates: a variable of many scalar factors with different parameters equals a plate") {
-  // Enough of them for the totals of high-degree variables, behind a first factor of the same kind.
+  // Enough for the totals of high-degree variables, behind a first factor of the same kind.
   std::vector<double> variances;
   for (int i = 0; i < 40; ++i) variances.push_back(0.1 + 0.05 * i);
   Graph graph;

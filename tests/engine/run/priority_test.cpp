@@ -1,4 +1,4 @@
-// Residual order: at any time the visit whose arriving messages changed most.
+// Residual order: the next visit is the one whose arriving messages changed most.
 #include "engine/run/priority.h"
 
 #include <doctest/doctest.h>
@@ -37,7 +37,7 @@ TEST_CASE("priority: takes the largest first, of equals the one made longest ago
       if (plain[first] == 0) break;
       REQUIRE(queue.take() == first);
       plain[first] = 0, made[first] = step;
-      // Of so few sizes that a line remembers all changes it must.
+      // Few variables, so that a list remembers all changes it must.
       const auto variable = static_cast<std::uint32_t>(random.uniform() * kVariables);
       const double change = std::floor(6 * random.uniform()), itself = std::floor(6 * random.uniform()) - 4;
       queue.inform(variable, change);
@@ -64,7 +64,7 @@ TEST_CASE("priority: of more changes than a line remembers, none that matters is
 }
 
 TEST_CASE("residual: after the first round the factor behind the largest change is visited first") {
-  static std::vector<double> visited;  // what arrived at each visit of a witness
+  static std::vector<double> visited;  // inputs of each visit of a witness
   Registry registry = standard_registry();
   registry.add(kind("witness")
                    .input("x")
@@ -86,7 +86,7 @@ TEST_CASE("residual: after the first round the factor behind the largest change 
   State state(plan);
   for (const VariableId v : seen) state.observe(v, 0.0);
   CHECK(run(plan, state).stop == Report::Stop::converged);
-  // New values, old messages: in the first round each witness still sees 0, then the news arrives.
+  // New values, old messages: in the first round each witness still receives 0, then the new value arrives.
   state.observe(seen[0], 1.0);
   state.observe(seen[1], 30.0);
   state.observe(seen[2], 5.0);
@@ -96,7 +96,7 @@ TEST_CASE("residual: after the first round the factor behind the largest change 
 }
 
 TEST_CASE("residual: a factor that reaches one variable twice hears itself") {
-  // y_i = x + noise, i = 0, 1, one factor of two slots: what it says to y_0 depends on what it has heard of y_1.
+  // y_i = x + noise, i = 0, 1, one factor of two slots: its message to y_0 depends on the message from y_1.
   constexpr double kBetween = 0.5, kNoise = 0.1, kSeen[] = {1.2, 3.0};
   Graph g;
   const auto x = g.variable("x"), y = g.variable("y", 2), seen = g.observed("seen", 2);

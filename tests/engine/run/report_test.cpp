@@ -54,7 +54,7 @@ TEST_CASE("report: says what one sweep did") {
   state.observe(x, {1.0, 2.0});
   state.observe(y, {0.5, 4.0});
   const Report report = run(plan, state);
-  CHECK(report.stop == Report::Stop::exact);  // what is observed makes the product linear
+  CHECK(report.stop == Report::Stop::exact);  // the observed values make the product linear
   CHECK(report.converged());
   CHECK(report.sweeps == 1);
   CHECK(report.messages == 6);  // product to z, noise to x, product to w; two slots each
@@ -124,7 +124,8 @@ TEST_CASE(
 }
 
 TEST_CASE("report: a square between its two roots tells x nothing, and is not called converged") {
-  // x ~ N(m, 1), x^2 seen as 4: of m = 0 the posterior has a half around -2 and one around 2, and no mass at 0.
+  // x ~ N(m, 1), x^2 observed as 4: for m = 0 the posterior has half of its mass around -2 and half around 2, and none
+  // at 0.
   const auto solved = [](double m, const Scheduler& rule) {
     Graph g;
     const auto x = g.variable("x"), s = g.variable("s"), y = g.observed("y");
@@ -145,7 +146,7 @@ TEST_CASE("report: a square between its two roots tells x nothing, and is not ca
 }
 
 TEST_CASE("report: messages refused on the way, and not in the last sweep, are no divergence") {
-  // A fixed point far away: the approach takes more sweeps than there are, and is refused once at its beginning.
+  // A fixed point far away: the approach needs more sweeps than allowed, and one message is refused at the beginning.
   Registry registry = standard_registry();
   registry.add(kind("slow")
                    .input("x")
@@ -176,7 +177,7 @@ TEST_CASE("report: messages refused on the way, and not in the last sweep, are n
 }
 
 TEST_CASE("report: correlations that sweeps leave out are named, and those of another design are not") {
-  // A line far from the origin: its height there and its slope are all but one number.
+  // A line far from the origin: its height there and its slope are almost perfectly correlated.
   const auto solved = [](double from) {
     Graph g;
     const auto height = g.variable("height"), slope = g.variable("slope"), tau = g.variable("tau", 1, "gamma"),

@@ -1,5 +1,5 @@
-// What run promises: the same bytes twice, no allocation, faults counted and named, damping, warm starts, order of
-// priority.
+// Promises of run(): identical bytes in repeated runs, no allocation, faults counted and named, damping, warm starts,
+// order of priority.
 #include "engine/run/run.h"
 
 #include <doctest/doctest.h>
@@ -38,7 +38,7 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
-// x -> bad -> y: the message to y is whatever `answer` says, the message to x is uniform.
+// x -> bad -> y: the message to y is answer's result, the message to x is uniform.
 Registry with_bad_kind(Gaussian (*answer)(const Gaussian&)) {
   Registry registry = standard_registry();
   registry.add(kind("bad")
@@ -111,7 +111,7 @@ TEST_CASE("run: performs no allocation") {
     run(plan, state);
     return oracle::allocations() - before;
   };
-  CHECK(oracle::allocations() > 0);  // the counter counts
+  CHECK(oracle::allocations() > 0);  // the counter works
   for (const Scheduler& rule : all_rules())
     for (const bool fuse : {true, false}) {
       const Plan plan = compile(g, rule, standard_registry(), {.fuse = fuse});
@@ -148,7 +148,7 @@ TEST_CASE("report: counts and names messages that are not valid, and keeps the o
       CHECK(report.line().find("refused, the first to culprit[2].y in sweep 1") != std::string::npos);
       const Belief y = state.belief(g.find_variable("y"));
       CHECK(y[1] == Gaussian{1.0, 2.0});
-      CHECK(y[2].is_uniform());  // the message it had before
+      CHECK(y[2].is_uniform());  // its old message
     }
   }
 }

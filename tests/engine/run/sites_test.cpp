@@ -1,4 +1,4 @@
-// Sites: messages of negative precision, which are kept where the belief stays proper.
+// Messages of negative precision, which are kept if the belief stays proper.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -30,7 +30,7 @@ struct NormalGrid {
   }
 };
 
-// How many messages of negative precision a factor has sent to a port.
+// The number of messages of negative precision from a factor to a port.
 std::size_t sites_at(const State& state, FactorId factor, const char* port) {
   std::size_t count = 0;
   for (const Gaussian& m : state.messages(factor, port)) count += m.rho < 0;
@@ -47,7 +47,7 @@ struct WeightedMoments {
 }  // namespace
 
 TEST_CASE("sites: what widens goes through sums, noise and scales, as the integral has it, in every schedule") {
-  // total = a + b / 2 is seen through noise, and whether that is positive by a witness who errs.
+  // total = a + b / 2 is observed with noise, and its sign by an unreliable witness.
   Graph g;
   const auto a = g.variable("a"), b = g.variable("b"), total = g.variable("total"), half = g.variable("half"),
              noisy = g.variable("noisy");
@@ -70,7 +70,7 @@ TEST_CASE("sites: what widens goes through sums, noise and scales, as the integr
     const auto check_beliefs = [&](const State& one, const Report& report) {
       CHECK(report.faults == 0);
       CHECK(report.replaced == 0);
-      // Of what is a part of the sum: by its share in the variance.
+      // A term of the sum moves by its fraction of the variance.
       for (const auto& expected :
            {std::tuple{noisy, 2.5, 2.65, 1.0}, {total, 2.5, 2.25, 2.25 / 2.65}, {a, 2.0, 1.5, 1.5 / 2.65},
             {b, 1.0, 3.0, 1.5 / 2.65}, {half, 0.5, 0.75, 0.75 / 2.65}}) {
@@ -131,7 +131,7 @@ TEST_CASE("sites: many at one variable, some of which widen, beside quadrature")
 TEST_CASE("sites: weights of a line and labels that may be wrong, fused and not, beside sums over the weights") {
   const std::vector<std::vector<double>> inputs{{1, 0.3, -1.2}, {1, -0.8, 0.4},  {1, 1.5, 0.9}, {1, -1.1, -0.6},
                                                 {1, 0.2, 1.7},  {1, 0.9, -0.5}, {1, -2, 0.1},  {1, 0.6, 0.6}};
-  const std::vector<double> label{0, 0, 1, 1, 0, 1, 1, 0};  // some against all that is known before
+  const std::vector<double> label{0, 0, 1, 1, 0, 1, 1, 0};  // some contradict their priors
   const NormalGrid grid(0.4, 5.2);
   double total = 0;
   WeightedMoments exact[3];
@@ -199,8 +199,8 @@ TEST_CASE("sites: a belief that is not proper is a fault, and nothing is called 
 }
 
 TEST_CASE("sites: difficulty and ability with answers that nobody knows, beside sums over everything hidden") {
-  // Three subjects answer four questions, each of unknown difficulty and discrimination: who knows gives the right one
-  // of three answers, the others any.
+  // Three subjects answer four questions, each of unknown difficulty and discrimination: a subject who knows gives the
+  // right one of three answers, others guess.
   constexpr std::uint32_t kSubjects = 3, kQuestions = 4, kChoices = 3;
   const double given[kSubjects][kQuestions] = {{0, 1, 2, 1}, {0, 1, 0, 1}, {1, 2, 0, 1}};
   const NormalGrid grid(0.5, 5);
@@ -345,7 +345,7 @@ TEST_CASE("sites: a recommender by sweeps, tastes times traits, beside sums over
   for (std::size_t i = 0; i < 2; ++i) check(tastes, i, taste[i]);
   for (std::size_t i = 0; i < 3; ++i) check(traits, i, trait[i]);
 
-  // One rating alone, which says that taste and trait have the same sign: each is wider than before.
+  // A single rating, which says that taste and trait have the same sign: each belief is wider than before.
   Graph alone;
   const auto x = alone.variable("x"), y = alone.variable("y"), z = alone.variable("z"), seen = alone.observed("seen");
   for (const VariableId v : {x, y}) alone.factor("gaussian_prior", {v}, {{"mean", 0.3}, {"variance", 1.0}});

@@ -264,7 +264,7 @@ TEST_CASE("state: a plate that had one number takes one for each slot, and a cop
 }
 
 TEST_CASE("state: numbers set one by one reach every call of every schedule") {
-  // A random walk of merged scalar factors; the plan of other numbers from the start is the oracle.
+  // A random walk of merged scalar factors; a plan compiled with the other numbers is the oracle.
   constexpr int kSteps = 6;
   const auto walk = [](double special) {
     Graph g;
@@ -308,7 +308,7 @@ TEST_CASE("state: a value that a likelihood cannot have is refused by name, and 
     try {
       state.observe(y, values);
     } catch (const Error& error) {
-      CHECK_THROWS_WITH(run(plan, state), doctest::Contains("'y'"));  // it has no value
+      CHECK_THROWS_WITH(run(plan, state), doctest::Contains("'y'"));  // y has no value
       return error.what();
     }
     return {};

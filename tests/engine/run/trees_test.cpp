@@ -21,7 +21,7 @@ using namespace dma;
 using oracle::DensePosterior;
 using oracle::GivenGraph;
 
-// The dense solve of a system of 500 unknowns of order 1 loses 4 digits at most.
+// The dense solve of a system of 500 unknowns of order 1 loses at most 4 digits.
 constexpr double kTreeError = 1e-9;
 constexpr std::uint64_t kTreeSeed = 7;
 
@@ -128,6 +128,6 @@ TEST_CASE("trees: a chain of 100,000 variables equals a hand-written Kalman and 
     const Belief belief = state.belief(x[t]);
     worst = std::max({worst, std::abs(belief.mean() - m), std::abs(belief.variance() - v)});
   }
-  // Both recursions forget rounding at the rate of the filter: it does not add up along the chain.
+  // Both recursions forget rounding at the rate of the filter: it does not accumulate along the chain.
   CHECK(worst <= 1e-12);
 }

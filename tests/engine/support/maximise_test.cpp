@@ -8,7 +8,7 @@
 using namespace dma;
 using Vector = Eigen::VectorXd;
 
-TEST_CASE("maximise: a curved ridge is followed to its top") {  // Rosenbrock's function, turned over
+TEST_CASE("maximise: a curved ridge is followed to its top") {  // Rosenbrock's function, negated
   const auto ridge = [](const Vector& x, Vector& slope) {
     const double across = x[1] - x[0] * x[0], along = 1 - x[0];
     slope[0] = 400 * across * x[0] + 2 * along;

@@ -67,7 +67,7 @@ TEST_CASE("thread pool: many loops, one after the other, do every task once and 
   }
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose own memory would run out
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizers would run out of memory
 TEST_CASE("parallel: where the system grants only some threads, they do all of the work") {
   constexpr std::size_t kAsked = 64, kTasks = 1000;
   constexpr rlim_t kRoom = 100 << 20;  // for the stacks of a few threads, 8 MiB each

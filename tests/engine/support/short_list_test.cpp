@@ -1,4 +1,4 @@
-// The lists that nodes are made of, next to the containers of the standard library.
+// The lists of graph nodes, against the containers of the standard library.
 #include "engine/support/short_list.h"
 
 #include <doctest/doctest.h>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace dma;
 
-// Too long to be kept inside a string: lost or doubled memory shows under the sanitizers.
+// Too long for the small-string optimisation: the sanitizers detect lost or doubled memory.
 std::string item(std::size_t i) { return "an item with a long enough name, number " + std::to_string(i); }
 
 template <std::size_t kFew>

@@ -26,7 +26,7 @@ TEST_CASE("whole_number: what is no number of the range becomes one of its ends,
   CHECK(whole_number<std::size_t>(-0.5, 0, 4096) == 0);
   constexpr auto kLeast = std::numeric_limits<std::int64_t>::min(), kMost = std::numeric_limits<std::int64_t>::max();
   CHECK(whole_number(1e300, kLeast, kMost) == kMost);
-  CHECK(whole_number(9223372036854775808.0, kLeast, kMost) == kMost);  // 2^63, what kMost becomes as a double
-  CHECK(whole_number(9223372036854774784.0, kLeast, kMost) == 9223372036854774784);  // its neighbour below
+  CHECK(whole_number(9223372036854775808.0, kLeast, kMost) == kMost);  // 2^63, which kMost rounds to as a double
+  CHECK(whole_number(9223372036854774784.0, kLeast, kMost) == 9223372036854774784);  // the next smaller double
   CHECK(whole_number(-1e300, kLeast, kMost) == kLeast);
 }

@@ -17,7 +17,7 @@ constexpr double kBlockError = 1e-12;
 
 using Messages = std::vector<Gaussian>;
 
-// The plate kernel of a registered message, for messages that arrive side by side; `replaced` counts stand-ins.
+// The plate kernel of a registered message, for contiguous messages; `replaced` counts replaced messages.
 Messages plate(std::string_view method, std::string_view target, const std::vector<Messages>& arriving, double slope,
                std::uint64_t* replaced = nullptr) {
   const Registry registry = standard_registry();
@@ -56,7 +56,7 @@ Messages draw(const std::function<Gaussian()>& one) {
   return messages;
 }
 
-// Ordinary messages, saturated ones, and whatever an edge may carry.
+// Ordinary messages, saturated ones, and any valid ones.
 void for_each_draw(const std::function<void(const std::function<Gaussian()>& one, double slope)>& check) {
   oracle::RandomMessages random(kBlockSeed);
   const oracle::Range saturated{"saturated", {1, 100}, {1e-2, 1e2}, kBlockError};

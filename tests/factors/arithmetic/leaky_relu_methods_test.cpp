@@ -13,7 +13,7 @@ namespace {
 
 using namespace dma;
 
-// Quadrature of each method's own definition carries about 1e-12; messages obtained by dividing lose digits where the
+// Quadrature of each method's definition is accurate to about 1e-12; messages obtained by division lose digits if the
 // marginal is almost the arriving message, so precisions are compared relative to the larger of the two.
 constexpr double kTolerance = 1e-9;
 constexpr std::uint64_t kSeed = 7;
@@ -102,7 +102,7 @@ TEST_CASE("leaky_relu ep: where both pieces are far tails at the kink, moments a
     const Gaussian x(size, 1), y(-2 * size, 1.5);
     const double slope = 0.1, positive = x.tau + y.tau, negative = -(x.tau + slope * y.tau), rho = x.rho + y.rho,
                  other_rho = x.rho + slope * slope * y.rho;
-    const auto marginal = [&](double scale) {  // of t for t > 0 and scale t for t < 0
+    const auto marginal = [&](double scale) {  // function of t for t > 0 and of scale t for t < 0
       const double mass = moment(positive, rho, 0) + moment(negative, other_rho, 0);
       const double mean = (moment(positive, rho, 1) - scale * moment(negative, other_rho, 1)) / mass;
       const double square = (moment(positive, rho, 2) + scale * scale * moment(negative, other_rho, 2)) / mass;

@@ -9,7 +9,7 @@ namespace {
 
 double sign_of(const Gaussian& x) { return std::copysign(1, x.tau); }
 
-// The log-normals that stand for the Gaussians of a range: log-variances from 1e-24 to 55 in the far one.
+// The log-normals that correspond to the Gaussians of a range: log-variances from 1e-24 to 55 in the far one.
 LogNormal log_of(const Gaussian& x) { return LogCopy::to_log(x, {sign_of(x)}); }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 
 using namespace dma;
 
-// E[h(x1, x2)] by quadrature within quadrature, split where they are equal.
+// E[h(x1, x2)] by nested quadrature, split at x1 = x2.
 template <class H>
 double expectation(const H& h, const Gaussian& x1, const Gaussian& x2) {
   return oracle::expectation([&](double b) { return oracle::expectation([&](double a) { return h(a, b); }, x1, b); },
@@ -26,7 +26,7 @@ TEST_CASE("max: Clark's moments are those of quadrature, and the fit is the best
     const double v = expectation([&](double a, double b) { return std::pow(std::max(a, b) - e, 2); }, x1, x2);
     CHECK(Max::to_y(x1, x2).mean() == doctest::Approx(e).epsilon(1e-8));
     CHECK(Max::to_y(x1, x2).variance() == doctest::Approx(v).epsilon(1e-7));
-    // A y so vague that the belief is what arrives: message to x1 of the linear fit under it.
+    // A y so vague that the belief is the arriving message: message to x1 of the linear fit under it.
     const Gaussian y = Gaussian::from_moments(1, 1e8);
     const double gain = expectation([&](double a, double b) { return (a - mean) * std::max(a, b); }, x1, x2) / 1.5;
     const Gaussian to_x1 = Max::to_x(x1, x2, y);

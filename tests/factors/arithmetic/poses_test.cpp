@@ -1,4 +1,4 @@
-// Kinds over points of charts: their gains against differences along steps, their losses against the formulas.
+// Kinds over points on manifolds: their gains against differences along steps, their losses against the formulas.
 #include "factors/arithmetic/poses.h"
 
 #include <doctest/doctest.h>
@@ -70,9 +70,9 @@ TEST_CASE("poses: gains of every kind are the derivatives of its residuals along
           }
           return view(kind, to, outputs, measured).value;
         };
-        // The rule of differences is off by kStep^2 / 6 times the third derivative: of the angles to a point at a
-        // distance d from the axis at most some 1 / d^3, where the steepest gain of all is 1 / d. Rounding is off by
-        // 1e-16 / kStep and some.
+        // The error of the differences is kStep^2 / 6 times the third derivative: for the angles to a point at a
+        // distance d from the axis at most about 1 / d^3, where the steepest gain is 1 / d. Rounding contributes about
+        // 1e-16 / kStep.
         constexpr double kStep = 1e-5, kRounding = 1e-9;
         double steepest = 1;
         for (const double gain : at.gains) steepest = std::max(steepest, std::abs(gain));
@@ -99,7 +99,7 @@ TEST_CASE("poses: a residual is 0 where b is a and what was measured, and grows 
     std::vector<double> both = x;
     both.insert(both.end(), to.begin(), to.end());
     const auto apart = view(registry.kind(name + "_between"), both, chart.size, std::vector<double>(chart.size)).value;
-    // The same, but for the frame of positions.
+    // The same, except for the frame of positions.
     double squares = 0, wanted = 0;
     for (std::size_t i = 0; i < chart.size; ++i) squares += apart[i] * apart[i], wanted += step[i] * step[i];
     CHECK(squares == doctest::Approx(wanted).epsilon(1e-12));
@@ -112,7 +112,7 @@ TEST_CASE("poses: half turns and tiny ones keep their digits") {
     CHECK((Turn<3>::exp(w) - Eigen::AngleAxisd(angle, axis).toRotationMatrix()).norm() < 1e-15 * 4);
     CHECK((Turn<3>::log(Turn<3>::exp(w)) - w).norm() <= 1e-8 * angle);
     CHECK((Turn<3>::composed(w, -w)).norm() < 1e-15);
-    // Across the half turn the numbers jump, the rotation does not.
+    // Across the half turn the numbers jump, but the rotation does not.
     const Eigen::Vector3d step = 0.01 * axis, there = Turn<3>::composed(w, step);
     CHECK((Turn<3>::exp(there) - Turn<3>::exp(w) * Turn<3>::exp(step)).norm() < 1e-14);
     CHECK(there.norm() <= std::numbers::pi);

@@ -18,9 +18,9 @@ using namespace dma;
 constexpr std::uint64_t kProductSeed = 11;
 const oracle::Range kModerate{"moderate", {0.1, 5}, {1e-1, 1e1}, 0};
 
-// The marginal of x, wherever it lies: its logarithm is looked at on points around the means of x and z / y and around
-// 0, at distances from 1e-6 to 1e9 of every scale there is; every top among them is climbed and has such points as
-// well. What is integrated is summed over the nodes of Gauss between these points, weighed once.
+// The marginal of x, wherever it lies: its logarithm is evaluated at points around the means of x and z / y and around
+// 0, at distances from 1e-6 to 1e9 of every scale; every peak among them is refined and gets such points too. Integrals
+// are sums over Gauss nodes between these points, with weights computed once.
 struct WideMarginal {
   struct Node {
     double at, weight;
@@ -57,7 +57,7 @@ struct WideMarginal {
   }
   WideMarginal(const Gaussian& from_x, const Gaussian& from_y, const Gaussian& from_z)
       : x(from_x), y(from_y), z(from_z) {
-    constexpr double kDepth = 60;  // below the highest top nothing counts
+    constexpr double kDepth = 60;  // nats below the highest peak beyond which the mass is negligible
     std::vector<double> points, tops;
     for (const double centre : {x.mean(), z.mean() / y.mean(), 0.0}) add_around(centre, points);
     std::vector<double> heights = logs(points);
@@ -65,7 +65,7 @@ struct WideMarginal {
     for (std::size_t i = 1; i + 1 < points.size(); ++i) {
       if (heights[i] < std::max(heights[i - 1], heights[i + 1])) continue;
       const double at = climbed(points[i - 1], points[i + 1]);
-      // Rounding makes many tops of one: those within a millionth of the least width are the same.
+      // Rounding splits a peak: peaks within a millionth of the least width are the same.
       const double near = 1e-6 * (std::abs(at) + std::min(x.sd(), std::sqrt(z.variance() / y.variance())));
       if (tops.empty() || at - tops.back() > near) tops.push_back(at);
       top = std::max(top, log_weight(at));
@@ -79,7 +79,7 @@ struct WideMarginal {
       const double centre = 0.5 * (points[i] + points[i + 1]), half = 0.5 * (points[i + 1] - points[i]);
       for (std::size_t k = 0; k < Gauss15::abscissa().size(); ++k)
         for (const int side : {-1, 1}) {
-          if (k == 0 && side < 0) continue;  // the middle, once
+          if (k == 0 && side < 0) continue;  // visit the middle once
           const double at = centre + side * half * Gauss15::abscissa()[k];
           nodes.push_back({at, half * Gauss15::weights()[k] * std::exp(log_weight(at) - top)});
         }
@@ -96,7 +96,7 @@ struct WideMarginal {
 }  // namespace
 
 TEST_CASE("product ep: the marginal is found where it is, far from what arrives and with several tops") {
-  constexpr double kError = 1e-9;  // of the belief, in its own standard deviations
+  constexpr double kError = 1e-9;  // error of the belief, in its own standard deviations
   const auto check = [&](const Gaussian& x, const Gaussian& y, const Gaussian& z) {
     CAPTURE(x.mean());
     CAPTURE(x.variance());
@@ -126,7 +126,8 @@ TEST_CASE("product ep: the marginal is found where it is, far from what arrives 
   const Gaussian far = ProductEp::to_factor(one, one, Gaussian::from_moments(6, 0.01));
   CHECK((far * one).mean() == doctest::Approx(2.330).epsilon(0.001));
   CHECK((far * one).sd() == doctest::Approx(0.060).epsilon(0.01));
-  check(Gaussian::from_moments(0.01, 4), Gaussian::from_moments(0.02, 4), Gaussian::from_moments(30, 0.1));  // two tops
+  // two peaks
+  check(Gaussian::from_moments(0.01, 4), Gaussian::from_moments(0.02, 4), Gaussian::from_moments(30, 0.1));
   check(Gaussian::from_moments(-3, 1), Gaussian::from_moments(5, 0.01), Gaussian::from_moments(40, 0.01));
   oracle::RandomMessages random(kProductSeed);
   const oracle::Range wide{"wide", {1e-2, 1e3}, {1e-4, 1e4}, 0};
@@ -173,7 +174,7 @@ TEST_CASE("product linearised: proper on 10^6 random messages") {
 TEST_CASE("product ep: message times arrival has the moments of the marginal, by adaptive quadrature") {
   oracle::RandomMessages random(kProductSeed);
   int negative = 0;
-  constexpr double kQuadratureError = 1e-8;  // two layers of quadrature on the oracle's side
+  constexpr double kQuadratureError = 1e-8;  // the oracle nests two quadratures
   for (int i = 0; i < 300; ++i) {
     const Gaussian x = random.proper(kModerate), y = random.proper(kModerate), z = random.proper(kModerate);
     // The weight of x after y and z are integrated out; the weight of z by adaptive quadrature over x, y given x.

@@ -28,7 +28,7 @@ Draw draw(oracle::RandomMessages& random, const oracle::Range& range) {
   return d;
 }
 
-// Terms of every kind, in a fixed number, so that a million draws stay cheap; a third of the coefficients are 0.
+// Terms of every type, in a fixed number, so that a million draws stay cheap; a third of the coefficients are 0.
 struct MixedTerms {
   std::array<Gaussian, 4> terms, out;
   std::array<double, 4> coefficients;
@@ -51,13 +51,13 @@ Gaussian ordinary(oracle::RandomMessages& random) { return random.proper(oracle:
 
 Gaussian random_to_total(oracle::RandomMessages& random, Gaussian (*message)(oracle::RandomMessages&)) {
   MixedTerms d = mixture(random, message);
-  d.coefficients[0] = 1;  // with no term at all the total is the point mass at 0
+  d.coefficients[0] = 1;  // without any term the total is the point mass at 0
   return Sum::to_total(d.terms, d.coefficients);
 }
 
 std::array<Gaussian, 4> random_to_terms(oracle::RandomMessages& random, Gaussian (*message)(oracle::RandomMessages&)) {
   MixedTerms d = mixture(random, message);
-  d.coefficients[0] = 1;  // a term that takes no part is sent the uniform message
+  d.coefficients[0] = 1;  // a term with coefficient 0 receives the uniform message
   Sum::to_terms(d.terms, d.total, d.coefficients, d.out);
   return d.out;
 }

@@ -187,7 +187,7 @@ TEST_CASE("from_function: a function of several outputs has the gains of calculu
     CHECK(exact[i] == doctest::Approx(expected[i]).epsilon(1e-15));
     CHECK(near[i] == doctest::Approx(expected[i]).epsilon(1e-11));
   }
-  // Every function of a dual number, beside differences of it.
+  // Every function of a dual number, against differences.
   const auto all = [](auto x, auto) {
     using T = typename decltype(x)::value_type;
     using std::sqrt, std::exp, std::log, std::sin, std::cos, std::tan, std::asin, std::acos, std::atan, std::tanh;
@@ -205,7 +205,7 @@ TEST_CASE("from_function: a function of several outputs has the gains of calculu
           "all", 2, 19, [&](std::span<const double> x, std::span<const double> p) { return all(x, p); }),
       {0.4, 1.7});
   for (std::size_t i = 0; i < duals.size(); ++i) CHECK(duals[i] == doctest::Approx(differences[i]).epsilon(1e-9));
-  // A constant power of a negative number, and a root of an input at its edge: nothing else is touched by it.
+  // A constant power of a negative number, and a root of an input at its edge: other derivatives are unaffected.
   const std::vector<double> edges = looked_at(factor_from_vector_function("edges", 2, 2, [](auto x, auto) {
     using T = std::remove_const_t<typename decltype(x)::value_type>;
     using std::sqrt, std::pow;
@@ -215,7 +215,7 @@ TEST_CASE("from_function: a function of several outputs has the gains of calculu
 }
 
 TEST_CASE("from_function: twelve inputs, three outputs and an array of data, solved jointly") {
-  // Linear, so that the kind `linear` says what is right.
+  // Linear, so that the kind `linear` is the oracle.
   constexpr std::size_t kInputs = 12, kOutputs = 3;
   std::vector<double> a;
   for (std::size_t i = 0; i < kInputs * kOutputs; ++i) a.push_back(std::sin(1.0 + static_cast<double>(i * i)));
@@ -320,7 +320,7 @@ TEST_CASE("from_function: what is wrong with several outputs is said with the na
         "kind 'short': its function returned 2 numbers, but it has 3 outputs; return one for each of them");
   CHECK(complaint("short", 4, 3, true) ==
         "joint: factor 'f' connects 4 inputs and 3 outputs, but the function of kind 'short' has 2 and 3");
-  CHECK(complaint("silent", 1, 1, true).empty());  // a function is enough for joint
+  CHECK(complaint("silent", 1, 1, true).empty());  // a function suffices for joint
   CHECK(complaint("silent", 1, 1, false) ==
         "factor 'f': kind 'silent' has no messages; solve the graph by joint(), or register kind.message(...)");
 }

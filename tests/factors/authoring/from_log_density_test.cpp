@@ -124,20 +124,20 @@ TEST_CASE("from_log_density: two inputs share what their sum says") {
   CHECK(to_a.mean() == doctest::Approx(0.2 + (exact.mean - 0.7) / 1.6).epsilon(1e-5));
   CHECK(to_a.variance() == doctest::Approx(1 - (1.6 - exact.variance) / (1.6 * 1.6)).epsilon(1e-5));
   CHECK(to_b.mean() == doctest::Approx(0.5 + 0.6 * (exact.mean - 0.7) / 1.6).epsilon(1e-5));
-  // One of them known: the other one's quadrature in one dimension.
+  // With one of them known: one-dimensional quadrature over the other.
   const Gaussian alone = a * message_of(kind, 0, {a, Gaussian::point(0.5), Gaussian::point(5)});
   const auto one = oracle::matched([](double t) { return std::exp(5 * t - std::exp(t + 0.5)); }, a);
   CHECK(alone.mean() == doctest::Approx(one.mean).epsilon(1e-9));
 }
 
-// All three by the rule of trapezoids.
+// All three by the trapezoidal rule.
 TEST_CASE("noise of a log variance: moments and evidence are those of the integral, whatever is known") {
   double d = 0;
   SUBCASE("Gaussian") {}
   SUBCASE("Student's t") { d = 5; }
   const Kind kind = standard_registry().kind(d > 0 ? "student_t_log_variance" : "gaussian_log_variance");
   const std::vector<double> parameters(d > 0 ? 1 : 0, d);
-  const double tolerance = d > 0 ? 1e-6 : 1e-8;  // of a lattice in two dimensions, of one integral
+  const double tolerance = d > 0 ? 1e-6 : 1e-8;  // of a two-dimensional lattice, of one integral
   const double constant = d > 0 ? std::tgamma(0.5 * (d + 1)) / std::tgamma(0.5 * d) / std::sqrt(std::numbers::pi * d)
                                 : 1 / std::sqrt(2 * std::numbers::pi);
   const auto density = [&](double squares) {
@@ -186,7 +186,7 @@ TEST_CASE("noise of a log variance: moments and evidence are those of the integr
       CHECK(belief.variance() == doctest::Approx(second[i] / mass - mean * mean).epsilon(tolerance));
     }
   }
-  // y that is not known at all gets N(E x, V x + E exp(z)); one of which next to nothing is known, nearly that.
+  // A y with a uniform message gets N(E x, V x + E exp(z)); one with a nearly uniform message, nearly that.
   const Gaussian x = Gaussian::from_moments(2, 0.5), wide = Gaussian::from_moments(1, 25);
   for (const Gaussian& y : {Gaussian::uniform(), Gaussian::from_moments(0, 1e30)}) {
     if (d > 0 && !y.is_uniform()) continue;
@@ -205,7 +205,7 @@ TEST_CASE("noise_from_log_variance: a step of unknown volatility, by sweeps and 
   g.factor("gaussian_prior", {z}, {{"mean", -1.0}, {"variance", 1.0}});
   g.factor("gaussian_log_variance", {before, z, after});
   g.factor("gaussian_noise", {after, y}, {{"variance", 0.3}});
-  // Given z all is normal: y - before ~ N(0, 0.2 + exp(z) + 0.3), and `after` between both.
+  // Given z everything is normal: y - before ~ N(0, 0.2 + exp(z) + 0.3), and `after` between both.
   double mass = 0, first[2] = {}, second[2] = {};
   for (double t = -9; t < 9; t += 0.02) {
     const double v = std::exp(t - 1), wide = v + 0.5, off = 2.1 - 0.5, gain = (0.2 + v) / wide;

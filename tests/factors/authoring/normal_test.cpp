@@ -14,7 +14,7 @@ using oracle::Real;
 // Ten rounded operations, and the rounding of t^2/2 in an exponent that reaches 700 before exp underflows.
 constexpr double kNormalError = 5e-13;
 
-// Where phi has left the double range nothing that multiplies it can be compared.
+// Beyond this phi underflows, and products with it cannot be compared.
 constexpr double kDensityRange = 37;
 
 Real hazard(const Real& t) { return oracle::phi(t) / oracle::Phi(t); }
@@ -77,7 +77,7 @@ TEST_CASE("normal: tails are accurate on both sides of where the continued fract
     CAPTURE(x);
     CHECK(oracle::relative_error(beyond.hazard, h) < 5e-16);
     CHECK(oracle::relative_error(beyond.excess, h - x) < 1e-15);
-    // Mills' ratio and its derivative leave x^2 ulps, the continued fraction a few.
+    // Mills' ratio and its derivative lose x^2 ulps, the continued fraction a few.
     const double ulps = x < normal::kMillsEnd ? 16 + 4 * x * x : 16;
     CHECK(oracle::relative_error(beyond.variance, 1 - h * (h - x)) < ulps * 1.2e-16);
   }

@@ -83,7 +83,7 @@ TEST_CASE("tilted: far out in its flat part a factor says next to nothing") {
       CHECK(t.mean == doctest::Approx(exact).epsilon(1e-6));
       CHECK(t.log_mass == doctest::Approx(-std::exp(-m + 0.5 * sd * sd)).epsilon(1e-6));
       CHECK(t.rho == doctest::Approx(exact * sd).epsilon(1e-5));
-      const Tilted moved = tilt([&](double u) { return log_f(u) - 1e5; });  // a large constant drowns it
+      const Tilted moved = tilt([&](double u) { return log_f(u) - 1e5; });  // a large constant hides it
       CHECK(std::abs(moved.mean) < 1e-9 + 2 * exact);
     }
 }
@@ -159,7 +159,7 @@ TEST_CASE("tilted: a product and a sum below Gaussian noise, with one mode or tw
       }
 }
 
-// Against the rule of trapezoids on a fine grid.
+// Against the trapezoidal rule on a fine grid.
 TEST_CASE("tilted: factors of two variables that are skewed, curved, or have two peaks") {
   const std::span<const double> none[kMostFree] = {};
   const auto check = [&](const char* name, const auto& f) {
@@ -208,13 +208,13 @@ TEST_CASE("tilted: a smooth factor of three variables is added up on a lattice, 
   const double mean = first / mass, variance = second / mass - mean * mean;
   CHECK(found.mean == doctest::Approx(mean / std::numbers::sqrt2).epsilon(1e-5));
   CHECK(1 / (1 + found.rho) == doctest::Approx(0.5 + 0.5 * variance).epsilon(1e-5));
-  CHECK(evaluations < 100'000);  // one inside the other: eight million
+  CHECK(evaluations < 100'000);  // nested integrals take eight million
 }
 
 TEST_CASE("tilted: a factor that is cut off along a diagonal is integrated one variable inside the other") {
   const std::span<const double> none[kMostFree] = {};
   const Tilted t = tilt_first([](const double* x) { return x[0] > x[1] ? 0.0 : -kInfinity; }, 2, none);
-  // x1 - x2 ~ N(0, 2) above 0.
+  // x1 - x2 ~ N(0, 2) is positive.
   CHECK(t.log_mass == doctest::Approx(std::log(0.5)).epsilon(1e-6));
   CHECK(t.mean == doctest::Approx(1 / std::sqrt(std::numbers::pi)).epsilon(1e-6));
   CHECK(1 / (1 + t.rho) == doctest::Approx(1 - 1 / std::numbers::pi).epsilon(1e-6));

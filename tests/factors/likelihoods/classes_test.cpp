@@ -33,7 +33,7 @@ struct Classified {
   template <class F>
   void integrate(const F& f) {
     first.assign(3, 0), second.assign(3, 0), mass = 0;
-    constexpr int kSteps = 36;  // of 0.39 standard deviations: the rule leaves out 1e-15
+    constexpr int kSteps = 36;  // spacing of 0.39 standard deviations: the error of the rule is 1e-15
     constexpr double kReach = 7;
     const auto at = [&](std::size_t k, int i) {
       return means[k] + std::sqrt(variances[k]) * kReach * (2.0 * i / kSteps - 1);
@@ -50,7 +50,7 @@ struct Classified {
         }
     for (std::size_t k = 0; k < 3; ++k) first[k] /= mass, second[k] = second[k] / mass - first[k] * first[k];
   }
-  // P(score `winner` with its noise is the largest).
+  // P(score `winner` plus its noise is the largest).
   double wins(std::size_t winner, const double* x) const {
     const double sd = std::sqrt(noise);
     double sum = 0;
@@ -101,7 +101,7 @@ TEST_CASE("argmax, softmax, multinomial, ordered: exact moments and evidence, by
     g.factor("gaussian_prior", {x}, {{"mean", model.means}, {"variance", model.variances}});
     if (c.kind == "ordered")
       g.factor(c.kind, {{"x", gather(x, {0})}, {"cuts", gather(x, {1, 2})}, {"y", y}});
-    else if (c.kind == "multinomial")  // an end for each class
+    else if (c.kind == "multinomial")  // an end per class
       g.factor(c.kind, {{"scores", gather(x, {0})}, {"scores", gather(x, {1})}, {"scores", gather(x, {2})},
                         {"counts", gather(y, {0})}, {"counts", gather(y, {1})}, {"counts", gather(y, {2})}});
     else
@@ -122,7 +122,8 @@ TEST_CASE("argmax, softmax, multinomial, ordered: exact moments and evidence, by
   }
 }
 
-// Of two classes everything depends on the difference of the scores, N(m, v): a binomial of it, in one dimension.
+// With two classes everything depends on the difference of the scores, N(m, v): a one-dimensional integral of a
+// binomial.
 TEST_CASE("softmax, multinomial: of two classes the binomial's integral, whatever the widths and the counts") {
   for (const auto& of_two : {std::pair{1.0, 0.0}, {0.0, 1.0}, {3.0, 1.0}, {0.0, 40.0}, {2000.0, 900.0}})
     for (const double narrow : {0.0, 1e-10, 0.3, 4.0})
@@ -132,7 +133,7 @@ TEST_CASE("softmax, multinomial: of two classes the binomial's integral, whateve
                      log_choose = std::lgamma(a + b + 1) - std::lgamma(a + 1) - std::lgamma(b + 1);
         INFO("counts ", a, " and ", b, ", variances ", narrow, " and ", wide);
         const Gaussian difference = Gaussian::from_moments(0.6, v);
-        // Around the mode, which is where the observed odds meet the prior.
+        // Around the mode, where the observed odds and the prior balance.
         const auto log_f = [&](double t) {
           return log_choose + a * Logistic::log_density(t, 1) + b * Logistic::log_density(t, 0);
         };
@@ -192,14 +193,14 @@ TEST_CASE("softmax, multinomial: huge counts, scores that are known almost exact
     const std::vector<Gaussian> scores{Gaussian::from_moments(0, narrow), Gaussian::from_moments(0, narrow)};
     CHECK(std::abs(Softmax::log_integral(std::vector<Natural>{scores[0], scores[1], first[0], first[1]}) +
                    std::log(2.0)) < 1e-12);
-    if (narrow < 1e-30) continue;  // what is said is lost beside what is known, and nothing is said
+    if (narrow < 1e-30) continue;  // the message is too small to change the belief, and is uniform
     std::vector<GaussianOrFallback> said(2);
     Softmax::to_scores(scores, first, said);
     CHECK(said[0].tau == doctest::Approx(0.5).epsilon(1e-9));
     CHECK(said[0].rho == doctest::Approx(0.25).epsilon(1e-9));
     CHECK(!said[0].replaced);
   }
-  for (const double wide : {1e20, 1e40, 1e200}) {  // the half of it that is above the other
+  for (const double wide : {1e20, 1e40, 1e200}) {  // the half that exceeds the other
     CAPTURE(wide);
     const std::vector<Gaussian> scores{Gaussian::from_moments(0, wide), Gaussian::from_moments(0, 1)};
     std::vector<GaussianOrFallback> said(2);
@@ -211,7 +212,7 @@ TEST_CASE("softmax, multinomial: huge counts, scores that are known almost exact
   }
 }
 
-// Twelve rows of one input: three unknowns, whose posterior a lattice integrates whole.
+// Twelve rows of one input: three unknowns, whose posterior a lattice integrates completely.
 TEST_CASE("softmax, ordered: regression with unknown weights and cut points, near the posterior") {
   const std::vector<double> input{-2, -1.5, -1.1, -0.8, -0.3, -0.1, 0.2, 0.5, 0.9, 1.2, 1.6, 2.1},
       seen{0, 0, 1, 0, 1, 0, 1, 2, 1, 2, 2, 2};
@@ -223,7 +224,7 @@ TEST_CASE("softmax, ordered: regression with unknown weights and cut points, nea
     const auto w = g.variable("w", 3);
     VariableId y;
     if (kind == "softmax") {
-      model.means = {0, 0, 0}, model.variances = {1, 1, 1e-6};  // the last class is what others are compared with
+      model.means = {0, 0, 0}, model.variances = {1, 1, 1e-6};  // the last class is the reference
       const auto score = g.variable("score", 3 * rows);
       std::vector<double> coefficients;
       std::vector<std::uint32_t> weights;

@@ -1,5 +1,5 @@
-// Classes by cut points: ordered and interval. And such that nobody observes: a step seen through noise, and a quiz
-// whose answers are unknown.
+// Classes by cut points: ordered and interval. Also unobserved ones: a step observed through noise, and a quiz whose
+// answers are unknown.
 #include <doctest/doctest.h>
 
 #include <boost/random/mersenne_twister.hpp>
@@ -135,8 +135,8 @@ TEST_CASE("joint: a class that is missing says nothing, and one that two factors
   CHECK_THROWS_WITH_AS((void)solved(2, true), doctest::Contains("joint: a value of 'y' is missing"), Error);
 }
 
-// Subjects of unknown ability answer questions of unknown difficulty, each with a discrimination of its own. Who knows
-// gives the right answer, the others any; the right answers are unknown too.
+// Subjects of unknown ability answer questions of unknown difficulty and discrimination. A subject who knows gives the
+// right answer, others guess; the right answers are unknown too.
 TEST_CASE("interval: difficulty and ability, with answers that nobody knows, converges and finds the answers") {
   constexpr std::uint32_t kSubjects = 12, kQuestions = 14, kChoices = 4, kAll = kSubjects * kQuestions;
   boost::random::mt19937_64 random(3);
@@ -193,7 +193,7 @@ TEST_CASE("interval: difficulty and ability, with answers that nobody knows, con
   CHECK(products / std::sqrt(squares * own) > 0.8);
 }
 
-// Ratings of items by users: taste times trait and a bias, between cut points that are unknown. A fifth is held out.
+// Ratings of items by users: taste times trait plus a bias, between unknown cut points. A fifth is held out.
 TEST_CASE("ordered: a recommender with unknown tastes, traits and thresholds orders what was held out") {
   constexpr std::uint32_t kUsers = 12, kItems = 8, kAll = kUsers * kItems;
   boost::random::mt19937_64 random(5);
@@ -217,7 +217,7 @@ TEST_CASE("ordered: a recommender with unknown tastes, traits and thresholds ord
              biases = g.variable("bias", kItems), match = g.variable("match", kAll), like = g.variable("like", kAll),
              cut = g.variable("cut", 2), rating = g.observed("rating", kAll);
   std::vector<double> means(kItems, 0.0), variances(kItems, 1.0);
-  means[0] = trait[0] > 0 ? 1 : -1, variances[0] = 0.1;  // which way traits point is a convention
+  means[0] = trait[0] > 0 ? 1 : -1, variances[0] = 0.1;  // the sign of traits is a convention
   g.factor("gaussian_prior", {tastes}, {{"mean", 0.0}, {"variance", 2.0}});
   g.factor("gaussian_prior", {traits}, {{"mean", means}, {"variance", variances}});
   g.factor("gaussian_prior", {biases}, {{"mean", 0.0}, {"variance", 1.0}});

@@ -51,7 +51,7 @@ TEST_CASE("draws: counts of observed categories are exact in one sweep, and so i
   State state(plan);
   state.observe(z, seen);
   CHECK(run(plan, state).stop == Report::Stop::exact);
-  // One after the other: the probability of each, given those before it.
+  // Sequentially: the probability of each, given those before it.
   std::vector<double> counts = concentration;
   double log_probability = 0;
   for (const double k : seen) {
@@ -64,7 +64,7 @@ TEST_CASE("draws: counts of observed categories are exact in one sweep, and so i
   const Evidence found = evidence(plan, state);
   CHECK(found.is_exact);
   CHECK(found.log_value == doctest::Approx(log_probability).epsilon(1e-12));
-  // What is missing adds nothing.
+  // A missing outcome adds nothing.
   state.observe_missing(z, 3);
   (void)run(plan, state);
   CHECK(state.belief(p).message(0)[1].tau == doctest::Approx(counts[1] - 2).epsilon(1e-14));
@@ -150,7 +150,7 @@ TEST_CASE("draws: uniform in, uniform out; a known probability is passed on; wha
     for (const auto& component : p) CHECK(component.is_uniform());
     to_p(flat, second, p);
     CHECK((p[0].tau == 0 && p[1].tau == 1 && p[2].tau == 0));
-    // One category left: the same as if it were observed.
+    // A single possible category: the same as if it were observed.
     const std::vector<CategoricalComponent> left = {
         CategoricalComponent::forbidden(), {-3, 0}, CategoricalComponent::forbidden()};
     to_p(flat, left, p);
@@ -178,7 +178,7 @@ TEST_CASE("draws: extreme counts and weights give valid messages") {
 }
 
 TEST_CASE("draws: where the projection of ep is no message the fractions are sent, and counted") {
-  // Counts that differ from zero in the last digits of their messages.
+  // Counts that differ from zero only in the last digits of their messages.
   Graph g;
   const auto p = g.variable("p", 1, "dirichlet(3)"), z = g.variable("z", 1, "categorical(3)");
   g.factor("dirichlet_prior", {p}, {{"concentration", {2.2715e-13, 3.17047e-7, 9.49708e-7}}});
@@ -211,7 +211,7 @@ TEST_CASE("draws: an outcome that something else tells of needs another method t
   const auto p = g.variable("p", 1, "beta"), x = g.variable("x", 1, "bernoulli");
   g.factor("beta_prior", {p}, {{"a", 2.0}, {"b", 1.0}});
   g.factor("bernoulli_draw", {p, x});
-  CHECK_NOTHROW((void)compile(g, forward_backward(), standard_registry()));  // nothing else tells of it
+  CHECK_NOTHROW((void)compile(g, forward_backward(), standard_registry()));  // it has no other factor
   g.factor("bernoulli_prior", {x}, {{"probability", 0.3}});
   CHECK_THROWS_WITH_AS((void)compile(g, forward_backward(), standard_registry()),
                        doctest::Contains("'x' is not observed"), Error);

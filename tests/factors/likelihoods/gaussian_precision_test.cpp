@@ -23,7 +23,7 @@ struct Moments1 {
   double mass = 0, mean = 0, variance = 0, mean_log = 0;
 };
 
-// Of exp(log_f(w)), w > 0, by the trapezoidal rule in log w.
+// Moments of exp(log_f(w)), w > 0, by the trapezoidal rule in log w.
 Moments1 moments_of(const std::function<double(double)>& log_f) {
   Moments1 m;
   double square = 0;
@@ -38,7 +38,7 @@ Moments1 moments_of(const std::function<double(double)>& log_f) {
 
 using oracle::digamma, oracle::Real;
 
-// log x - digamma(x) = gap: by secants of the reciprocal, which is nearly linear in x.
+// log x - digamma(x) = gap: by the secant method on the reciprocal, which is nearly linear in x.
 Real shape_of_gap(const Real& gap) {
   const auto off = [&](const Real& x) -> Real { return 1 / (log(x) - digamma(x)) - 1 / gap; };
   Real last = 0.5 / gap, x = 1.1 * last, last_off = off(last), x_off = off(x);
@@ -50,10 +50,10 @@ Real shape_of_gap(const Real& gap) {
   return x;
 }
 
-// What EP's messages are, by the trapezoidal rule in log w and sixty digits: on the range found in double arithmetic
-// where the integrand is within exp(-100) of its largest value, with steps of a fraction of the least width it has.
+// EP's messages by definition, by the trapezoidal rule in log w and sixty digits: on the range, found in doubles, where
+// the integrand is within exp(-100) of its maximum, with steps of a fraction of its least width.
 struct ExactTilt {
-  Real shape, rate, log_mass;                // of the precision's message; log of the integral
+  Real shape, rate, log_mass;  // of the precision's message; log of the integral
   Real end_tau, end_rho;                     // of the message to `mean`
   ExactTilt(const Gaussian& mean, const Gamma& precision, const Gaussian& value) {
     const Real a = Real(precision.tau) + 1, b = precision.rho, m = oracle::exact(mean).mean, v = 1 / Real(mean.rho);
@@ -69,7 +69,7 @@ struct ExactTilt {
       const double spread = rough_variance + std::exp(-u);
       return rough_shape * u - rough_rate * std::exp(u) - (std::log(spread) + rough_square / spread) / 2;
     };
-    // Tops lie between a / (b + d^2 / 2) and (a + 1/2) / b, and the weight has the width 1 / sqrt(a + 1/2) at least.
+    // Peaks lie between a / (b + d^2 / 2) and (a + 1/2) / b, and the weight's width is at least 1 / sqrt(a + 1/2).
     double low = std::log(rough_shape / (rough_rate + rough_square / 2)), at = low;
     double high = std::log((rough_shape + 0.5) / rough_rate), highest = -kInfinity;
     for (int i = 0; i <= 400; ++i)
@@ -113,7 +113,7 @@ TEST_CASE("gaussian_precision: the messages of EP and the log integral are those
     const ExactTilt exact(mean, precision, value);
     const auto own = GaussianPrecision::Ep::to_precision(mean, precision, value);
     CHECK_FALSE(own.replaced);
-    // The scale of what one observation says: a shape of 1/2, a rate of that times the scale of 1 / w.
+    // The scale of one observation's message: a shape of 1/2, a rate of that times the scale of 1 / w.
     const double shape = std::abs(static_cast<double>(Real(own.tau) - exact.shape)) / std::max(0.5, std::abs(own.tau));
     const double rate = std::abs(static_cast<double>(Real(own.rho) - exact.rate)) /
                         std::max(0.5 * precision.rate() / precision.shape(), std::abs(own.rho));
@@ -141,7 +141,7 @@ TEST_CASE("gaussian_precision: the messages of EP and the log integral are those
       check(Gaussian::from_moments(0, 1 / (shape + 1)), precision, Gaussian::point(residual));
       check(Gaussian::from_moments(0, 3), precision, Gaussian::from_moments(residual, 0.2));
     }
-  // Two tops, far apart and close; a shelf between 1 / s and the top.
+  // Two peaks, far apart and close; a shelf between 1 / s and the peak.
   check(Gaussian::from_moments(0, 1e-4), Gamma::from_shape_and_rate(12, 1e-5), Gaussian::point(0.15));
   check(Gaussian::from_moments(0, 1), Gamma::from_shape_and_rate(100, 12.5), Gaussian::point(std::sqrt(54 * 12.5)));
   check(Gaussian::from_moments(0, 1e8), Gamma::from_shape_and_rate(0.02, 1e-3), Gaussian::point(1));
@@ -161,7 +161,7 @@ TEST_CASE("gaussian_precision: one value gives the precision its exact mean and 
   CHECK(belief.mean_log() == doctest::Approx(exact.mean_log).epsilon(1e-9));
   const std::vector<Natural> arrivals = {mean, prior, value};
   CHECK(GaussianPrecision::log_integral(arrivals) == doctest::Approx(std::log(exact.mass)).epsilon(1e-9));
-  // The mean, given a value: the tilted moments by a sum over w of Gaussians.
+  // The message to the mean, given a value: the tilted moments by a sum over w of Gaussians.
   const Gaussian to_mean = GaussianPrecision::Ep::to_mean(mean, prior, value);
   double mass = 0, first = 0, second = 0;
   for (double u = -25; u < 25; u += 0.005) {
@@ -252,7 +252,7 @@ TEST_CASE("gaussian_precision: regression with unknown precision: means and vari
 }
 
 TEST_CASE("gaussian_precision: many observations settle at the default tolerance, on the exact answer") {
-  // The strong prior is what 20,000 observations say: messages that are differences of large shapes from the first on.
+  // The strong prior equals 20,000 observations: messages are differences of large shapes from the first on.
   for (const bool strong : {false, true}) {
     const std::size_t n = strong ? 800 : 100;
     const double shape = strong ? 1e4 : 1, rate = strong ? 4e4 : 1;
@@ -275,7 +275,7 @@ TEST_CASE("gaussian_precision: many observations settle at the default tolerance
     state.observe(y, data);
     const Report report = run(plan, state);
     CHECK(report.converged());
-    // Given w the mean is Gaussian; one integral over w is left.
+    // Given w the mean is Gaussian; one integral over w remains.
     const double count = static_cast<double>(n);
     const auto log_p = [&](double v) {
       const double rho = 0.01 + v * count, tau = v * sum;
@@ -305,7 +305,7 @@ TEST_CASE("gaussian_precision: many observations settle at the default tolerance
 TEST_CASE("gaussian_precision: extreme and improper gammas give a message, a counted fallback or no integral") {
   const double numbers[] = {1e-300, 1e-150, 1e-16, 1e-3, 1, 1e8, 1e150, 1e290};
   int replaced = 0, messages = 0;
-  // Every three of them with half of the fourth.
+  // Every combination of three, with half of the fourth.
   for (int code = 0; code < 8 * 8 * 8 * 8; ++code) {
     const int i = code / 512, j = code / 64 % 8, k = code / 8 % 8, l = code % 8;
     if ((i + j + k + l) % 2 == 1) continue;

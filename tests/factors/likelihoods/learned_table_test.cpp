@@ -1,4 +1,4 @@
-// Tables whose rows are learned, beside counts, moments of mixtures and sums over all chains.
+// Tables with learned rows, against counts, moments of mixtures and sums over all chains.
 #include "factors/likelihoods/learned_table.h"
 
 #include <doctest/doctest.h>
@@ -48,7 +48,7 @@ TEST_CASE("learned_table: what is observed is counted, and its evidence is the P
   double counts[2][3] = {}, log_evidence_of = 0;
   for (int a = 0; a < 2; ++a)
     for (int k = 0; k < 3; ++k) counts[a][k] = prior[k];
-  for (std::size_t i = 0; i < from.size(); ++i) {  // one after the other, each by what was counted so far
+  for (std::size_t i = 0; i < from.size(); ++i) {  // sequentially, each by the counts so far
     double* const row = counts[static_cast<int>(from[i])];
     double& own = row[static_cast<int>(to[i])];
     log_evidence_of += std::log(own / (row[0] + row[1] + row[2]));
@@ -151,9 +151,9 @@ TEST_CASE("learned_table: what large counts gain has all its digits, beside 60 o
 
 TEST_CASE("learned_table: a hidden chain with unknown transitions, near the integral over them") {
   constexpr int kSteps = 6;
-  constexpr double kRight = 0.8;  // a reading is right
+  constexpr double kRight = 0.8;  // probability that a reading is right
   const std::vector<double> seen{0, 0, 1, 1, 1, 0};
-  // Rows are projected step by step: off by about what one count changes of them.
+  // Rows are projected step by step: the error is about the change by one count.
   for (const auto& [sure, tolerance] : {std::pair(1.0, 0.03), std::pair(100.0, 1e-3)}) {
     const double often = 4 * sure, seldom = 2 * sure;
     Graph g;
@@ -168,7 +168,7 @@ TEST_CASE("learned_table: a hidden chain with unknown transitions, near the inte
     State state(plan);
     state.observe(x, seen);
     CHECK(run(plan, state).converged());
-    // Given the counts of a chain's steps the rows integrate to ratios of beta functions.
+    // Given the counts of a chain's steps, the integrals over rows are ratios of beta functions.
     const auto log_beta = [](double a, double b) { return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b); };
     double total = 0, up[kSteps] = {}, stays = 0;
     for (unsigned at = 0; at < 1u << kSteps; ++at) {

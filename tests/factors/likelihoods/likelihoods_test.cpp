@@ -1,5 +1,5 @@
-// The likelihoods that are their log densities: logistic, poisson and other counts, weibull, student_t_noise. And
-// classes that differ by more than a double can hold.
+// The likelihoods defined by log densities: logistic, poisson and other counts, weibull, student_t_noise. Also classes
+// whose weights differ by more than the range of a double.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -18,7 +18,7 @@ namespace {
 using namespace dma;
 using oracle::Real;
 
-// The kind's message to x times what arrives, against the moments of density(x) times what arrives.
+// The belief under the kind's message to x, against the moments of density(x) times the arriving message.
 template <class F>
 void check_moments(const Kind& kind, const Gaussian& x, double y, const std::vector<double>& parameters,
                    const F& density) {
@@ -91,7 +91,7 @@ TEST_CASE("poisson_draw: a gamma rate gains what is counted, and the evidence is
     CHECK((*message)[0].tau == y);
     CHECK((*message)[0].rho == kExposure);
     double expected = 0;
-    constexpr double kStep = 0.02;  // of log r: the trapezoidal rule converges exponentially
+    constexpr double kStep = 0.02;  // step in log r: the trapezoidal rule converges exponentially
     for (double u = -20; u < 5.5; u += kStep) {
       const double r = std::exp(u);
       expected += kStep * std::exp(kShape * u - kRate * r + kShape * std::log(kRate) - std::lgamma(kShape)) *
@@ -108,7 +108,7 @@ TEST_CASE("beta_binomial: a binomial whose probability is integrated over") {
   for (const double t : {-2.0, 0.0, 1.3})
     for (const double y : {0.0, 2.0, 5.0}) {
       const double m = 1 / (1 + std::exp(-t)), a = kConcentration * m, b = kConcentration * (1 - m);
-      double expected = 0;  // over the log odds u of p, where the integrand is smooth and ends in nothing
+      double expected = 0;  // over the log odds u of p, where the integrand is smooth and vanishes at both ends
       constexpr double kStep = 0.1;
       const double log_beta = std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b);
       for (double u = -200; u < 200; u += kStep) {
@@ -136,7 +136,7 @@ TEST_CASE("weibull: moments and evidence are those of the integral, censored or 
 }
 
 TEST_CASE("poisson, binomial, negative_binomial, beta_binomial: as in 60 digits, from no events to very many") {
-  std::map<Real, Real> known;  // most arguments come again
+  std::map<Real, Real> known;  // most arguments repeat
   const auto log_gamma = [&](const Real& x) {
     const auto [at, is_new] = known.try_emplace(x);
     if (is_new) at->second = oracle::log_gamma(x);

@@ -82,7 +82,7 @@ TEST_CASE("mixture: the means of two clusters are found, and the evidence is clo
   State state(plan);
   state.observe(y, data);
   CHECK(run(plan, state).converged());
-  // All 2^8 ways to sort the data into clusters, each with Gaussian means in closed form.
+  // All 2^8 assignments of the data to clusters, each with Gaussian means in closed form.
   double largest = -kInfinity, sum = 0, low = 0;
   std::vector<double> logs, lows;
   for (std::size_t way = 0; way < (1u << n); ++way) {
@@ -109,7 +109,8 @@ TEST_CASE("mixture: the means of two clusters are found, and the evidence is clo
 }
 
 TEST_CASE("mixture: a message to a mean that EP cannot send is replaced, and the report counts it") {
-  // Seen at 6, either mean may be there: the tilted variance of each, a mixture of 0 and 6, is larger than its prior's.
+  // With a value at 6, either mean may be there: the tilted variance of each, a mixture of 0 and 6, exceeds its
+  // prior's.
   Graph g;
   const auto z = g.variable("z", 1, "categorical(2)"), m = g.variable("m", 2), y = g.observed("y");
   g.factor("categorical_prior", {z}, {{"probability", {0.5, 0.5}}});
@@ -120,7 +121,7 @@ TEST_CASE("mixture: a message to a mean that EP cannot send is replaced, and the
   state.observe(y, 6);
   const Report far = run(plan, state);
   CHECK(far.replaced == 2);
-  // In its place: what the number says, by the fraction of it that is the mean's.
+  // The replacement: the number's message to the power of the mean's fraction.
   const Gaussian expected = Gaussian::from_moments(0, 9) * Gaussian::from_moments(6, 2);
   CHECK(state.belief(m).mean(0) == doctest::Approx(expected.mean()).epsilon(1e-12));
   CHECK(state.belief(m).variance(1) == doctest::Approx(expected.variance()).epsilon(1e-12));
@@ -130,7 +131,7 @@ TEST_CASE("mixture: a message to a mean that EP cannot send is replaced, and the
 
 TEST_CASE(
     "mixture: categories whose weights differ by more than a double can hold are still told apart, by Bayes' rule") {
-  // The first number is for category 0 by 900 nats, the second for category 1 by 2500: each alone underflows.
+  // The first number favours category 0 by 900 nats, the second category 1 by 2500: each alone underflows.
   const double apart = std::sqrt(1800.0);
   Graph g;
   const auto z = g.variable("z", 1, "categorical(2)"), known = g.observed("known", 2), first = g.observed("first"),
@@ -172,7 +173,7 @@ TEST_CASE("normal_mixture: one number, with unknown means and precisions, by qua
   State state(plan);
   state.observe(seen, y);
   CHECK(run(plan, state).faults == 0);
-  // Given the precision all is Gaussian: sums over a fine grid of its logarithm.
+  // Given the precision everything is Gaussian: sums over a fine grid of its logarithm.
   double mass[2] = {}, mean[2] = {}, square[2] = {}, of_w[2] = {}, of_w2[2] = {}, total = 0;
   for (int k = 0; k < 2; ++k)
     for (double u = -12; u < 6; u += 1e-3) {
@@ -193,7 +194,7 @@ TEST_CASE("normal_mixture: one number, with unknown means and precisions, by qua
     CHECK(state.belief(m).variance(k) ==
           doctest::Approx(square[k] / total + rest * (prior[k] * prior[k] + spread[k]) - expected * expected)
               .epsilon(1e-7));
-    // EP keeps E[w] and E[log w] of the part that y speaks of; its variance is then a little off.
+    // EP keeps E[w] and E[log w] of the component's part; the variance then deviates slightly.
     CHECK(state.belief(w).mean(k) == doctest::Approx(expected_w).epsilon(1e-7));
     CHECK(state.belief(w).variance(k) ==
           doctest::Approx(of_w2[k] / total + rest * a[k] * (a[k] + 1) / b[k] / b[k] - expected_w * expected_w)
@@ -211,7 +212,7 @@ TEST_CASE("normal_mixture: clusters far apart are learned as if each had a graph
   const std::size_t n = all.size();
   const auto z = g.variable("z", n, "categorical(2)"), m = g.variable("m", 2), w = g.variable("w", 2, "gamma"),
              share = g.variable("share", 1, "dirichlet(2)"), y = g.observed("y", n);
-  g.factor("gaussian_prior", {m}, {{"mean", {-40.0, 40.0}}, {"variance", 25.0}});  // tells the two apart
+  g.factor("gaussian_prior", {m}, {{"mean", {-40.0, 40.0}}, {"variance", 25.0}});  // separates the two
   g.factor("gamma_prior", {w}, {{"shape", 2.0}, {"rate", 3.0}});
   g.factor("dirichlet_prior", {share}, {{"concentration", {1.0, 1.0}}});
   g.factor("categorical_draw", {all_to_one(share), z});

@@ -41,7 +41,8 @@ TEST_CASE("probit: uncertain outcomes mix, in both directions") {
   const Gaussian exact_x =
       matched([&](double t) { return p * normal::distribution(t) + (1 - p) * normal::distribution(-t); }, x);
   CHECK(of_x.mean() == doctest::Approx(exact_x.mean()).epsilon(1e-10));
-  // The exact marginal is wider than what arrives: no proper message has its variance, the mean alone is passed on.
+  // The exact marginal is wider than the arriving message: no proper message gives its variance, and only the mean is
+  // kept.
   CHECK(exact_x.variance() > 2);
   CHECK(of_x.variance() == doctest::Approx(2).epsilon(1e-5));
   CHECK(Probit::to_x(x, y).replaced);

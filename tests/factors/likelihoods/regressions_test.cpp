@@ -1,5 +1,5 @@
-// Regressions of 500 rows and 20 inputs with likelihoods that are not Gaussian, beside expectation propagation written
-// out with a full covariance and sums over a grid.
+// Regressions of 500 rows and 20 inputs with non-Gaussian likelihoods, against expectation propagation written out with
+// a full covariance, and sums over a grid.
 #include <doctest/doctest.h>
 
 #include <boost/random/mersenne_twister.hpp>
@@ -66,7 +66,7 @@ struct DenseEp {
         covariance -= (more_rho / (1 + more_rho * v)) * seen * seen.transpose();
         rho[i] = new_rho, tau[i] = new_tau;
       }
-      // Without what updates rounded.
+      // Removes the rounding of updates.
       covariance = (PlainMatrix::identity(kRegressionInputs) + weighted_square(table.x, rho)).inverse();
       mean = covariance * (table.x.transpose() * tau);
     }

@@ -86,7 +86,8 @@ struct Sprinkler {
   VariableId cloudy = g.variable("cloudy", 1, "categorical(2)"),
              sprinkler = g.variable("sprinkler", 1, "categorical(2)"), rain = g.variable("rain", 1, "categorical(2)"),
              wet = g.observed("wet", 1, "categorical(2)");
-  static constexpr std::array<double, 2> kSprinkler = {0.5, 0.1}, kRain = {0.2, 0.8};  // of being on, by cloudy
+  // P(sprinkler), P(rain), by cloudy
+  static constexpr std::array<double, 2> kSprinkler = {0.5, 0.1}, kRain = {0.2, 0.8};
   static constexpr std::array<double, 4> kWet = {0.0, 0.9, 0.9, 0.99};                 // by sprinkler and rain
 
   Sprinkler() {
@@ -157,7 +158,7 @@ TEST_CASE("table: a hidden Markov model as one plate is exact in one sweep, what
     CHECK(found.is_exact);
     CHECK(found.log_value == Approx(log_likelihood).epsilon(1e-11));
   }
-  // A lag of two is two chains; what one of them has missing does not reach the other.
+  // A lag of two gives two chains; missing values of one do not affect the other.
   Hmm h = Hmm::random(3, 2, 41, 9), even = h;
   even.seen.clear();
   for (std::size_t t = 0; t < h.seen.size(); t += 2) even.seen.push_back(h.seen[t]);
@@ -267,7 +268,7 @@ TEST_CASE("table: two tables that share a parent and have one of their own each 
 }
 
 TEST_CASE("table: weights beyond the range of a double are no zeros, and zeros of the table are, by enumeration") {
-  // Logs of what arrives at two parents of three categories and a child of two; forbidden where -inf.
+  // Log messages of two parents of three categories and a child of two; -inf is forbidden.
   std::mt19937 random(11);
   std::uniform_real_distribution<double> far(-3000, 0);
   for (int round = 0; round < 200; ++round) {

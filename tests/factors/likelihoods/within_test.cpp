@@ -8,7 +8,7 @@ namespace {
 
 using namespace dma;
 
-// The window alone, so that a narrow one is seen.
+// Integrates over the window only, so that a narrow one is resolved.
 oracle::Matched cut(const Gaussian& x, double margin) {
   const double height = log_density(x, std::clamp(x.mean(), -margin, margin));
   const auto part = [&](auto h) {

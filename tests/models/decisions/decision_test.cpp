@@ -1,4 +1,4 @@
-// Choices under uncertainty, beside sums written out.
+// Decisions under uncertainty, against sums written out.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -46,7 +46,7 @@ TEST_CASE("decide: the oil wildcatter drills, and what the test is worth to him"
   }
   CHECK(informed == doctest::Approx(32.5));
   CHECK(value_of_information(posterior, {w.oil}, w.utility, w.test) == doctest::Approx(informed - 20));
-  // To see the oil itself is worth the most that can be: 0.3 * 50 + 0.2 * 200 - 20.
+  // Observing the oil itself has the largest possible value: 0.3 * 50 + 0.2 * 200 - 20.
   CHECK(value_of_information(posterior, {w.oil}, w.utility, w.oil) == doctest::Approx(35));
 }
 

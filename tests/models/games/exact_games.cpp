@@ -13,7 +13,7 @@ double window(double variance, const RatingOptions& options) {
   return std::sqrt(variance) * quantile(normal_below, 0.5 + options.draw_probability / 2);
 }
 
-// Posterior moments of N(mean, variance) cut to where `inside` holds, by a fine sum.
+// Posterior moments of N(mean, variance) restricted to `inside`, by a fine sum.
 Skill cut_moments(double mean, double variance, double low, double high) {
   const double sd = std::sqrt(variance), from = std::max(low, mean - 12 * sd), to = std::min(high, mean + 12 * sd);
   constexpr int kSteps = 200000;  // the midpoint rule errs by its square
@@ -31,8 +31,7 @@ double draw_window(const RatingOptions& options) {
   return window(2 * options.performance_sd * options.performance_sd, options);
 }
 
-// What is cut is the difference, of which each skill is a part and independent
-// noise.
+// The cut applies to the difference, to which each skill contributes with independent noise.
 std::vector<Skill> after_two_teams(const std::vector<Skill>& skills, const Game& game, const RatingOptions& options) {
   struct Term {
     std::uint32_t player;
@@ -66,8 +65,8 @@ std::vector<Skill> after_two_teams(const std::vector<Skill>& skills, const Game&
   return after;
 }
 
-// Performances on a grid, in the order of ranks: each reads only its neighbours, so that running sums along the grid
-// give every one's exact posterior.
+// Performances on a grid, in the order of ranks: each depends only on its neighbours, so running sums along the grid
+// give every exact posterior.
 std::vector<Skill> after_chain(const std::vector<Skill>& skills, const std::vector<bool>& draws,
                                const RatingOptions& options) {
   const double margin = draw_window(options);
@@ -83,7 +82,7 @@ std::vector<Skill> after_chain(const std::vector<Skill>& skills, const std::vect
                    d = x(i) - skills[p].mean;
       prior[p][i] = std::exp(-0.5 * d * d / v);
     }
-  // From one player to a neighbour: the integral of f over those who may stand beside x, between its points a line.
+  // From one player to a neighbour: the integral of f over admissible neighbours of x, interpolated linearly.
   const auto passed = [&](const Grid& f, double from, double to) {
     Grid sums(kPoints), out(kPoints);
     for (std::size_t i = 1; i < kPoints; ++i) sums[i] = sums[i - 1] + 0.5 * step * (f[i - 1] + f[i]);

@@ -1,4 +1,4 @@
-// Skills from games against the figures of the public suites of TrueSkill and TrueSkill Through Time.
+// Skills from games, against the figures of the public suites of TrueSkill and TrueSkill Through Time.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -21,8 +21,8 @@ Game played(std::uint32_t winner, std::uint32_t loser, bool is_draw = false) {
 
 }  // namespace
 
-// Figures of the public suites of TrueSkill, each beside the posterior by sums over a grid: where two teams play it is
-// the same, of more EP differs from it by less than 0.02 standard deviations.
+// Figures of the public suites of TrueSkill, and the posterior by sums over a grid: for two teams EP equals it, for
+// more it differs by less than 0.02 standard deviations.
 TEST_CASE("rating: games move skills as in the public suites, and as the posterior says") {
   const auto check = [](const Game& game, std::size_t players, const std::vector<Skill>& before,
                         const std::vector<Skill>& published, const std::vector<Skill>& exact, double tolerance,
@@ -69,16 +69,16 @@ TEST_CASE("rating: games move skills as in the public suites, and as the posteri
     const std::vector<Skill> before(published.size(), usual);
     check(game, before.size(), before, published, after_two_teams(before, game, {}), 1e-4, {});
   }
-  // Of differing skills: an upset that nearly nobody expects, and a draw.
+  // Different skills: an upset that hardly anyone expects, and a draw.
   const std::vector<Skill> uneven{usual, {50, 12.5}};
   const Game upset = played(0, 1, true);
   check(upset, 2, uneven, {{31.662, 7.137}, {35.011, 7.910}}, after_two_teams(uneven, upset, {}), 1e-4, {});
-  // Everybody against everybody, in the order of their numbers.
+  // Free for all, in the order of their numbers.
   struct Several {
     RatingOptions options;
     std::vector<Skill> published;
   };
-  const RatingOptions through_time{.drift_sd = 0, .draw_probability = 0};  // which drifts between games alone
+  const RatingOptions through_time{.drift_sd = 0, .draw_probability = 0};  // which drifts only between games
   for (const Several& s : std::vector<Several>{
            {{}, {{31.675, 6.656}, {25, 6.208}, {18.325, 6.656}}},
            {{}, {{33.207, 6.348}, {27.401, 5.787}, {22.599, 5.787}, {16.793, 6.348}}},
@@ -89,7 +89,7 @@ TEST_CASE("rating: games move skills as in the public suites, and as the posteri
     check(game, before.size(), before, s.published,
           after_chain(before, std::vector<bool>(before.size() - 1, false), s.options), 0.02, s.options);
   }
-  // Through time, without drift: three players in a circle of wins are equal, and 5.419 wide by sweeps.
+  // Through time, without drift: three players who beat each other in a circle are equal, with sd 5.419 by sweeps.
   for (const auto& published : {std::pair{0.0, 5.419}, {25.0 / 300, 5.420}}) {
     const double drift = published.first, sd = published.second;
     const std::vector<Game> circle{played(0, 1), played(2, 0), played(1, 2)};
@@ -136,13 +136,13 @@ TEST_CASE("rating: single games of the public suites, in one table") {
   };
   const auto equal = [&](std::size_t count) { return alone(std::vector<Skill>(count, u)); };
   const std::vector<double> order{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
-  // TrueSkill counts the players of a game for the margin of a draw, and we the noise of their shares: the probability
-  // of a draw that makes the margins one.
+  // TrueSkill scales the draw margin by the number of players, and we by the noise of their fractions: the draw
+  // probability that makes the margins equal.
   const auto margin_of = [](double players, double squares) {
     const double margin = 0.12566134685507402 * std::sqrt(players / squares);  // P(|N(0, 1)| < 0.1257) = 0.1
     return RatingOptions{.draw_probability = std::erf(margin / std::sqrt(2.0))};
   };
-  // Through time a skill drifts between games alone.
+  // Through time a skill drifts only between games.
   const auto through_time = [](double draws) { return RatingOptions{.drift_sd = 0, .draw_probability = draws}; };
   const RatingOptions none = through_time(0), quarter = through_time(0.25);
   const std::vector<std::vector<Skill>> two{{u}, {u}}, one_two{{u}, {u, u}}, two_two{{u, u}, {u, u}},
@@ -207,9 +207,9 @@ TEST_CASE("rating: single games of the public suites, in one table") {
        {{{12, 3}, {18, 3}}, {{30, 3}}, {{14, 3}, {16, 3}}},
        {0, 1, 1},
        {{13.051, 2.864}, {19.051, 2.864}, {29.292, 2.764}, {13.658, 2.813}, {15.658, 2.813}}},
-      // Who takes no part learns nothing; the others are as two against one.
+      // A player who takes no part learns nothing; the others are as in two against one.
       {none, two_two, {1, 2}, {{25.55048, 8.09145}, {25.55048, 8.09145}, {24.44952, 8.09145}, u}, {{1, 1}, {1, 0}}},
-      // Without draws only the ratios of shares count: some are published with more than 1.
+      // Without draws only ratios of fractions matter: some published ones exceed 1.
       {none, two, {1, 2}, {{30.625173, 7.765472}, {13.749653, 5.733839}}, {{0.5}, {1}}},
       {none, two, {1, 2}, {{27.630081, 7.206677}, {23.158943, 7.801628}}, {{1}, {0.7}}},
       {none, two, {1, 2}, {{26.142438, 7.573088}, {24.500183, 8.193278}}, {{1}, {0.7 / 1.6}}},
@@ -337,14 +337,14 @@ TEST_CASE("rating: games through time as in the public suite, one after the othe
     for (const Then& then : row.smoothed)
       for (const SkillThen& found : season.history)
         if (found.game == then.game && found.player == then.player) check(then, found.skill);
-    if (row.options.mean == 2) {  // each won once with the larger share: in the end they are the same
+    if (row.options.mean == 2) {  // each won once with the larger fraction: in the end they are equal
       CHECK(std::abs(season.skills[0].mean - season.skills[1].mean) < 1e-4);
       CHECK(std::abs(season.skills[0].sd - season.skills[1].sd) < 1e-4);
     }
   }
 }
 
-// The public suite has 0.16588 for three and 1.218e-8 for twelve; truth is 1 / n!.
+// The public suite has 0.16588 for three and 1.218e-8 for twelve; the exact value is 1 / n!.
 TEST_CASE("rating: an order of players whose skills are known and equal has nearly the evidence 1 / n!") {
   for (const std::uint32_t players : {3u, 12u}) {
     Game game;

@@ -1,4 +1,4 @@
-// Skills from games against quadrature; published numbers are in published_test.cpp.
+// Skills from games, against quadrature; published numbers are in published_test.cpp.
 #include "models/games/rating.h"
 
 #include <doctest/doctest.h>
@@ -48,15 +48,15 @@ std::vector<Game> random_duels(std::size_t players, std::size_t games, std::uint
 }  // namespace
 
 TEST_CASE("rating: games of two teams, with draws and shares, are exact") {
-  constexpr double kTolerance = 1e-7;  // of the sums in the oracle
+  constexpr double kTolerance = 1e-7;  // accuracy of the sums in the oracle
   const std::vector<Skill> before{{25, 8}, {31, 5, 9.0}, {20, 7}, {28, 2, 1.5}, {22, 6}};
   RatingOptions options{.draw_probability = 0.2, .priors = before};
   const std::vector<Game> games{
       {{{{0, 1}, 1}, {{2, 3, 4}, 2}}},                   // sizes differ
       {{{{0, 1}, 2}, {{2, 3, 4}, 1}}},                   // the second wins
       {{{{0}, 1}, {{1, 2}, 1}}},                         // a draw
-      {{{{0, 1}, 1, {1, 0.3}}, {{2, 3}, 2, {0.5, 1}}}},  // parts of the game
-      {{{{4}, 1, {0.25}}, {{1}, 1}}},                    // one player for a quarter of it, and a draw
+      {{{{0, 1}, 1, {1, 0.3}}, {{2, 3}, 2, {0.5, 1}}}},  // fractions of the game
+      {{{{4}, 1, {0.25}}, {{1}, 1}}},  // one player for a quarter of the game, and a draw
       {{{{2}, -3.5}, {{1}, 7}}},                         // any numbers are ranks
   };
   for (const Game& game : games) {
@@ -69,7 +69,7 @@ TEST_CASE("rating: games of two teams, with draws and shares, are exact") {
       check_same(season.skills[i], expected[i], kTolerance);
     }
   }
-  // The chances of the next game, and its quality, know the noise of each; equal ones give what all have.
+  // The chances of the next game, and its quality, use each player's noise; equal ones equal the default.
   const double noise = 2 * 25.0 / 6 * 25 / 6, other = 25.0 / 6 * 25 / 6 + 81, sd = std::sqrt(89 + other);
   options.drift_sd = 0;
   const Chances next = chances(before[0], before[1], options);
@@ -82,7 +82,7 @@ TEST_CASE("rating: games of two teams, with draws and shares, are exact") {
 }
 
 TEST_CASE("rating: several players and ties are near the exact posterior") {
-  constexpr double kTolerance = 0.02;  // of EP, in standard deviations
+  constexpr double kTolerance = 0.02;  // error of EP, in standard deviations
   for (const auto& draws : std::vector<std::vector<bool>>{
            {false, false}, {true, false}, {true, true}, {false, true, false}, std::vector<bool>(7, false)}) {
     std::vector<Skill> before;
@@ -94,7 +94,7 @@ TEST_CASE("rating: several players and ties are near the exact posterior") {
       game.teams.push_back({{static_cast<std::uint32_t>(i)}, rank});
     }
     const auto expected = after_chain(before, draws, {});
-    std::ranges::reverse(game.teams);  // the order in which they are listed says nothing
+    std::ranges::reverse(game.teams);  // the order of the list does not matter
     Rating rating(before);
     const Report report = rating.play(game);
     CHECK(report.converged());
@@ -103,7 +103,7 @@ TEST_CASE("rating: several players and ties are near the exact posterior") {
 }
 
 TEST_CASE("rating: a season of two players is near the exact posterior") {
-  // Of the difference of skills alone; their sum is as before.
+  // Only the difference of skills changes; their sum is as before.
   const std::vector<Game> games{duel(0, 1), duel(0, 1), duel(1, 0), duel(0, 1, true), duel(0, 1)};
   const RatingOptions options{.drift_sd = 0};
   double mass = 0, first = 0, second = 0;
@@ -137,21 +137,21 @@ TEST_CASE("rating: without loops, sweeps along drifting skills and the joint sol
     CHECK(sweeps.history[i].game == i / 2);
     check_same(sweeps.history[i].skill, joint.history[i].skill, 1e-6);
   }
-  // What came later is known of the past, and has no part in it when games are taken one by one.
+  // Later games inform earlier skills here, and do not when games are rated one by one.
   Rating rating(7, options);
   rating.play(games[0]);
   CHECK(sweeps.history[0].skill.sd < rating.skills()[0].sd);
 }
 
 TEST_CASE("rating: a sweep reaches all games of a drifting skill, however many there are") {
-  // One player against a hundred others, each of them once: no loops.
+  // One player against a hundred others, once each: no loops.
   std::vector<Game> games;
   for (std::uint32_t i = 1; i <= 100; ++i) games.push_back(i % 3 == 0 ? duel(i, 0) : duel(0, i));
   const RatingOptions options{.drift_sd = 0.5};
   const Season sweeps = rate_season(games, 101, options, SeasonSolver::by_sweeps);
   const Season joint = rate_season(games, 101, options, SeasonSolver::jointly);
   CHECK(sweeps.report.converged());
-  CHECK(sweeps.report.sweeps < 60);  // one game a sweep would be a hundred to get from one end to the other
+  CHECK(sweeps.report.sweeps < 60);  // one game per sweep would need a hundred sweeps from end to end
   for (std::size_t i = 0; i < sweeps.history.size(); ++i)
     check_same(sweeps.history[i].skill, joint.history[i].skill, 1e-5);
 }
@@ -186,8 +186,9 @@ TEST_CASE("rating: equal and certain players draw as often as is said") {
   const double sd = std::sqrt(9 + 4 + 2 * (25.0 / 6 * 25 / 6 + 25.0 / 300 * 25 / 300));
   CHECK(uneven.win == doctest::Approx(oracle::normal_below(15 / sd)).epsilon(1e-12));
   CHECK(uneven.draw == 0);
-  // A draw that nobody expects keeps its digits.
-  const double noise = 2 * 25.0 / 6 * 25 / 6, margin = std::sqrt(noise) * oracle::quantile(oracle::normal_below, 0.65);
+  // A very improbable draw keeps its digits.
+  const double noise = 2 * 25.0 / 6 * 25 / 6,
+               margin = std::sqrt(noise) * oracle::quantile(oracle::normal_below, 0.65);
   const auto cdf = [&](double x) { return oracle::normal_below(x / std::sqrt(noise)); };
   for (const double far : {60.0, -60.0})
     CHECK(chances({far, 0}, {0, 0}, options).draw ==
@@ -220,8 +221,8 @@ TEST_CASE("rating: upsets that nobody expects stay finite") {
   for (const Skill& skill : season.skills) CHECK(std::isfinite(skill.mean));
 }
 
-// Who wins was behind by x standard deviations of the difference. By Mills' ratio the difference then moves by
-// x + 1/x - 2/x^3 + 10/x^5 - ... of them, and of its variance 1/x^2 - 6/x^4 + ... is left.
+// The winner was behind by x standard deviations of the difference. By Mills' ratio the difference then moves by x +
+// 1/x - 2/x^3 + 10/x^5 - ... of them, and 1/x^2 - 6/x^4 + ... of its variance remains.
 TEST_CASE("rating: upsets of the public suite are those of the truncated normal") {
   struct Player {
     Skill before, published;
@@ -243,7 +244,7 @@ TEST_CASE("rating: upsets of the public suite are those of the truncated normal"
       const double s = spread(before);
       CHECK(found.mean == doctest::Approx(before.mean + (won ? s : -s) * moves).epsilon(1e-9));
       CHECK(found.sd == doctest::Approx(std::sqrt(s - s * s * narrows)).epsilon(1e-6));
-      CHECK(std::abs(found.mean - published.mean) < std::max(0.5, 2e-5 * found.mean));  // as the suite compares
+      CHECK(std::abs(found.mean - published.mean) < std::max(0.5, 2e-5 * found.mean));  // the suite's own comparison
       CHECK(std::abs(found.sd - published.sd) < 1e-3);
     }
   }
@@ -264,7 +265,7 @@ TEST_CASE("rating: scales and means far from 0 change nothing else") {
 }
 
 TEST_CASE("rating: where the joint solution does not settle, sweeps do") {
-  // Draws that next to never happen, of players whose performances hardly vary.
+  // Nearly impossible draws, between players whose performances hardly vary.
   std::vector<Game> games;
   for (int i = 0; i < 12; ++i) games.push_back(duel(i % 2 == 0 ? 0 : 1, i % 2 == 0 ? 1 : 0, i % 3 == 0));
   RatingOptions options{.performance_sd = 0.0029, .drift_sd = 0.72, .draw_probability = 1e-6};
@@ -311,7 +312,7 @@ TEST_CASE("rating: wrong games and options are refused") {
   CHECK_THROWS_WITH_AS((void)chances(std::span<const Skill>(), season.skills), doctest::Contains("no players"), Error);
   CHECK_THROWS_WITH_AS((void)chances(season, one, other), doctest::Contains("player 2 is not among the 2"), Error);
   CHECK_THROWS_WITH_AS((void)season.covariance(0, 2), doctest::Contains("player 2 is not among the 2"), Error);
-  // A game that was refused is none: the next one is the first, and may have a time.
+  // A refused game does not count: the next one is the first, and may have a time.
   Rating rating(3);
   CHECK_THROWS_AS(rating.play({}), Error);
   CHECK_THROWS_WITH_AS(rating.play({{{{0}, 1}, {{2}, 2}}, std::nan("")}), doctest::Contains("game 1: its time is nan"),
@@ -321,7 +322,7 @@ TEST_CASE("rating: wrong games and options are refused") {
 }
 
 TEST_CASE("rating: a season whose results are nearly contradictions is not called settled when it is not") {
-  // Hardly any noise: of duels in circles and draws hardly any season is possible.
+  // Hardly any noise: duels in circles and draws make almost every season impossible.
   std::vector<Game> games = random_duels(8, 60, 3);
   for (std::size_t g = 0; g < games.size(); g += 5) games[g].teams[1].rank = games[g].teams[0].rank;
   const std::pair<RatingOptions, bool> seasons[] = {{{.performance_sd = 1e-6, .draw_probability = 1e-9}, false},
@@ -341,7 +342,7 @@ TEST_CASE("rating: a season whose results are nearly contradictions is not calle
 }
 
 TEST_CASE("rating: skills drift with the time between games") {
-  // Two games 4 apart are two games of twice the drift, but for the drift before the first.
+  // Two games 4 apart equal two games with twice the drift, except for the drift before the first.
   constexpr double kDrift = 0.7;
   RatingOptions timed, plain;
   timed.drift_sd = kDrift, plain.drift_sd = 2 * kDrift;
@@ -356,7 +357,7 @@ TEST_CASE("rating: skills drift with the time between games") {
   Rating one(2, timed), other(2, plain);
   for (std::size_t g = 0; g < 2; ++g) (void)one.play(with[g]), (void)other.play(without[g]);
   for (std::size_t i = 0; i < 2; ++i) check_same(one.skills()[i], other.skills()[i], 1e-9);
-  // Games of one time have no drift between them.
+  // Games at one time have no drift between them.
   with[1].time = 10;
   RatingOptions still = timed;
   still.drift_sd = 0;
@@ -387,7 +388,7 @@ TEST_CASE("rating: priors of single players, and a share of 0") {
     for (std::size_t i = 0; i < 3; ++i) check_same(joined.skills()[i], known.skills()[i], 1e-12);
     for (std::size_t i = 0; i < 3; ++i) check_same(season.skills[i], known.skills()[i], 1e-6);
   }
-  // Who took no part learns nothing, and the others as if he were not there.
+  // A player who took no part learns nothing, and the others are rated as without that player.
   RatingOptions still;
   still.drift_sd = 0;
   Rating with(3, still), without(2, still);

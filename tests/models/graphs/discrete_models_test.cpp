@@ -1,4 +1,4 @@
-// Models of hidden categories, beside sums over them: given those, unknown rows give ratios of beta functions.
+// Models of hidden categories, against sums over them: given those, unknown rows give ratios of beta functions.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -22,17 +22,17 @@ using namespace dma;
 // Rows of unknown probabilities, each with the counts of its prior; hidden categories; and draws from rows.
 struct HiddenModel {
   struct Rows {
-    std::vector<std::vector<double>> prior;  // one row, or one for each category of the parent
+    std::vector<std::vector<double>> prior;  // one row, or one per category of the parent
   };
   static constexpr int kNone = -1;
   struct Draw {
     std::size_t rows;
-    int parent;           // a hidden one; kNone: there is one row
-    int child;            // a hidden one; kNone: `seen` is observed
+    int parent;  // index of a hidden variable; kNone: there is one row
+    int child;  // index of a hidden variable; kNone: `seen` is observed
     std::size_t seen = 0;
   };
   std::vector<Rows> rows;
-  std::vector<std::size_t> hidden;  // how many categories each has
+  std::vector<std::size_t> hidden;  // number of categories, by hidden variable
   std::vector<Draw> draws;
 
   struct Answer {
@@ -83,7 +83,7 @@ struct HiddenModel {
     return out;
   }
 
-  // The same by collapsed Gibbs: each hidden one drawn given all others, by the counts of its rows.
+  // The same by collapsed Gibbs: each hidden variable drawn given all others, by the counts of its rows.
   Answer drawn(std::uint64_t seed, int sweeps) const {
     boost::random::mt19937_64 random(seed);
     boost::random::uniform_01<double> unit;
@@ -118,7 +118,7 @@ struct HiddenModel {
         double left = unit(random) * total;
         for (at[v] = 0; at[v] + 1 < hidden[v] && (left -= weight[at[v]]) > 0;) ++at[v];
         for (const Draw& d : of[v]) cell(d) += 1;
-        for (std::size_t k = 0; 10 * sweep >= sweeps && k < hidden[v]; ++k)  // the first tenth is left out
+        for (std::size_t k = 0; 10 * sweep >= sweeps && k < hidden[v]; ++k)  // the first tenth is dropped
           out.hidden[v][k] += weight[k] / total / (sweeps - std::ceil(sweeps / 10.0));
       }
     return out;
@@ -191,7 +191,7 @@ HiddenModel crowd() {
   return m;
 }
 
-// Latent Dirichlet allocation: three texts over four words, two topics; one word of each is a little more of its topic.
+// Latent Dirichlet allocation: three texts over four words, two topics; one word per topic is slightly more frequent.
 HiddenModel topics() {
   HiddenModel m{
       {{{{1, 1}}}, {{{1, 1}}}, {{{1, 1}}}, {{{3, 1, 1, 1}, {1, 1, 1, 3}}}}, std::vector<std::size_t>(15, 2), {}};
@@ -221,7 +221,7 @@ TEST_CASE("discrete models: coins, crowds, topics and chains with unknown probab
   const struct {
     const char* name;
     HiddenModel model;
-    double of_hidden, of_rows, of_evidence;  // how near
+    double of_hidden, of_rows, of_evidence;  // tolerances
   } cases[] = {{"coins", two_coins(), 0.12, 0.03, 0.4},
                {"crowd", crowd(), 0.04, 0.015, 0.1},
                {"topics", topics(), 0.06, 0.04, 0.15},
@@ -245,7 +245,7 @@ TEST_CASE("discrete models: coins, crowds, topics and chains with unknown probab
   }
 }
 
-// Ten texts of twelve words each over six, three topics: two words are a little more of each.
+// Ten texts of twelve words over six, three topics: two words are slightly more frequent in each.
 TEST_CASE("discrete models: topics of a small corpus, near collapsed Gibbs") {
   HiddenModel m{std::vector<HiddenModel::Rows>(10, {{{1, 1, 1}}}), std::vector<std::size_t>(120, 3), {}};
   m.rows.push_back({{{3, 3, 1, 1, 1, 1}, {1, 1, 3, 3, 1, 1}, {1, 1, 1, 1, 3, 3}}});
@@ -271,7 +271,7 @@ TEST_CASE("discrete models: topics of a small corpus, near collapsed Gibbs") {
 }
 
 TEST_CASE("discrete models: eight students, whose skills are all needed for a question, as counting has them") {
-  // Three skills; a question is answered by those who have all its skills but for 1 in 10, by others 1 in 5 times.
+  // Three skills; students with all skills of a question answer it with probability 9 in 10, others with 1 in 5.
   constexpr std::size_t kStudents = 8, kSkills = 3;
   const std::vector<std::vector<std::uint32_t>> needs = {{0}, {1}, {0, 1}, {1, 2}, {0, 1, 2}};
   const char* const answers[kStudents] = {"11111", "10000", "01000", "11100", "00010", "11110", "00000", "10101"};
@@ -332,7 +332,7 @@ TEST_CASE("discrete models: too many zeros, and a year in which accidents became
     for (const double c : counts) sum += std::lgamma(c + 1);
     return sum;
   };
-  // A count is 0 for a reason of its own, or a Poisson draw.
+  // A count is a structural 0, or a Poisson draw.
   const std::vector<double> zeros{0, 3, 0, 2, 0, 4, 0};
   Graph g;
   const VariableId rate = g.variable("rate", 1, "gamma");
@@ -367,7 +367,7 @@ TEST_CASE("discrete models: too many zeros, and a year in which accidents became
   for (std::size_t i = 0; i < zeros.size(); ++i)
     CHECK(std::abs(state.belief(is_drawn[i]).mean() - drawn[i] / total) < 1e-11);
 
-  // Disasters in British coal mines, 1851 to 1961: the first year of the lower rate, which nothing but its gates knows.
+  // Disasters in British coal mines, 1851 to 1961: the first year of the lower rate, which only its gates inform.
   const std::vector<double> disasters{
       4, 5, 4, 0, 1, 4, 3, 4, 0, 6, 3, 3, 4, 0, 2, 6, 3, 3, 5, 4, 5, 3, 1, 4, 4, 1, 5, 5, 3, 4, 2, 5, 2, 2, 3, 4, 2,
       1, 3, 2, 2, 1, 1, 1, 1, 3, 0, 0, 1, 0, 1, 1, 0, 0, 3, 1, 0, 3, 2, 2, 0, 1, 1, 1, 0, 1, 0, 1, 0, 0, 0, 2, 1, 0,

@@ -1,4 +1,4 @@
-// Expressions build the graph that the explicit form builds; the public header has all it takes.
+// Expressions build the graph that the explicit form builds; the public header suffices.
 #include <dma.h>
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-// Points among the poses of a g2o file, beside Gauss-Newton by differences.
+// Points among the poses of a g2o file, against Gauss-Newton with derivatives by differences.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using oracle::PlainMatrix;
 
-// Gauss-Newton from there, with derivatives by differences.
+// Gauss-Newton from this start, with derivatives by differences.
 PlainMatrix solved(const auto& residuals, PlainMatrix u) {
   for (int i = 0; i < 20; ++i) {
     const PlainMatrix r = residuals(u);
@@ -99,7 +99,7 @@ PlainMatrix exp_by_series(const PlainMatrix& w) {
   for (int k = 1; k < 40 && term.norm() > 1e-20; ++k) sum += term = 1.0 / k * (term * cross);
   return sum;
 }
-PlainMatrix log_of(const PlainMatrix& turn) {  // of less than a half turn
+PlainMatrix log_of(const PlainMatrix& turn) {  // less than half a turn
   const PlainMatrix twice =
       PlainMatrix::column({turn(2, 1) - turn(1, 2), turn(0, 2) - turn(2, 0), turn(1, 0) - turn(0, 1)});
   const double sine = 0.5 * twice.norm(), angle = std::atan2(sine, 0.5 * (turn.trace() - 1));
@@ -112,7 +112,7 @@ std::string text_of(const Pose& p) {
 
 }  // namespace
 
-// Four poses and three points, seen through two sensors, one of which sits askew on the body.
+// Four poses and three points, observed by two sensors, one of which is mounted askew.
 TEST_CASE("poses: landmarks of a g2o file in space") {
   const auto at = [](double x, double y, double z) { return PlainMatrix::column({x, y, z}); };
   const Pose offsets[2] = {{}, {at(0.2, -0.1, 0.3), exp_by_series(at(0.4, -1.1, 2))}};
@@ -155,7 +155,8 @@ TEST_CASE("poses: landmarks of a g2o file in space") {
       text += fmt::format("EDGE_SE3_TRACKXYZ {} {} {} {} {} {} 16 3 1 9 -2 12\n", a, 10 + p, o + 5, seen[0], seen[1],
                           seen[2]);
     }
-  const auto pose_at = [&](const PlainMatrix& u, std::size_t v) -> Pose {  // steps of poses but the first, and points
+  // steps of all poses but the first, and points
+  const auto pose_at = [&](const PlainMatrix& u, std::size_t v) -> Pose {
     if (v == 0) return truth[0];
     const std::size_t first = 6 * (v - 1);
     return {truth[v].place + u.segment(first, 3), truth[v].turn * exp_by_series(u.segment(first + 3, 3))};
@@ -186,7 +187,7 @@ TEST_CASE("poses: landmarks of a g2o file in space") {
   CHECK(run(plan, state).joint->objective == doctest::Approx(0.5 * dot(residuals(u), residuals(u))).epsilon(1e-9));
   CHECK(poses.by_vertex("'pose[0]', 'point[0]' and point[5]") == "'vertex 1', 'vertex 11 x' and vertex 10 z");
   poses.move_to(state);
-  const PoseGraph again = parse_g2o(g2o_text(poses));  // with the offset in what is measured
+  const PoseGraph again = parse_g2o(g2o_text(poses));  // with the offset applied to the measurements
   for (const PoseGraph::Vertex& v : again.vertices) {
     REQUIRE(v.is_point == (v.id >= 10));
     const PlainMatrix expected = v.is_point ? point_at(u, v.id - 10) : pose_at(u, v.id).place;

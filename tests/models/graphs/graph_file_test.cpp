@@ -105,7 +105,7 @@ TEST_CASE(
       for (std::size_t k = 0; k < 3; ++k) out.push_back(z.mean(i, k));
     return out;
   };
-  const double density = std::log(60 * 0.3 * 0.5 * 0.5);  // of dirichlet(1, 2, 3) at (0.2, 0.3, 0.5)
+  const double density = std::log(60 * 0.3 * 0.5 * 0.5);  // density of dirichlet(1, 2, 3) at (0.2, 0.3, 0.5)
   const auto one = solved("1", "[0.2, 0.3, 0.5]");
   CHECK(one[0] == doctest::Approx(density).epsilon(1e-12));
   for (const std::size_t k : {0u, 1u, 2u})
@@ -172,7 +172,7 @@ TEST_CASE("graph file: a covariance that is learned is the same after it was wri
   CHECK(graph_text(again) == text);
   CHECK(again.covariances.size() == 1);
   CHECK(solved(again) == solved(file));
-  file.covariances = {{"noise", noise, HyperPrior::gamma(2, 1)}};  // with gains in place of a mean
+  file.covariances = {{"noise", noise, HyperPrior::gamma(2, 1)}};  // with gains instead of a mean
   CHECK(parse_graph(graph_text(file)).covariances[0].factor.gains == noise.gains);
   const auto refused = [&](const std::string& from, const std::string& to, const char* why) {
     std::string wrong = text;

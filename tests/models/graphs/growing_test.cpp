@@ -1,4 +1,4 @@
-// Graphs that grow, against a filter as a textbook writes it and against the graph solved as a whole.
+// Graphs that grow, against a textbook filter and the graph solved as a whole.
 #include "models/graphs/growing.h"
 
 #include <doctest/doctest.h>
@@ -40,7 +40,7 @@ TEST_CASE("growing: a level with a fixed lag is filtered and smoothed as by hand
     CHECK(level.belief(x[t]).mean() == doctest::Approx(mean[t]).epsilon(1e-10));
     CHECK(level.belief(x[t]).variance() == doctest::Approx(variance[t]).epsilon(1e-10));
     if (t < kLag) continue;
-    // Back from the last step to the one that leaves, as Rauch, Tung and Striebel.
+    // Back from the last step to the one that leaves (Rauch, Tung and Striebel).
     double smoothed = mean[t], of = variance[t];
     for (std::size_t s = t; s-- > t - kLag;) {
       const double predicted = variance[s] + kStep, back = variance[s] / predicted;
@@ -109,7 +109,7 @@ TEST_CASE("growing: what nothing determines stays, and what has left cannot be a
   g.graph().factor("gaussian_noise", {a, c}, {{"variance", 1.0}}, {.name = "late"});
   CHECK_THROWS_WITH_AS(g.update(),
                        "growing graph: factor 'late' connects 'a', which left the window; raise the lag of 1", Error);
-  const VariableId seen = g.graph().observed("seen");  // what is right goes on
+  const VariableId seen = g.graph().observed("seen");  // the valid part continues
   g.graph().factor("gaussian_noise", {c, seen}, {{"variance", 2.0}});
   g.observe(seen, {2.0});
   CHECK(g.update().stop == Report::Stop::exact);
@@ -128,7 +128,7 @@ TEST_CASE("growing: what nothing determines stays, and what has left cannot be a
                        Error);
   g.observe(y, {2.0});
   GrowingGraph other(standard_registry(), {.lag = 1});
-  CHECK(other.update().stop == Report::Stop::exact);  // of nothing
+  CHECK(other.update().stop == Report::Stop::exact);  // with nothing added
   const VariableId on = other.graph().observed("on", 1, "bernoulli"), x = other.graph().variable("x");
   const ParameterList standard = {{"mean", 0.0}, {"variance", 1.0}};
   other.graph().factor("gaussian_prior", {x}, standard);

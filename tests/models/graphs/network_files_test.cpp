@@ -1,4 +1,4 @@
-// Networks in the formats of other programs.
+// Discrete graphs in the formats of other programs.
 #include "models/graphs/network_files.h"
 
 #include <doctest/doctest.h>
@@ -115,7 +115,7 @@ TEST_CASE("network files: wrong BIF is refused with its line") {
   CHECK(refusal_of("variable b { type discrete [ 1 ] { x }; } probability ( b ) { table 1; }\n"
                    "variable a { type discrete [ 2 ] { x, x }; } probability ( a ) { table 0.5, 0.5; }") ==
         "line 2: variable 'a': two of its categories are called 'x'; rename one of them");
-  // What follows an empty quote is part of the file.
+  // Text after an empty quote is part of the file.
   check_refused(kSprinkler, "probability ( cloudy )", "\"\" probability ( cloudy )", "line 8: '' is found; 'network'");
   // 30 parents of two categories: a small file asks for a table of 1e9 numbers.
   std::string wide, parents;
@@ -126,14 +126,14 @@ TEST_CASE("network files: wrong BIF is refused with its line") {
   CHECK(refusal_of(wide + "probability ( " + parents + " ) { default 0.5, 0.5; }")
             .starts_with("line 31: the table of 'a0' would have 1.07e+09 numbers, all tables up to it 1.07e+09, more "
                          "than the limit of 1.68e+07; give 'a0' fewer parents"));
-  // Tables that fit one by one have a limit together.
+  // Tables that fit individually have a limit together.
   parents.clear();
   for (int i = 0; i < 23; ++i) parents += (i == 0 ? "a" : ", a") + std::to_string(i);
   CHECK(refusal_of(wide + "probability ( a24 | a0 ) { default 0.5, 0.5; }\nprobability ( a23 | " + parents +
                    " ) { default 0.5, 0.5; }") ==
         "line 32: the table of 'a23' would have 1.68e+07 numbers, all tables up to it 1.68e+07, more than the limit of "
         "1.68e+07; give 'a23' fewer parents");
-  // Lists are as long as the file, whatever it announces.
+  // Lists are as long as the file, whatever length it announces.
   CHECK(refusal_of("MARKOV 1000000 2") ==
         "line 1: the end of the file is found; the number of values of a variable is expected");
   CHECK(refusal_of(kSprinkler, {{"wet", "Yes"}}).find("variable 'wet' has no category 'Yes'; did you mean 'yes'?") ==
@@ -153,7 +153,7 @@ TEST_CASE("network files: a default row serves those that are not given, whereve
 }
 
 TEST_CASE("network files: a UAI file is the field it says") {
-  // A triangle of potentials: Z and the marginals by counting.
+  // A triangle of potentials: Z and the marginals by enumeration.
   const std::string text =
       "MARKOV\n3\n2 2 3\n3\n2 0 1\n2 1 2\n2 2 0\n\n4\n 1 2\n 3 4\n\n6\n 1 0 2\n 1 5 1\n\n6\n 1 1\n 2 0\n 1 3\n";
   const double ab[] = {1, 2, 3, 4}, bc[] = {1, 0, 2, 1, 5, 1}, ca[] = {1, 1, 2, 0, 1, 3};
@@ -179,7 +179,7 @@ TEST_CASE("network files: a UAI file is the field it says") {
       refusal_of("MARKOV\n1\n2\n1\n1 0\n2\n1\n").find("line 8: the end of the file is found; number 1 of the table") ==
       0);
   CHECK(refusal_of("MARKOV\n1\n2\n1\n1 0\n2\n1 -1\n").find("line 7: '-1' is found; a number of at least 0") == 0);
-  // Thirds of six digits are a row of probabilities, as in BIF; other sums are refused.
+  // Thirds with six digits are a row of probabilities, as in BIF; other sums are refused.
   const State thirds = solved(parse_graph("BAYES\n1\n3\n1\n1 0\n3\n 0.333333 0.333333 0.333333\n"));
   CHECK(std::abs(log_evidence(thirds.plan(), thirds)) < 1e-12);
   const GraphFile wrong = parse_graph("BAYES\n1\n3\n1\n1 0\n3\n 0.3 0.3 0.3\n");

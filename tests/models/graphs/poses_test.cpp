@@ -27,7 +27,7 @@ namespace {
 
 using namespace dma;
 
-// GTSAM's example of a noisy square, and where its test expects the poses, within 1e-2.
+// GTSAM's example of a noisy square, and the poses expected by its test, within 1e-2.
 constexpr const char* kToy =
     "VERTEX_SE2 0 0.000000 0.000000 0.000000\nVERTEX_SE2 1 0.774115 1.183389 1.576173\n"
     "VERTEX_SE2 2 -0.262420 2.047059 -3.127594\nVERTEX_SE2 3 -1.605649 0.993891 -1.561134\n"
@@ -45,7 +45,7 @@ struct Run {
   Report report;
 };
 
-// Rounds of a helix, or of a circle, with noise, loops between rounds, and matrices that are full and all different.
+// Laps of a helix, or of a circle, with noise, loops between laps, and full matrices that all differ.
 PoseGraph helix(bool is_3d, std::uint32_t poses, double noise) {
   boost::random::mt19937_64 random(7);
   boost::random::normal_distribution<double> normal;
@@ -101,7 +101,7 @@ void check_against_oracle(const PoseGraph& poses, double cauchy) {
     const std::size_t first = n * (v - 1);
     for (std::size_t i = 0; i < places; ++i)
       CHECK(std::abs(moved.vertices[v].at[i] - expected.places[v][static_cast<Eigen::Index>(i)]) < 1e-4);
-    if (cauchy > 0) continue;  // the weights of its information are others
+    if (cauchy > 0) continue;  // its weighted information differs
     // The position of the oracle moves in the frame of the body.
     const oracle::PlainMatrix turn = expected.turns[v],
                               block = turn * covariance.block(first, first, places, places) * turn.transpose();
@@ -164,7 +164,7 @@ TEST_CASE("poses: a loss lets loops that are wrong go") {
 }
 
 TEST_CASE("poses: a function of a pose by a lambda is differentiated along its steps") {
-  // Where the body's own x axis points, and the position: what a compass and a beacon measure.
+  // The direction of the body's x axis, and the position, as measured by a compass and a beacon.
   Registry registry = standard_registry();
   const auto seen = [](auto x, auto) {
     using std::cos, std::sin, std::sqrt;
@@ -210,7 +210,7 @@ TEST_CASE("poses: a function of a pose by a lambda is differentiated along its s
     variances.push_back(state.belief(x).variances());
     CHECK(variances.back()[0] == doctest::Approx(1 / 101.0).epsilon(1e-6));
     CHECK(variances.back()[4] == doctest::Approx(1 / 101.0).epsilon(0.02));
-    CHECK(variances.back()[3] > 0.5);  // a turn about the axis that is seen stays unknown
+    CHECK(variances.back()[3] > 0.5);  // a turn about the observed axis stays unknown
   }
   for (std::size_t i = 0; i < 6; ++i) CHECK(variances[0][i] == doctest::Approx(variances[1][i]).epsilon(1e-7));
 }
@@ -232,7 +232,7 @@ TEST_CASE("poses: landmarks by range and bearing, the evidence of angles, and dr
   const std::vector<double> wanted = {2, 2, 4, 2};
   for (std::size_t i = 0; i < 4; ++i) CHECK(state.belief(p).mean(i) == doctest::Approx(wanted[i]).epsilon(1e-6));
 
-  // Two readings of an angle across the half turn: the evidence of a Gaussian, and draws that stay within it.
+  // Two readings of an angle across the half turn: the evidence of a Gaussian, and draws within the range of angles.
   Graph a;
   const VariableId heading = a.variable("heading", 1, "angle");
   point_prior(a, heading, {3.1}, SpreadMatrix::covariance({0.04}));
@@ -286,7 +286,7 @@ TEST_CASE("poses: a g2o file is written as it is read, and wrong lines are named
   CHECK(of("FIX 1\n") == "the file has no edges; lines such as EDGE_SE2 are expected");
   CHECK(of("EDGE_SE2 0 1 1 0 0 1 0 0 1 0 1\nEDGE_SE2 2 3 1 0 0 1 0 0 1 0 1\n") ==
         "vertex 2 has no place, and no edges lead to it from one that has; add a VERTEX line for it");
-  // TORO's order of the information, also where the numbers would make a matrix in the other one.
+  // TORO's order of the information, also if the numbers would be positive definite in the other order.
   CHECK(parse_g2o("EDGE2 0 1 1 0 0 2 0 3 4 0 0\n").edges[0].information ==
         std::vector<double>{2, 0, 0, 0, 3, 0, 0, 0, 4});
   CHECK(parse_g2o("EDGE2 0 1 1 0 0 10 1 2 5 0.5 3\n").edges[0].information ==
@@ -359,7 +359,8 @@ TEST_CASE("poses: points of the wrong sort or size are refused in one line") {
         "joint: a value of 'a' is missing, which is angle; one Gaussian over all variables infers gaussian ones alone");
 }
 
-// The public graphs, where DMA_POSES names a folder of them. Prints objective and processor time beside those by hand.
+// The public graphs, if DMA_POSES names a folder of them. Prints objective and processor time next to the hand-written
+// solver's.
 TEST_CASE("poses: public graphs end where Levenberg-Marquardt does") {
   const char* const folder = std::getenv("DMA_POSES");
   if (folder == nullptr) return;
@@ -371,7 +372,7 @@ TEST_CASE("poses: public graphs end where Levenberg-Marquardt does") {
     const PoseGraph poses = parse_g2o(text.str());
     baselines::SolvedPoses expected;
     Report report;
-    double by_hand = 1e9, jointly = 1e9;  // the least of several turns
+    double by_hand = 1e9, jointly = 1e9;  // the best of several runs
     for (std::size_t turn = 0; turn == 0 || turn < 20'000 / poses.vertices.size(); ++turn) {
       std::clock_t start = std::clock();
       expected = baselines::solve_poses(poses);

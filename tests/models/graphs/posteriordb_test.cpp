@@ -1,5 +1,5 @@
-// Models on the data of posteriordb: two of hidden categories, beside the means and standard deviations of its
-// reference draws (10,000 each), and one of effects that vary, beside quadrature.
+// Models on the data of posteriordb: two of hidden categories, against the means and standard deviations of its
+// reference draws (10,000 each), and one of varying effects, against quadrature.
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
@@ -146,8 +146,8 @@ void check(std::span<const Reference> all, double of_sd, double of_width) {
 }
 
 // radon: y ~ N(a + b [first floor], sigma) with a and b of the county, (a, b) ~ N(mu, S). Given sigma and S everything
-// is normal: the counties' effects, then mu ~ N(0, 10^2), are integrated out on paper, and the rest on a grid of the
-// logarithms of sigma and of the roots of S, and of t = 2 atanh r, r the correlation.
+// is normal: the counties' effects, then mu ~ N(0, 10^2), are integrated out in closed form, and the rest on a grid of
+// the logarithms of sigma and of the roots of S, and of t = 2 atanh r, r the correlation.
 struct RadonOracle {
   struct Moments {
     double mass = 0, first = 0, second = 0;
@@ -157,15 +157,15 @@ struct RadonOracle {
     double mean() const { return first / mass; }
     double sd() const { return std::sqrt(second / mass - mean() * mean()); }
   };
-  Moments mu[2], sigma, roots[2], r, between, slope;  // `slope` of the last county
+  Moments mu[2], sigma, roots[2], r, between, slope;  // `slope` belongs to the last county
   double log_evidence = 0;
 
   explicit RadonOracle(bool is_correlated) {
     using Eigen::Matrix2d, Eigen::Vector2d;
-    struct Alike {  // counties with as many houses, as many measured in the first floor
+    struct Alike {  // counties with equally many houses and first-floor measurements
       double counties = 0;
-      Vector2d sum = Vector2d::Zero();      // of X'y
-      Matrix2d squares = Matrix2d::Zero();  // of X'y y'X
+      Vector2d sum = Vector2d::Zero();  // sum of X'y
+      Matrix2d squares = Matrix2d::Zero();  // sum of X'y y'X
     };
     std::map<std::pair<int, int>, Alike> all;
     double squares = 0;
@@ -184,7 +184,7 @@ struct RadonOracle {
       group.counties += 1, group.sum += last, group.squares += last * last.transpose();
       last_x << houses, above, above, above;
     }
-    const auto log_half_normal = [](double x) {  // of log x
+    const auto log_half_normal = [](double x) {  // density of log x
       return 0.5 * std::log(2 / std::numbers::pi) - 0.5 * x * x + std::log(x);
     };
     constexpr double kSteps[] = {0.03, 0.15, 0.3, 0.6}, kTop = -1270;  // near the largest evidence
@@ -230,8 +230,8 @@ struct RadonOracle {
 }  // namespace
 
 // y ~ theta N(mu1, sigma1) + (1 - theta) N(mu2, sigma2), theta ~ beta(5, 5). The means, both N(0, 2) and in ascending
-// order, have the moments of the smaller and the larger of two such; the precisions a prior of the slope that sigma's
-// half-normal has at 1.
+// order, are given the moments of the smaller and the larger of two such; the precisions a prior whose slope at 1
+// matches sigma's half-normal.
 TEST_CASE("posteriordb: low_dim_gauss_mix, two normals with everything unknown") {
   const std::vector<double> y = scaled(kMixed, 0.01);
   const double apart = 2 / std::sqrt(std::acos(-1.0)), left = 4 * (1 - 1 / std::acos(-1.0));

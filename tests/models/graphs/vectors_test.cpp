@@ -1,4 +1,4 @@
-// Vectors with full covariances, against dense linear algebra and a smoother as a textbook writes it.
+// Vectors with full covariances, against dense linear algebra and a textbook smoother.
 #include "models/graphs/vectors.h"
 
 #include <doctest/doctest.h>
@@ -63,7 +63,7 @@ TEST_CASE("vectors: a rotating state with full noise is smoothed as by Rauch, Tu
   const PlainMatrix q{{0.04, 0.03}, {0.03, 0.09}}, r{{1, -0.4}, {-0.4, 0.5}}, p{{2, 0.5}, {0.5, 1}};
   std::vector<double> seen;
   for (std::size_t t = 0; t < 2 * kSteps; ++t) seen.push_back(std::sin(0.37 * static_cast<double>(t * t % 97)));
-  // The textbook.
+  // The textbook recursions.
   std::vector<PlainMatrix> mean, ahead;
   std::vector<PlainMatrix> covariance, ahead_covariance;
   PlainMatrix m(2, 1, 0.5);

@@ -29,7 +29,7 @@ MadeTable made_table(Eigen::Index rows, Eigen::Index columns, double signal, std
   const auto draw = [&](auto...) { return normal(generator); };
   const Eigen::MatrixXd drawn = oracle::filled(rows, columns, draw), weights = oracle::filled(columns, draw);
   const Eigen::MatrixXd x = oracle::filled(rows, columns, [&](Eigen::Index n, Eigen::Index j) {
-    return j == 1 ? 3 + 0.8 * drawn(n, 0) + 0.3 * drawn(n, 1) : drawn(n, j);  // correlated, elsewhere
+    return j == 1 ? 3 + 0.8 * drawn(n, 0) + 0.3 * drawn(n, 1) : drawn(n, j);  // correlated, and around 3
   });
   return {x, oracle::filled(rows, [&](Eigen::Index n) {
             double sum = 0;
@@ -43,7 +43,7 @@ double variance_of(const Eigen::MatrixXd& y) {
   return std::pow(oracle::rms(oracle::filled(y.rows(), [&](Eigen::Index n) { return y(n) - mean; })), 2);
 }
 
-// The posterior under one pair of variances, all in dense matrices over the rows.
+// The posterior under one pair of variances, by dense matrices over the rows.
 struct DenseRegression {
   double log_evidence = 0;
   PlainMatrix weights, covariance;

@@ -1,4 +1,4 @@
-// Tables with gaps as products of two factors, next to alternating least squares.
+// Tables with gaps as products of two factors, against alternating least squares.
 #include "models/linear/matrix_factorisation.h"
 
 #include <doctest/doctest.h>
@@ -37,7 +37,7 @@ struct Problem {
       }
   }
 
-  // Root mean square over what is missing.
+  // Root mean square error over missing entries.
   double error(const MatrixXd& filled) const {
     double sum = 0, count = 0;
     for (Eigen::Index e = 0; e < values.size(); ++e)
@@ -90,7 +90,7 @@ TEST_CASE("matrix factorisation: gaps are filled as well as by alternating least
       CHECK(found.report.converged());
       CHECK(found.settled);
       CHECK(problem.error(found.mean) <= 1.05 * problem.error(alternating_least_squares(problem.values, 2, 1e-9)));
-      // ... and as by least squares that know the noise and the size of the factors.
+      // ... and as least squares with known noise and factor size.
       CHECK(problem.error(found.mean) <=
             1.05 * problem.error(alternating_least_squares(problem.values, 2, noise * noise)));
       CHECK(std::sqrt(found.noise_variance) == doctest::Approx(noise).epsilon(0.15));
@@ -102,7 +102,7 @@ TEST_CASE("matrix factorisation: gaps are filled as well as by alternating least
 }
 
 TEST_CASE("matrix factorisation: with factors of one side known, its intervals are those of a linear regression") {
-  // Rank 1, and so much data of the columns that only the rows are uncertain.
+  // Rank 1, and so much data on the columns that only the rows are uncertain.
   const Problem problem(200, 3, 1, 0.5, 1.0, 4);
   const Factorisation found = factorise(problem.values, {.rank = 1, .noise_variance = 0.25, .factor_variance = 1});
   CHECK(found.report.converged());
@@ -120,7 +120,7 @@ TEST_CASE("matrix factorisation: of what nothing is known, the prior is") {
   problem.values.col(5).setConstant(kMissing);
   const Factorisation found = factorise(problem.values, {.noise_variance = 0.04, .factor_variance = 1.5});
   CHECK(found.report.converged());
-  // Neither row nor column: the variance of a sum of two products.
+  // Neither row nor column is observed: the variance of a sum of two products.
   CHECK(std::abs(found.mean(3, 5)) < 1e-6);
   CHECK(found.sd(3, 5) == doctest::Approx(1.5 * std::sqrt(2.0)).epsilon(1e-3));
   CHECK(found.sd(3, 2) > 0.5 * 1.2 * found.columns.row(2).norm());
@@ -128,7 +128,7 @@ TEST_CASE("matrix factorisation: of what nothing is known, the prior is") {
 
 TEST_CASE("matrix factorisation: a table in other units is the same factorisation in other units") {
   const Problem problem(12, 9, 2, 0.2, 0.7, 5);
-  const double unit = 1.0 / 1024;  // a power of two: every digit stays
+  const double unit = 1.0 / 1024;  // a power of two: scaling is exact
   const Factorisation found = factorise(problem.values, {.rank = 2}),
                       small = factorise(unit * problem.values, {.rank = 2});
   CHECK(small.noise_variance == doctest::Approx(unit * unit * found.noise_variance).epsilon(1e-9));

@@ -22,7 +22,7 @@ struct TextbookMarkov {
   Eigen::MatrixXd probability, transitions;
   double log_evidence = 0;
 
-  // likelihood(t, i): of the value at step t in state i.
+  // likelihood(t, i): likelihood of the value at step t in state i.
   TextbookMarkov(const Eigen::VectorXd& start, const Eigen::MatrixXd& transition, const Eigen::MatrixXd& likelihood)
       : probability(likelihood.rows(), likelihood.cols()),
         transitions(Eigen::MatrixXd::Zero(start.size(), start.size())) {
@@ -155,7 +155,7 @@ TEST_CASE("hidden Markov model: two regimes are found, and symbols that nobody s
 
 TEST_CASE(
     "hidden Markov model: from left to right, narrow emissions: all paths one by one, whatever their probability") {
-  // Values anywhere, with states 1 apart and a standard deviation of 0.05: paths differ by thousands of nats.
+  // Arbitrary values, with states 1 apart and a standard deviation of 0.05: paths differ by thousands of nats.
   constexpr Eigen::Index kStates = 5;
   constexpr std::size_t kSteps = 9;
   constexpr double kSd = 0.05;
@@ -174,7 +174,7 @@ TEST_CASE(
     for (std::size_t t = 0; t < kSteps; ++t) values.push_back((kStates - 1) * uniform(random));
     std::vector<double> logs;
     std::vector<std::array<Eigen::Index, kSteps>> paths;
-    for (unsigned steps = 0; steps < 1u << (kSteps - 1); ++steps) {  // a bit for each step: whether it goes on
+    for (unsigned steps = 0; steps < 1u << (kSteps - 1); ++steps) {  // one bit per step: whether it goes on
       std::array<Eigen::Index, kSteps> path{};
       double log = 0;
       for (std::size_t t = 0; t < kSteps && log > -HUGE_VAL; ++t) {
@@ -209,7 +209,7 @@ TEST_CASE("hidden Markov model: no step of learning lets the evidence fall, and 
   Eigen::MatrixXd transition = Eigen::MatrixXd::Zero(5, 5);
   for (Eigen::Index i = 0; i < 5; ++i)
     transition(i, i) = i < 4 ? 0.9 : 1, transition(i, std::min<Eigen::Index>(i + 1, 4)) += i < 4 ? 0.1 : 0;
-  // Too narrow at the wrong places, and one narrower than learning makes any.
+  // Too narrow at the wrong places, and one narrower than the minimum.
   Eigen::VectorXd variance = Eigen::VectorXd::Constant(5, 4e-4);
   variance[2] = 1e-9;
   HiddenMarkov model(Eigen::VectorXd::Unit(5, 0), transition,
@@ -224,7 +224,7 @@ TEST_CASE("hidden Markov model: no step of learning lets the evidence fall, and 
     before = learned.log_evidence;
   }
   CHECK(before > at_first + 1000);
-  // Values at the means, in states narrower than learning makes any: there is nothing to gain, and nothing to lose.
+  // Values at the means, in states narrower than the minimum: learning neither gains nor loses.
   MarkovValues plateaus;
   for (int t = 0; t < 12; ++t) plateaus.push_back(t / 4);
   const Eigen::MatrixXd to_the_right = (Eigen::MatrixXd(3, 3) << 0.75, 0.25, 0, 0, 0.75, 0.25, 0, 0, 1).finished();

@@ -1,5 +1,5 @@
-// Programs of version 0.1.0 as its users may have them, letter by letter between the braces: the headers that are the
-// promise, <dma.h> and <dma_models.h>, compile them, and they find what they found.
+// Programs of version 0.1.0 as users may have them, unchanged between the braces: the public headers, <dma.h> and
+// <dma_models.h>, compile them, and the results are unchanged.
 #include <dma.h>
 #include <dma_models.h>
 #include <doctest/doctest.h>
@@ -55,7 +55,7 @@ TEST_CASE("public headers: models of version 0.1.0 compile and find what they fo
   using namespace dma;
   const std::vector<std::string> players{"Ada", "Ben", "Cleo", "Dan"};
   const std::vector<Game> games{
-      {{{{0}, 1}, {{1}, 2}}},                 // Ada beats Ben
+      {{{{0}, 1}, {{1}, 2}}},  // player 0 beats player 1
       {{{{2}, 1}, {{3}, 2}, {{1}, 3}}},       // Cleo before Dan before Ben
       {{{{0, 3}, 2}, {{1, 2}, 1}}},           // Ben and Cleo beat Ada and Dan
       {{{{0}, 1}, {{2}, 1}}},                 // a draw
@@ -78,7 +78,7 @@ TEST_CASE("public headers: models of version 0.1.0 compile and find what they fo
   for (std::size_t t = 0; t < 40; ++t)
     sales.push_back(20 + 0.5 * static_cast<double>(t) + quarters[t % 4] +
                     0.4 * std::sin(37.0 * static_cast<double>(t * t)));
-  sales[17].reset();  // nobody counted
+  sales[17].reset();  // missing
 
   StateSpace model({local_trend(), seasonal(4)});
   const auto learned = model.learn(sales);

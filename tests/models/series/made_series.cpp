@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kSeen = 96, kAhead = 12;
 
-// The values so far are all that a forecast needs: gaps take the value before.
+// Fills gaps with the value before: forecasts use past values only.
 std::vector<double> filled(std::span<const std::optional<double>> values) {
   std::vector<double> y;
   for (const auto& value : values) y.push_back(value ? *value : y.empty() ? 0 : y.back());
@@ -26,7 +26,7 @@ struct HoltWinters {
   std::vector<double> season;
   double squares = 0;
 
-  // Begins with the first two seasons: their means, and what each step is beside its season's.
+  // Starts from the first two seasons: their means, and each step's deviation from its season's.
   HoltWinters(const std::vector<double>& y, std::size_t period, double of_level, double of_slope, double of_season)
       : season(period) {
     double first = 0, second = 0;

@@ -1,4 +1,4 @@
-// Ten series with a known truth, and the plain forecasts that a better one must not fall behind.
+// Ten series with a known truth, and simple forecasts as baselines.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ std::vector<MadeSeries> made_series(std::uint64_t seed);
 // Repeats the last season or, without one, the last value.
 std::vector<double> seasonal_naive(std::span<const std::optional<double>> values, std::size_t season,
                                    std::size_t horizon);
-// Exponential smoothing with a level, a slope and an additive season (Holt and Winters); its three constants have the
-// least squared errors one step ahead on a grid.
+// Exponential smoothing with a level, a slope and an additive season (Holt and Winters); its three constants minimise
+// the squared errors one step ahead on a grid.
 std::vector<double> holt_winters(std::span<const std::optional<double>> values, std::size_t season,
                                  std::size_t horizon);
 

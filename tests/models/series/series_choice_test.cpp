@@ -1,4 +1,4 @@
-// Forecasts of series with a known truth, beside plain ones.
+// Forecasts of series with a known truth, against simple ones.
 #include "models/series/series_choice.h"
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ SeriesChoice chosen(SeriesValues values, std::size_t season) {
 
 struct Errors {
   double ours = 0, naive = 0, smoothing = 0;  // root mean squares
-  std::size_t inside = 0;                     // of 95 % intervals
+  std::size_t inside = 0;  // number inside 95 % intervals
 };
 
 struct ChosenSeries {
@@ -29,7 +29,7 @@ struct ChosenSeries {
   SeriesChoice choice;
 };
 
-// All ten of one seed, for all cases that need them.
+// All ten series of one seed, for all test cases that need them.
 const std::vector<ChosenSeries>& chosen_ten() {
   static const std::vector<ChosenSeries> kTen = [] {
     std::vector<ChosenSeries> all;
@@ -72,7 +72,7 @@ TEST_CASE("series choice: ten series are forecast ahead of a naive forecast and 
     inside += static_cast<double>(errors.inside), all += static_cast<double>(series.future.size()), ++count;
   };
   for (const ChosenSeries& one : chosen_ten()) add(one.series, one.choice);
-  for (const std::uint64_t seed : {100u, 101u, 102u})  // seasons take ten times as long
+  for (const std::uint64_t seed : {100u, 101u, 102u})  // seasonal ones take ten times as long
     for (const MadeSeries& series : made_series(seed)) {
       CAPTURE(seed);
       if (series.season == 1) add(series, chosen(series.values, 1));

@@ -1,4 +1,4 @@
-// Series against the textbook's recursions; see also series_filter_test.cpp.
+// Series, against textbook recursions; see also series_filter_test.cpp.
 #include "models/series/state_space.h"
 
 #include <doctest/doctest.h>
@@ -99,7 +99,7 @@ TEST_CASE("state space: wrong models and series are refused in one line") {
 }
 
 TEST_CASE("state space: intervals of forecasts from a few values hold as often as they say") {
-  // A random walk of which ten or thirty values are seen: at the variances found alone, 0.77 to 0.85 hold.
+  // A random walk with ten or thirty values: with fixed variances, intervals cover 0.77 to 0.85.
   boost::random::mt19937_64 random(17);
   boost::random::normal_distribution<double> normal;
   for (const std::size_t seen : {10u, 30u}) {
@@ -141,7 +141,7 @@ TEST_CASE("state space: ordinary series of every length, far from 0 and with sea
         CHECK(found.sd.back() < 1000);
       }
     }
-  // The same but for the offset.
+  // The same except for the offset.
   std::vector<std::optional<double>> near, far;
   for (int i = 0; i < 30; ++i) near.push_back(i * 13 % 7), far.push_back(*near.back() + 4096);
   StateSpace a({random_walk()}), b({random_walk()});
@@ -212,7 +212,7 @@ TEST_CASE("state space: the predictive score is integrated over the variances") 
   for (double log = -8; log < 8; log += step) {
     const double variance = usual * std::exp(log);
     const StateSpace at({random_walk(0.2)}, {variance, start.mean, start.variance});
-    // A half Cauchy standard deviation: 1 / (pi (1 + f)) times the root of f, of the variance's logarithm.
+    // A half Cauchy standard deviation: 1 / (pi (1 + f)) times the root of f, as a density of the variance's logarithm.
     const double prior = std::exp(0.5 * log) / (3.141592653589793 * (1 + std::exp(log)));
     sum += step * prior * std::exp(at.log_predictive(values, 6));
   }

@@ -18,7 +18,7 @@ KalmanModel model_of(const MatrixXd& transition, const MatrixXd& noise) {
   return model;
 }
 
-// A state and its past as one vector, the latest first: `memory` values are seen at once in the beginning.
+// A state and its past as one vector, the latest first: `memory` values are observed at the start.
 KalmanModel companion(const VectorXd& coefficients, double variance) {
   const Eigen::Index size = coefficients.size();
   MatrixXd transition = MatrixXd::Zero(size, size), noise = MatrixXd::Zero(size, size);

@@ -1,4 +1,4 @@
-// Series of each kind, as processes and as the matrices a textbook would write.
+// Series of each type, as processes and as textbook matrices.
 #pragma once
 
 #include <optional>

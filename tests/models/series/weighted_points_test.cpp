@@ -47,7 +47,7 @@ TEST_CASE("weighted points: of a Gaussian they have its mean and covariance") {
   const auto found = moments_of_points(points_from(log_density, Eigen::Vector3d::Zero(), {.count = 2000}).points);
   CHECK((found.mean - mean).norm() < 1e-3);
   CHECK((found.covariance - covariance).norm() < 0.02);
-  // The few that are the default: enough for a mean, and for a standard deviation to a tenth or so.
+  // The default number of points: enough for a mean, and for a standard deviation to about a tenth.
   const auto few = moments_of_points(points_from(log_density, Eigen::Vector3d::Zero()).points);
   CHECK((few.mean - mean).norm() < 1e-3);
   CHECK((few.covariance.diagonal().array() / covariance.diagonal().array() - 1).abs().maxCoeff() < 0.25);
@@ -63,7 +63,7 @@ TEST_CASE("weighted points: a density that leans is weighted as it is") {
   const auto points = points_from(log_density, Eigen::VectorXd::Zero(1)).points;
   double mean = 0, exponential = 0;
   for (const WeightedPoint& p : points) mean += p.weight * p.at[0], exponential += p.weight * std::exp(p.at[0]);
-  CHECK(std::abs(mean - (0.9227843350984671 - std::log(2.0))) < 0.05);  // of a standard deviation of 0.63
+  CHECK(std::abs(mean - (0.9227843350984671 - std::log(2.0))) < 0.05);  // 0.63: its standard deviation
   CHECK(exponential == doctest::Approx(1.5).epsilon(0.02));
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("weighted points: inside the box, also where the density has no summit
 }
 
 TEST_CASE("weighted points: two summits share the weight as they share the mass") {
-  // Two Gaussians far apart in the plane, of 0.3 and 0.7 of a mass of 5, of which the smaller is the higher.
+  // Two Gaussians far apart in the plane, with 0.3 and 0.7 of a mass of 5; the one of smaller mass is higher.
   const Eigen::Vector2d at[] = {{-6, 1}, {4, -2}};
   const double sd[] = {0.3, 1.5}, share[] = {0.3, 0.7};
   const auto log_density = [&](const Eigen::VectorXd& x, Eigen::VectorXd& slopes) {
@@ -107,7 +107,7 @@ TEST_CASE("weighted points: two summits share the weight as they share the mass"
   for (const WeightedPoint& p : points.points) left += p.at[0] < 0 ? p.weight : 0;
   CHECK(left == doctest::Approx(0.3).epsilon(0.05));
   CHECK(points.log_mass == doctest::Approx(std::log(5.0)).epsilon(0.02));
-  // The curvatures alone say the same of Gaussians.
+  // For Gaussians the curvatures give the same result.
   const WeightedPoints alone = weighted_points(log_density, found, {.count = 0});
   CHECK(alone.points.size() == 1);
   CHECK(alone.log_mass == doctest::Approx(std::log(5.0)).epsilon(0.01));

@@ -1,4 +1,4 @@
-// Rows of weights held as moments against the kernels of natural parameters, whose messages are multiplied in
+// Rows of weights held as moments, against the kernels of natural parameters with their messages multiplied in
 // afterwards.
 #include <doctest/doctest.h>
 
@@ -71,7 +71,7 @@ struct HeldCall {
 
 using Rule = InnerProduct::Rule;
 
-// The product over all rows takes the place of the first, and uniform messages those of the others.
+// The product over all rows replaces the first message, and uniform messages replace the others.
 void multiply_to_y(Learned& learned, std::size_t terms) {
   for (std::size_t i = terms; i < learned.to_y_tau.size(); ++i) {
     const std::size_t t = i % terms;
