@@ -124,7 +124,7 @@ class Elimination {
 
   Rule rule_;
   Links links_;
-  std::vector<double> logs_, size_;  // base-2 logs: values of a node, entries of its clique
+  std::vector<double> logs_, size_;    // base-2 logs: values of a node, entries of its clique
   std::vector<std::int64_t> missing_;  // links missing between neighbours of a node
   std::vector<Key> keys_;
   std::set<Key> queue_;

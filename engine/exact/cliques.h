@@ -27,9 +27,9 @@ struct CliqueTree {
   CliqueTree(const Network& network, const Values& values, const PlanData& plan, std::uint64_t bytes);
 
   std::vector<Clique> cliques;       // children before parents
-  std::vector<std::uint32_t> home;  // by node: the clique that owns it; kNowhere if its value is known
+  std::vector<std::uint32_t> home;   // by node: the clique that owns it; kNowhere if its value is known
   std::vector<std::uint32_t> known;  // scopes whose nodes are all known
-  std::uint32_t widest = kNone;  // clique with the most entries
+  std::uint32_t widest = kNone;      // clique with the most entries
   std::string text() const;          // "27 cliques, the widest of 5 variables with 1024 entries"
 };
 

@@ -42,8 +42,8 @@ Plan compile(const Graph& graph, const Exact& exact, const Registry& registry, c
 // For graphs whose cliques are too wide: approximate beliefs, and proven bounds on the log evidence (reweighted.h).
 // Takes the same graphs as exact(); the bounds hold wherever a run stops, and coincide if nothing is unknown.
 struct ReweightedOptions {
-  double tolerance = 1e-9;  // on logs that are constant at the fixed point
-  int limit = 1000;  // largest number of sweeps
+  double tolerance = 1e-9;                        // on logs that are constant at the fixed point
+  int limit = 1000;                               // largest number of sweeps
   std::uint64_t memory = std::uint64_t{2} << 30;  // largest size of the factors' tables in bytes
 };
 struct TreeReweighted {

@@ -91,10 +91,10 @@ std::shared_ptr<const Hanging> Hanging::of(const Graph& graph, const PlanData& p
   for (std::uint32_t v = 0; v < plan.variables.size(); ++v) {
     const PlanData::Variable of = plan.variables[v];
     const std::string family = of.family == Family() ? "" : of.family.text();
-    (void)(!is_met[v]                    ? parts.variable(of.name.text(), of.size)  // the variable has no factor here
-           : of.observed                 ? parts.observed(of.name.text(), of.elements(), family)
-           : of.shared || !is_open(of)   ? parts.shared(of.name.text(), of.elements(), family)
-                                         : parts.variable(of.name.text(), of.elements(), family));
+    (void)(!is_met[v]                  ? parts.variable(of.name.text(), of.size)  // the variable has no factor here
+           : of.observed               ? parts.observed(of.name.text(), of.elements(), family)
+           : of.shared || !is_open(of) ? parts.shared(of.name.text(), of.elements(), family)
+                                       : parts.variable(of.name.text(), of.elements(), family));
   }
   for (const std::uint32_t f : out->factors_) {
     const Graph::Factor factor = graph.factors()[f];

@@ -26,7 +26,7 @@ class Hanging {
 
   struct Found {
     std::vector<Hint> hints;
-    double log_scale = 0;  // the parts' own evidence, which the hints do not contain
+    double log_scale = 0;              // the parts' own evidence, which the hints do not contain
     std::string why_no_evidence = {};  // empty: evidence exists
   };
   // Sends messages up the parts, given the observations in the state of the whole.
@@ -44,9 +44,9 @@ class Hanging {
   void set_cavity(const Place& place, const std::vector<double>& logs, State& parts) const;
 
   Plan plan_;
-  std::vector<Place> places_;  // discrete elements that parts hang on
+  std::vector<Place> places_;            // discrete elements that parts hang on
   std::vector<std::uint32_t> place_at_;  // by element: the place that its part hangs on; kNowhere if none
-  std::vector<std::uint32_t> factors_;  // factor of the whole graph, by factor of the parts
+  std::vector<std::uint32_t> factors_;   // factor of the whole graph, by factor of the parts
   bool is_exact_ = true;
 };
 

@@ -13,7 +13,7 @@ inline constexpr std::uint32_t kNone = 0xffffffffu;
 
 struct Node {
   std::uint32_t element;  // its first component
-  std::uint32_t values;  // number of possible values
+  std::uint32_t values;   // number of possible values
 };
 
 // One slot of a factor, with its nodes in the order of the ports. Its other variables are observed.

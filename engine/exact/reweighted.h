@@ -43,8 +43,8 @@ class Reweighted {
   // One table for factors over the same two or more unknown nodes, or over subsets of these.
   struct Region {
     std::vector<std::uint32_t> nodes;
-    std::vector<double> logs;  // log f, the last node innermost
-    std::vector<std::size_t> first;  // by node: index of its values in `sent`
+    std::vector<double> logs;         // log f, the last node innermost
+    std::vector<std::size_t> first;   // by node: index of its values in `sent`
     std::vector<double> sent;         // log m
     double rho = 1;
   };
@@ -65,8 +65,8 @@ class Reweighted {
   std::vector<Region> regions_;
   std::vector<std::vector<std::uint32_t>> regions_at_;  // by node
   Beliefs weights_, beliefs_;                           // logs of u and, up to their sum, b
-  Values at_;  // known values, and the current combination of for_each
-  double constant_ = 0;  // log of the factors whose nodes are all known
+  Values at_;                                           // known values, and the current combination of for_each
+  double constant_ = 0;                                 // log of the factors whose nodes are all known
   std::size_t messages_ = 0;
   bool is_impossible_ = false;
   std::vector<double> totals_, largest_, ratios_;  // ratios_: log r as in `sent`, NaN where b is 0

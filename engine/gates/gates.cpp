@@ -20,16 +20,16 @@ namespace dma {
 namespace {
 
 struct Alternative {
-  std::vector<GateCase> cases;  // value of every chooser
+  std::vector<GateCase> cases;         // value of every chooser
   std::vector<std::uint32_t> factors;  // indices of the factors that count here, in the order of the plan's
-  std::vector<std::uint32_t> given;  // ... of factors outside the plan, because all their variables are given
-  std::vector<std::uint8_t> exists;  // by variable: it has a factor here
+  std::vector<std::uint32_t> given;    // ... of factors outside the plan, because all their variables are given
+  std::vector<std::uint8_t> exists;    // by variable: it has a factor here
   Plan plan;
 };
 
 class GateMemory : public SolverMemory {
  public:
-  std::vector<State> states;  // one per alternative
+  std::vector<State> states;    // one per alternative
   std::vector<double> weights;  // their probabilities; empty before the first run
   double log_evidence = 0;
   std::string why;  // reason why the answer is not exact; empty: it is exact

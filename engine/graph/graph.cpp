@@ -267,7 +267,8 @@ std::uint32_t Graph::number_of(ParameterList&& parameters) {
   if (parameters.empty()) return 0;
   std::uint64_t hash = parameters.size();
   for (const auto& [name, value] : parameters) {
-    if (value.numbers.size() != 1) hash = 0;  // only lists of one number are shared
+    if (value.numbers.size() != 1)
+      hash = 0;  // only lists of one number are shared
     else if (hash != 0)
       hash = (hash ^ std::bit_cast<std::uint64_t>(value.numbers[0])) * 0x9e3779b97f4a7c15u + name.size();
   }

@@ -44,7 +44,7 @@ enum class Reach : std::uint8_t {
   row,         // slot s -> element s / C      (R elements)
   column,      // slot s -> element s % C      (C elements)
   all_to_one,  // slot s -> element 0          (1 element)
-  gather,  // like gather, with a table that is data (see given())
+  gather,      // like gather, with a table that is data (see given())
   shift,       // slot t -> element t - lag    (see shift())
   given,       // as gather, with a table that is data (see given())
 };
@@ -272,11 +272,10 @@ class Graph {
   Blocks<FactorRecord> factors_;
   Blocks<std::uint32_t> ends_;
   std::unordered_map<std::uint32_t, Special> specials_;  // by factor
-  std::deque<std::string> names_;  // variables' and factors' names
+  std::deque<std::string> names_;                        // variables' and factors' names
   std::deque<std::string> kinds_, families_;
   std::deque<ParameterList> parameters_;
-  std::array<std::uint32_t, 64> recent_parameters_ =
-      {};  // latest one-number parameter lists, by hash
+  std::array<std::uint32_t, 64> recent_parameters_ = {};  // latest one-number parameter lists, by hash
   Names variable_names_, factor_names_;
   std::unordered_map<std::uint32_t, std::vector<std::string>> categories_;  // by variable
   std::uint16_t mark_ = next_mark();

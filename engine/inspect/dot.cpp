@@ -74,8 +74,7 @@ std::string draw(const Graph& graph, const Registry& registry, const Explanation
   for (std::size_t v = 0; v < graph.variables().size(); ++v) {
     const auto& variable = graph.variables()[v];
     const VariableId id{static_cast<std::uint32_t>(v)};
-    const bool has_belief =
-        state != nullptr && !state->plan()->variable(id).eliminated;  // fused away: has no messages
+    const bool has_belief = state != nullptr && !state->plan()->variable(id).eliminated;  // fused away: has no messages
     const std::optional<Belief> belief = has_belief ? std::optional(state->belief(id)) : std::nullopt;
     text += fmt::format(
         "  v{} [shape=ellipse, label={}{}{}{}{}];\n", v,

@@ -19,8 +19,8 @@ namespace dma {
 struct ChainOptions {
   int chains = 4;
   int warm_up = 500;  // draws per chain that tune the step and are discarded
-  int draws = 500;  // per chain
-  int leaps = 12;  // largest number of leapfrog steps between two draws
+  int draws = 500;    // per chain
+  int leaps = 12;     // largest number of leapfrog steps between two draws
   std::uint64_t seed = 1;
 };
 

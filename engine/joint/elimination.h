@@ -34,20 +34,20 @@ struct Elimination {
   struct Front {
     std::uint32_t first = 0;    // position of its first own column
     std::uint32_t columns = 0;  // own columns
-    std::uint32_t size = 0;  // own and later columns
+    std::uint32_t size = 0;     // own and later columns
     std::uint32_t parent = kNone;
     std::uint64_t indices = 0;  // start of its later positions in `later` and `in_parent`
-    std::uint64_t panel = 0;  // start of its part of the factor: size x columns
-    std::uint64_t square = 0;  // start of its part of the inverse: size x size
-    std::uint32_t rows = 0;  // start of its rows in `rows`; they end at the start of the next front's
+    std::uint64_t panel = 0;    // start of its part of the factor: size x columns
+    std::uint64_t square = 0;   // start of its part of the inverse: size x size
+    std::uint32_t rows = 0;     // start of its rows in `rows`; they end at the start of the next front's
 
     std::uint32_t below() const { return size - columns; }
   };
 
   std::uint32_t unknowns = 0;
-  std::vector<std::uint32_t> position;  // unknown -> position in the order
-  std::vector<std::uint32_t> unknown;  // position -> unknown
-  std::vector<Front> fronts;  // children before parents; one sentinel at the end
+  std::vector<std::uint32_t> position;   // unknown -> position in the order
+  std::vector<std::uint32_t> unknown;    // position -> unknown
+  std::vector<Front> fronts;             // children before parents; one sentinel at the end
   std::vector<std::uint32_t> front_of;   // position -> front
   std::vector<std::uint32_t> later;      // positions, ascending
   std::vector<std::uint32_t> in_parent;  // places of `later` within the parent's front
@@ -55,7 +55,7 @@ struct Elimination {
   std::vector<std::uint32_t> local;      // parallel to RowPattern::columns: the place within the row's front, ascending
   std::vector<std::uint32_t> front_of_row;           // kNone for a row without columns
   std::uint64_t panels = 0, squares = 0, stack = 0;  // total sizes
-  std::uint32_t largest = 0;  // size of the largest front
+  std::uint32_t largest = 0;                         // size of the largest front
 
   bool is_dense() const { return fronts.size() == 2 && unknowns > 0; }
   std::uint64_t bytes() const { return 8 * (panels + squares + stack + std::uint64_t{largest} * largest); }

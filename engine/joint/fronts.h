@@ -87,8 +87,8 @@ class Fronts {
   std::vector<double> panels_, squares_, stack_, work_, block_;
   std::vector<double> diagonal_, inverse_pivots_;  // by position
   std::vector<double> variance_;                   // by unknown
-  std::vector<std::uint32_t> waiting_;  // fronts whose update matrix still waits for the parent
-  std::vector<std::uint32_t> lost_;  // positions of lost pivots
+  std::vector<std::uint32_t> waiting_;             // fronts whose update matrix still waits for the parent
+  std::vector<std::uint32_t> lost_;                // positions of lost pivots
   bool is_by_qr_ = false;
 };
 

@@ -26,7 +26,7 @@ struct HyperPrior {
   std::string name = {};  // "half_cauchy", with its numbers
   std::vector<double> numbers = {};
   std::function<double(double)> log_density = {};  // empty: no prior given
-  double start = 1;  // typical value
+  double start = 1;                                // typical value
   bool is_correlation = false;                     // between -1 and 1
 
   static HyperPrior half_cauchy(double scale);
@@ -34,8 +34,8 @@ struct HyperPrior {
   static HyperPrior half_student_t(double degrees, double scale);
   static HyperPrior gamma(double shape, double rate);
   static HyperPrior log_normal(double mean, double sd);  // mean and sd of the logarithm
-  static HyperPrior flat();  // density 1; evidence under it is not normalised
-  static HyperPrior correlation(double shape);  // proportional to (1 - r^2)^(shape - 1)
+  static HyperPrior flat();                              // density 1; evidence under it is not normalised
+  static HyperPrior correlation(double shape);           // proportional to (1 - r^2)^(shape - 1)
   // The prior with this name; an Error lists the known names.
   static HyperPrior named(const std::string& name, std::span<const double> numbers);
 

@@ -120,7 +120,7 @@ struct JointComparison {
   struct Row {
     std::string variable;
     double mean_difference = 0;  // largest |mean by sweeps - mean by joint|, in standard deviations by joint
-    double variance_ratio = 1;  // variance by sweeps / by joint, the ratio farthest from 1
+    double variance_ratio = 1;   // variance by sweeps / by joint, the ratio farthest from 1
   };
   Report sweeps, joint;
   std::vector<Row> rows;  // one per variable that is not observed

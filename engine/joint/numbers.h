@@ -97,7 +97,7 @@ class Numbers {
   std::vector<double> sums;        // by row: s
   std::vector<double> row_values;  // parallel to the pattern's columns
   std::vector<double> x, trial, gradient, step, room;  // by unknown
-  std::vector<double> points;  // by unknown: origins of steps on manifolds
+  std::vector<double> points;                          // by unknown: origins of steps on manifolds
   std::vector<double> site_tau, site_rho;              // by site message
   std::vector<std::uint8_t> missing;                   // by element
   Fronts fronts;
@@ -119,17 +119,17 @@ class Numbers {
 
   const PlanData* plan_ = nullptr;
   std::vector<double> gains_, coefficients_, traced_gains_;
-  std::vector<double> inputs_, results_;  // buffers for one batch
+  std::vector<double> inputs_, results_;      // buffers for one batch
   std::vector<double> adjoint_;               // by element; zero between uses
   std::vector<double> conditional_variance_;  // by unknown: given the others, from the last factor
   std::vector<ParameterView> views_;
-  std::vector<std::size_t> batch_views_, plate_views_;  // first view of each
+  std::vector<std::size_t> batch_views_, plate_views_;                    // first view of each
   std::vector<std::vector<double>> batch_parameters_, plate_parameters_;  // at the last read
-  std::vector<double> gathered_;  // parameters of batches that cover part of a group
-  std::vector<double> new_coefficients_;  // buffer for one plate
+  std::vector<double> gathered_;             // parameters of batches that cover part of a group
+  std::vector<double> new_coefficients_;     // buffer for one plate
   std::vector<std::uint8_t> plate_changed_;  // at the last read
-  std::vector<double> at_zero_, base_;  // for constant gains: elements and sums with all roots at 0
-  std::vector<double> row_variances_;  // buffer for plates
+  std::vector<double> at_zero_, base_;       // for constant gains: elements and sums with all roots at 0
+  std::vector<double> row_variances_;        // buffer for plates
   std::vector<Prediction> predictions_;      // by element
   std::vector<std::uint8_t> inferred_;       // by element; empty: none
   bool can_be_solved_for_noise_ = true;

@@ -37,7 +37,7 @@ class Sites {
   const System* system_;
   std::vector<double> tau_, rho_;  // by site message: the cavity, or the known value
   std::vector<double> kept_tau_, kept_rho_;
-  std::vector<std::uint8_t> refused_;  // cavity is not proper: the site is unchanged
+  std::vector<std::uint8_t> refused_;     // cavity is not proper: the site is unchanged
   std::vector<double> scratch_, memory_;  // memory_ belongs to kinds
   std::vector<PortView> reads_;
   std::vector<ParameterView> views_;

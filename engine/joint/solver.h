@@ -25,7 +25,7 @@ struct HyperPoints {
   std::vector<std::vector<double>> values;  // by point of the hypers
   std::vector<double> weights;              // by point
   std::vector<double> means, variances;     // by point and element
-  std::vector<double> turned;  // by element: destination of the mean step, minus the sum
+  std::vector<double> turned;               // by element: destination of the mean step, minus the sum
   std::size_t elements = 0;
   double log_evidence = 0, step = 0;
 };
@@ -45,10 +45,10 @@ class Memory : public SolverMemory {
   bool is_singular() const { return !is_undetermined.empty(); }
 
   bool is_solved = false;
-  std::vector<std::uint8_t> is_undetermined;  // by unknown; empty: all are determined
+  std::vector<std::uint8_t> is_undetermined;    // by unknown; empty: all are determined
   std::vector<std::vector<double>> directions;  // null directions, by unknown
   bool has_all_directions = true;
-  double objective = 0;  // cost of rows that are neither cavities nor sites
+  double objective = 0;          // cost of rows that are neither cavities nor sites
   const Watch* watch = nullptr;  // the current run's; may be null
   std::unique_ptr<HyperPoints> hypers;
 };

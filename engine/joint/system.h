@@ -28,11 +28,11 @@ enum class Role : std::uint8_t { known, root, derived };
 struct Batch {
   std::uint32_t group = 0;
   std::uint32_t slots = 0, inputs = 0, outputs = 0;
-  std::uint32_t views = 1;  // outputs with values of their own
-  std::vector<std::uint32_t> slot;  // in the group, ascending; empty: all slots
+  std::uint32_t views = 1;               // outputs with values of their own
+  std::vector<std::uint32_t> slot;       // in the group, ascending; empty: all slots
   std::vector<std::uint32_t> arguments;  // elements, by input and slot
   std::vector<std::uint32_t> results;    // elements, by output and slot
-  std::uint64_t gains = 0;  // index of the first input's gains
+  std::uint64_t gains = 0;               // index of the first input's gains
   // Inputs from this index on are an unknown point on a manifold, whose gains are converted to its steps.
   struct Point {
     std::uint32_t input, slot, element;
@@ -46,7 +46,7 @@ struct Batch {
 // The slots of a Gaussian group: consecutive rows.
 struct RowPlate {
   std::uint32_t group = 0;
-  std::uint32_t slots = 0, count = 0;  // arguments per slot
+  std::uint32_t slots = 0, count = 0;    // arguments per slot
   std::vector<std::uint32_t> arguments;  // elements, by argument and slot
   std::uint32_t first_row = 0;
   std::uint64_t coefficients = 0;  // index of the first argument's coefficients
@@ -58,8 +58,8 @@ struct SitePlate {
   struct Port {
     std::uint32_t terms = 1;
     std::vector<std::uint32_t> elements;       // by slot and term
-    std::vector<std::uint32_t> rows;  // likewise; kNowhere for a known element
-    std::uint64_t first = 0;  // index of its first message among those of all sites
+    std::vector<std::uint32_t> rows;           // likewise; kNowhere for a known element
+    std::uint64_t first = 0;                   // index of its first message among those of all sites
     const MessageFunction* message = nullptr;  // null: all its elements are known
   };
   std::uint32_t group = 0;
@@ -85,9 +85,9 @@ struct System {
   void ancestors(std::span<const std::uint32_t> seeds, std::vector<std::uint32_t>& mark, std::uint32_t stamp,
                  std::vector<std::uint32_t>& derived, std::vector<std::uint32_t>& roots) const;
 
-  std::vector<std::uint8_t> inferred;  // by element, as passed to the constructor
+  std::vector<std::uint8_t> inferred;     // by element, as passed to the constructor
   std::vector<Role> role;                 // by element
-  std::vector<std::uint32_t> level;  // by element: 0 for roots, otherwise the longest path of factors from a root
+  std::vector<std::uint32_t> level;       // by element: 0 for roots, otherwise the longest path of factors from a root
   std::vector<std::uint32_t> unknown_of;  // by element; kNowhere if it is no root
   std::vector<std::uint32_t> element_of;  // by unknown
   std::vector<Batch> batches;             // in the order of evaluation
@@ -100,7 +100,7 @@ struct System {
   std::vector<RowPlate> plates;
   std::vector<SitePlate> sites;
   std::vector<std::uint32_t> site_elements;  // by row - first_site_row
-  std::vector<std::uint32_t> cavity_slots;  // by row - first_cavity_row: slot of the message in a State
+  std::vector<std::uint32_t> cavity_slots;   // by row - first_cavity_row: slot of the message in a State
   std::vector<std::uint32_t> cavity_elements;
   std::uint32_t first_cavity_row = 0, first_site_row = 0, rows = 0;
   std::uint64_t gain_count = 0, coefficient_count = 1, site_messages = 0;
@@ -116,9 +116,9 @@ struct System {
       sources;  // parallel to pattern.columns: the coefficient of a row without program, or kNowhere
   RowPattern pattern;
   Elimination elimination;
-  std::vector<std::uint32_t> factors_at;  // by element: number of its densities and sites, counted up to 2
+  std::vector<std::uint32_t> factors_at;     // by element: number of its densities and sites, counted up to 2
   std::vector<std::uint8_t> feeds_function;  // by element: input of a deterministic factor
-  std::vector<std::uint8_t> is_computed;  // by element: output of a deterministic factor
+  std::vector<std::uint8_t> is_computed;     // by element: output of a deterministic factor
   bool has_constant_gains = true, is_solved_for_noise = false;
 
   // True if one solve is exact.

@@ -17,7 +17,7 @@ struct SlotBlock {
   const Call& call;
   std::size_t first, slots;
   double *tau, *rho;  // the results
-  double* spare;  // buffer for two numbers per message of the port with the most terms
+  double* spare;      // buffer for two numbers per message of the port with the most terms
   std::uint64_t& replaced;  // counter to increase
 
   const double* tau_of(std::size_t read) const { return call.reads[read].tau + call.reads[read].offset(0, first); }

@@ -64,7 +64,7 @@ struct Outcome {
   std::uint64_t replaced = 0;  // messages replaced by those of another method, see OrFallback
   double change = 0;
   bool overflowed = false;  // a message that grew without bound overflowed
-  bool has_sites = false;  // a message of negative precision was stored
+  bool has_sites = false;   // a message of negative precision was stored
 
   void fault(std::uint64_t slot) {
     ++faults;
@@ -224,17 +224,17 @@ struct SlotMemory {
 };
 
 struct Call {
-  std::size_t rows = 1, columns = 0;  // one row for a kind with a variadic port
+  std::size_t rows = 1, columns = 0;          // one row for a kind with a variadic port
   const PortView* reads = nullptr;            // in the order of the message function's arguments
   const ParameterView* parameters = nullptr;  // in the order of declaration
   Sink sink;
   Sink second_sink;  // for a kernel that sends to two ports of the same shape
   std::ptrdiff_t out_row = 0, out_column = 1;
   std::uint32_t out_terms = 1;
-  double* scratch = nullptr;  // kScratchPerTerm doubles per term of each port
+  double* scratch = nullptr;       // kScratchPerTerm doubles per term of each port
   const void* callable = nullptr;  // the message function object, if it has data
-  double* memory = nullptr;  // first slot's, if the kind uses memory
-  std::size_t memory_size = 0;  // per slot
+  double* memory = nullptr;        // first slot's, if the kind uses memory
+  std::size_t memory_size = 0;     // per slot
 
   std::ptrdiff_t out_offset(std::size_t r, std::size_t c) const {
     return static_cast<std::ptrdiff_t>(r) * out_row + static_cast<std::ptrdiff_t>(c) * out_column;

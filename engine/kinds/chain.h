@@ -64,7 +64,7 @@ struct TableRead {
   std::uint32_t first_arrival = 0;  // stored arrival of the port's slot 0, if any are stored
   std::uint32_t terms = 1;
   bool is_looked_up = true;  // otherwise it arrived earlier and was stored
-  bool is_kept = false;  // for a later visit
+  bool is_kept = false;      // for a later visit
 
   // q counts (slot, term) pairs of the port. Always inlined: a chain calls it for every message.
   [[gnu::always_inline]] Natural arrival(const ChainTable& table, std::uint32_t q) const {
@@ -79,7 +79,7 @@ struct TableRead {
 struct ChainSegment {
   std::int64_t first = 0, step = 1;
   std::uint64_t count = 0;
-  const ChainRead* reads = nullptr;  // at constant offsets
+  const ChainRead* reads = nullptr;        // at constant offsets
   const TableRead* table_reads = nullptr;  // by the table
   const ChainTable* table = nullptr;
 

@@ -9,7 +9,7 @@
 namespace dma {
 
 struct Incidence {
-  const std::uint32_t* first = nullptr;  // element -> index of its first slot in `slots`; one more at the end
+  const std::uint32_t* first = nullptr;    // element -> index of its first slot in `slots`; one more at the end
   const std::uint32_t* slots = nullptr;    // slots, grouped by element
   const std::uint32_t* element = nullptr;  // slot -> element
 

@@ -26,7 +26,7 @@ namespace dma {
 struct Domain {
   double low = -kInfinity, high = kInfinity;
   bool low_open = false, high_open = false;
-  bool whole = false;  // whole numbers only
+  bool whole = false;             // whole numbers only
   std::vector<double> only = {};  // if not empty, the only values
   std::string advice = {};        // added to the error when a value is refused
 
@@ -54,7 +54,7 @@ struct PortSpec {
   // The family of its variables, of any dimension; none: any family that obeys the rules of a Gaussian, the same on all
   // such ports of the factor.
   std::optional<std::string> family = std::string(kGaussian);
-  bool is_gaussian = true;  // the family is Gaussian; set by Kind
+  bool is_gaussian = true;              // the family is Gaussian; set by Kind
   std::optional<Domain> observed = {};  // observable values, within those of the family; none: all of them
 };
 
@@ -67,9 +67,9 @@ struct ParameterSpec {
   std::string name;
   Domain domain;
   std::optional<double> fallback = {};  // none: the user must give a value
-  bool per_term = false;  // one value per term of the variadic port
-  Prepare prepare = {};  // for a list of any length, shared by all slots
-  std::uint32_t count = 1;  // values per slot
+  bool per_term = false;                // one value per term of the variadic port
+  Prepare prepare = {};                 // for a list of any length, shared by all slots
+  std::uint32_t count = 1;              // values per slot
 };
 
 struct MessageFunction {
@@ -80,7 +80,7 @@ struct MessageFunction {
   ChainKernel chain = nullptr;  // null: such factors are never merged, nor part of a chain
   std::shared_ptr<const void> callable;
   std::optional<std::size_t> observed = {};  // a port that must be observed for this function to apply
-  HeldKernel held = nullptr;  // null: its first input is never held as moments
+  HeldKernel held = nullptr;                 // null: its first input is never held as moments
 };
 
 // Computes the messages of two message functions of the same kind, method and inputs in one pass.
@@ -246,7 +246,7 @@ class Kind {
   bool watches_signal_to_noise() const { return watches_signal_to_noise_; }
   std::size_t memory() const { return memory_; }  // numbers per slot
 
-  std::size_t port(std::string_view name) const;  // by name; an Error suggests the nearest one
+  std::size_t port(std::string_view name) const;             // by name; an Error suggests the nearest one
   std::optional<std::size_t> variadic_port() const;          // the first one, if any
   std::vector<std::string> methods() const;                  // without repetition, in the order of registration
   // The function for this method and target. If there is none, the exact one, or else the linearised one, which is

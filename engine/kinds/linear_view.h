@@ -19,15 +19,15 @@ namespace dma {
 
 struct LinearCall {
   std::size_t slots = 0;
-  std::size_t inputs = 0;  // arguments per slot, of input ports
+  std::size_t inputs = 0;   // arguments per slot, of input ports
   std::size_t outputs = 1;  // number of different outputs: value and gains are stored output by output
   const double* values = nullptr;             // m
   const double* variances = nullptr;          // v >= 0; null: not smoothed
   const ParameterView* parameters = nullptr;  // in the order of declaration; slot s is column s
   std::size_t parameter_count = 0;
   double* value = nullptr;                    // by slot
-  double* gains = nullptr;  // by argument and slot; null: not needed
-  double* variance_gains = nullptr;  // dE[g]/dv_i, likewise; null: not needed
+  double* gains = nullptr;                    // by argument and slot; null: not needed
+  double* variance_gains = nullptr;           // dE[g]/dv_i, likewise; null: not needed
 
   const double* input(std::size_t i) const { return values + i * slots; }
   double* gain(std::size_t i, std::size_t output = 0) const { return gains + (output * inputs + i) * slots; }

@@ -42,15 +42,15 @@ struct Chart {
 // Each function is called once for a range of messages, which stand side by side with `components` components each.
 struct FamilyOperations {
   std::string_view name;
-  std::string_view values;  // description of values that may be observed: "a positive number"
+  std::string_view values;       // description of values that may be observed: "a positive number"
   bool has_dimension = false;    // it is written name(K), and a message has K components
   bool observes_components = false;   // an observation has a number for each component, otherwise one
-  bool is_like_gaussian = false;  // obeys the rules of a Gaussian: kinds for any such family accept it
+  bool is_like_gaussian = false;      // obeys the rules of a Gaussian: kinds for any such family accept it
   bool keeps_values = false;     // any finite number may be observed, and is stored as it is
   // values are points on a manifold, with as many components as the chart has numbers; for joint()
   const Chart* chart = nullptr;
 
-  bool (*are_valid)(Components messages) = nullptr;  // valid on an edge
+  bool (*are_valid)(Components messages) = nullptr;                 // valid on an edge
   double (*change)(Components before, Components after) = nullptr;  // the largest change, on a scale without units
   void (*damp)(Components before, std::span<Natural> after, double damping) = nullptr;
   // replaces beliefs that a double cannot represent by uniform ones

@@ -13,16 +13,16 @@ namespace dma {
 
 // One kernel call: a plate, or a segment of a chain.
 struct BoundSend {
-  Kernel kernel = nullptr;  // for a plate
+  Kernel kernel = nullptr;             // for a plate
   ChainKernel chain_kernel = nullptr;  // for a chain
   Call call;
-  ChainSegment segment;  // for a chain
-  std::uint32_t first_read = 0;  // index in the list of views, of chain reads or of table reads
+  ChainSegment segment;               // for a chain
+  std::uint32_t first_read = 0;       // index in the list of views, of chain reads or of table reads
   std::uint32_t first_parameter = 0;  // index in the list of parameter views
   std::uint32_t group = 0, port = 0, first = 0;
   std::uint64_t messages = 0;
-  bool at_hubs = false;  // inputs at hubs are gathered slot by slot
-  PortSet refresh;  // for a chain at hubs: the ports to gather
+  bool at_hubs = false;            // inputs at hubs are gathered slot by slot
+  PortSet refresh;                 // for a chain at hubs: the ports to gather
   bool reads_given_alone = false;  // sends the same messages in every sweep of a run
 };
 

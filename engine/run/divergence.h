@@ -16,7 +16,7 @@ namespace dma {
 
 // One record per message.
 struct DivergenceRecord {
-  std::int16_t level = 0;  // log2 |mean| in eighths; kNoLevel: nothing to compare with
+  std::int16_t level = 0;    // log2 |mean| in eighths; kNoLevel: nothing to compare with
   std::uint16_t gained = 0;  // eighths of a bit without a pause
 };
 
@@ -38,7 +38,7 @@ class Divergence {
   // least gain per interval: a factor of 1.15 to 1.37, depending on rounding to eighths
   static constexpr int kGrows = 3;
   static constexpr int kCountedAtOnce = 4 * kBit;  // at least ten intervals must agree
-  static constexpr int kRunsAway = 40 * kBit;  // 1e12: with unscaled data a converging message may grow by 1e9
+  static constexpr int kRunsAway = 40 * kBit;      // 1e12: with unscaled data a converging message may grow by 1e9
   static constexpr int kGrowing = 6 * kBit;
 
   void look();

@@ -148,8 +148,7 @@ class BetheEnergy {
   }
 
   void note_arrival(std::uint32_t v, Components message) {
-    const bool is_missing =
-        plan_.variables[v].observed && is_flat(message);  // unknown in this run, like latent ones
+    const bool is_missing = plan_.variables[v].observed && is_flat(message);  // unknown in this run, like latent ones
     if ((plan_.variables[v].observed && !is_missing) || message[0].is_point()) return;
     if (!plan_.variables[v].family->is_like_gaussian) add_normaliser(v, message, 1, "what reaches a factor");
   }

@@ -28,11 +28,11 @@ class Executor {
   explicit Executor(State& state)
       : state_(state), plan_(*state.plan_), store_(state.store_), memory_(*state.sweeping_) {}
 
-  void check_observed() const;  // throws if an observed variable has no value
-  void refresh_constants();  // messages that depend on parameters only, if those changed
+  void check_observed() const;      // throws if an observed variable has no value
+  void refresh_constants();         // messages that depend on parameters only, if those changed
   Total refused_constants() const;  // faults among constant messages
-  void refresh_tables();  // the incidence, if tables that are data changed
-  void start_fresh();  // makes messages uniform, as far as a sweep may read them
+  void refresh_tables();            // the incidence, if tables that are data changed
+  void start_fresh();               // makes messages uniform, as far as a sweep may read them
   // Runs all operations once; `again` skips operations that would repeat the messages of the last sweep. Returns false
   // if the watch's time ended before all were done.
   bool sweep(Total& total, bool again = false, const Watch* watch = nullptr);

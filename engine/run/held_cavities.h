@@ -42,7 +42,7 @@ class HeldCavities {
     std::uint32_t variable, first_slot, size, slots, terms;
     std::vector<std::pair<std::uint32_t, HeldKernel>> uses;  // by operation
     std::uint32_t second_slots = kNowhere;                   // messages to a second port that all slots share
-    std::uint32_t combined = kNowhere;  // slot where kernels read their product
+    std::uint32_t combined = kNowhere;                       // slot where kernels read their product
     bool is_read_again = false;                              // see HeldCavity
     bool is_held = false;
     HeldCavity cavity = {};

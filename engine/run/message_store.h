@@ -16,9 +16,9 @@ struct MessageStore {
 
   std::vector<double> tau, rho;                  // messages, by slot
   std::vector<double> arrival_tau, arrival_rho;  // kept arrivals
-  std::vector<double> scratch;  // for one kernel call
-  std::vector<double> memory;  // memory of kinds, by slot
-  bool has_sites = false;  // a stored message may have negative precision
+  std::vector<double> scratch;                   // for one kernel call
+  std::vector<double> memory;                    // memory of kinds, by slot
+  bool has_sites = false;                        // a stored message may have negative precision
 
   MessageArrays messages() { return {tau.data(), rho.data()}; }
   MessageArrays arrivals() { return {arrival_tau.data(), arrival_rho.data()}; }

@@ -25,9 +25,9 @@ class ObservedValues {
   bool has_missing() const;
 
  private:
-  std::uint16_t mark_;  // the graph's
+  std::uint16_t mark_;             // the graph's
   std::vector<ValueSlots> slots_;  // by variable
-  std::size_t not_given_ = 0;  // number of observed variables without a value
+  std::size_t not_given_ = 0;      // number of observed variables without a value
 };
 
 }  // namespace dma

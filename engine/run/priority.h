@@ -169,7 +169,7 @@ class PriorityQueue {
 
   std::vector<Line> lines_;    // by variable
   std::vector<Made> visits_;
-  std::vector<Edge> edges_;  // grouped by visit
+  std::vector<Edge> edges_;     // grouped by visit
   std::vector<Entry> entries_;  // variables, then single visits
   std::vector<std::uint32_t> heap_;
   std::uint64_t now_ = 0;

@@ -11,7 +11,7 @@ namespace {
 
 using Vector = Eigen::VectorXd;
 
-constexpr double kLongestStep = 3;  // largest change of a number in the first step
+constexpr double kLongestStep = 3;       // largest change of a number in the first step
 constexpr double kExpectedShare = 1e-4;  // fraction of the gain that the gradient predicts
 constexpr double kShortestStep = 1e-12;
 constexpr double kRounding = 1e-14;  // relative gain that may be rounding

@@ -16,8 +16,8 @@ struct Maximum {
 
 struct MaximiseOptions {
   double low = -1e300, high = 1e300;  // bounds of every number
-  double tolerance = 1e-7;  // on the gradient
-  int limit = 500;  // largest number of evaluations
+  double tolerance = 1e-7;            // on the gradient
+  int limit = 500;                    // largest number of evaluations
 };
 
 // `function` writes its gradient to the second argument. A NaN value counts as a bad step.

@@ -80,7 +80,7 @@ void parallel_for(std::size_t count, std::size_t jobs, const std::function<void(
 
 struct ThreadPool::Threads {
   std::atomic<std::uint32_t> begun = 0;  // number of loops
-  std::atomic<bool> ended = false;  // no more loops will come
+  std::atomic<bool> ended = false;       // no more loops will come
   std::atomic<Loop*> loop = nullptr;
   std::atomic<std::size_t> working = 0;  // number of other threads at work
   std::vector<std::jthread> others;

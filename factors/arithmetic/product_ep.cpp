@@ -68,7 +68,7 @@ class ProductMarginal {
  private:
   struct Point {
     double step, pull, lost, kept;  // s - peak, r / C, 1 / C^2, s^2 / C^2
-    double log_weight;  // log (w C) minus its value at the peak
+    double log_weight;              // log (w C) minus its value at the peak
   };
 
   double log_height(double s) const {
@@ -92,7 +92,7 @@ class ProductMarginal {
 
   double unit_, k_, m_, e_, f_;
   double top_ = 0, t_ = 0, cosh_ = 1, miss_ = 0, pull_ = 0;  // s, t, C, f - e s, r / C at the highest peak
-  double step_ = 0, variance_ = std::nan("");  // mean of s - peak, variance of s
+  double step_ = 0, variance_ = std::nan("");                // mean of s - peak, variance of s
   double mean_pull_ = 0, lost_ = 0, kept_ = 0;               // mean of r / C; 1 - kept and kept = Var[z] / vz
 };
 

@@ -28,13 +28,13 @@ class Part {
     density,   // x + noise = u, the noise N(0, s): N(u; x, s)
     below,     // x + noise < u
     above,     // x + noise > u
-    events,  // a Poisson count of mean exp(x - u): its probability relative to that under a mean equal to the count
+    events,    // a Poisson count of mean exp(x - u): its probability relative to that under a mean equal to the count
     logistic,  // the logistic density of u - x
   };
   // `noise` applies to the first three forms, `count` to `events`.
   Part(Form form, const Gaussian& x, double noise = 0, double count = 0);
 
-  double mean() const { return mean_; }  // location of F's variation: for a count above 0, its estimate of x
+  double mean() const { return mean_; }    // location of F's variation: for a count above 0, its estimate of x
   double width() const { return width_; }  // width of that variation; 0: a step
 
   // log F, its slope, and the moments of z given u, at u - mean.
@@ -60,7 +60,7 @@ class Part {
 
   Form form_;
   double mean_, variance_, noise_, sd_, count_, log_count_, width_;  // log_count_ is 0 for count 0
-  mutable double at_ = std::numeric_limits<double>::quiet_NaN();  // argument of the last `kept_`
+  mutable double at_ = std::numeric_limits<double>::quiet_NaN();     // argument of the last `kept_`
   mutable Inner kept_{};
 };
 

@@ -119,7 +119,7 @@ inline Mills mills(double x) { return MillsTable::get().at(x); }
 // The shape of an upper tail {X > x}; nothing here underflows.
 struct TailShape {
   double ratio;     // P(X > x) / phi(x)
-  double hazard;  // phi(x) / P(X > x)
+  double hazard;    // phi(x) / P(X > x)
   double excess;    // hazard - x
   double variance;  // 1 - hazard * excess
 };

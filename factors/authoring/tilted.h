@@ -21,7 +21,7 @@ struct Tilted {
   bool found = false;                 // false: no finite mass
   double log_mass = 0;                // log of the integral of phi f
   double mean = 0, tau = 0, rho = 0;  // M, tau_t, rho_t; rho < 0 if f widens
-  double rounding = 0;  // rounding error of rho, which is 0 for a linear log f
+  double rounding = 0;                // rounding error of rho, which is 0 for a linear log f
 };
 
 // `hints`: other places where f may have a peak. `tolerance`: relative, of the mass and of the second moment. `visit(t,

@@ -130,7 +130,7 @@ class Lattice {
   }
 
  private:
-  static constexpr double kNegligible = 24;  // nats below the maximum
+  static constexpr double kNegligible = 24;          // nats below the maximum
   static constexpr std::uint32_t kPlaces = 1 << 21;  // a square of 1024 or a cube of 128 per side
   static constexpr std::size_t kMostOpen = 1 << 16;
   struct Sums {

@@ -28,7 +28,7 @@ struct Turn {
   using Arm = Eigen::Matrix<double, n, kAngles>;
 
   static Matrix exp(const Angles& w);
-  static Angles log(const Matrix& r);  // angles with |angle| <= pi
+  static Angles log(const Matrix& r);                           // angles with |angle| <= pi
   static Angles composed(const Angles& a, const Angles& step);  // log(exp(a) exp(step))
   static Slopes slopes(const Angles& a);                        // the derivative of that by the step, at step 0
   static Arm arm(const Vector& u);                              // the derivative of exp(-w) u at w = 0

@@ -160,7 +160,7 @@ class TiltedPrecision {
 
   struct Point {
     double growth, excess, fade, y;  // exp(t) - 1, exp(t) - 1 - t, exp(-t), y
-    double more, log_weight;  // exp(r) - 1; the log density plus, if used, the reference
+    double more, log_weight;         // exp(r) - 1; the log density plus, if used, the reference
   };
   Point at(double t) const {
     constexpr double kAll = 40;  // beyond it the reference is negligible
@@ -201,11 +201,11 @@ class TiltedPrecision {
 
   static constexpr double kTolerance = 1e-10;
   static constexpr double kSharp = 20;  // from this shape on a difference of integrals is more accurate
-  double a_, b_, s_, square_;  // the arriving messages; square_ is d^2
+  double a_, b_, s_, square_;           // the arriving messages; square_ is d^2
   double top_, variance_, p_, z_, rest_, slope_, more_shape_, shape_;  // w, V, p, z, a - b w, l', D and A
   bool has_reference_ = false;
-  double mass_ = 0;  // mass of the density, in units of the reference's
-  double moved_ = 0, gap_change_ = 0;  // E[exp(t)] - 1; log E[w] - E[log w] minus F(A)
+  double mass_ = 0;                              // mass of the density, in units of the reference's
+  double moved_ = 0, gap_change_ = 0;            // E[exp(t)] - 1; log E[w] - E[log w] minus F(A)
   double weakened_ = 0, varied_ = 0, left_ = 0;  // E and Var of V / V(t) - 1; E[1 - v / V(t)]
 };
 

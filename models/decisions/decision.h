@@ -14,8 +14,8 @@
 namespace dma {
 
 struct Decision {
-  std::size_t action = 0;  // the first of the best
-  double utility = 0;  // its expected utility
+  std::size_t action = 0;         // the first of the best
+  double utility = 0;             // its expected utility
   std::vector<double> utilities;  // expected utility of every action
 };
 

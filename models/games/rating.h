@@ -22,7 +22,7 @@ namespace dma {
 
 struct Team {
   std::vector<std::uint32_t> players;  // indices, from 0
-  double rank = 0;  // the smallest wins; teams of equal rank drew
+  double rank = 0;                     // the smallest wins; teams of equal rank drew
   std::vector<double> shares = {};  // fraction of the game that each player took part in, in [0, 1]; empty: all of it
 };
 
@@ -39,9 +39,9 @@ struct Skill {
 };
 
 struct RatingOptions {
-  double mean = 25, sd = 25.0 / 3;  // prior of a skill before the first game
+  double mean = 25, sd = 25.0 / 3;   // prior of a skill before the first game
   double performance_sd = 25.0 / 6;  // noise of a performance: "beta"
-  double drift_sd = 25.0 / 300;  // drift of a skill before each of its games: "tau"
+  double drift_sd = 25.0 / 300;      // drift of a skill before each of its games: "tau"
   // Probability of a draw between two players of equal skill; it determines the margin, which grows with the noise of
   // the players.
   double draw_probability = 0.1;
@@ -61,9 +61,9 @@ struct SkillThen {
 enum class SeasonSolver { best, jointly, by_sweeps };
 
 struct Season {
-  std::vector<Skill> skills;  // by player, after the player's last game
+  std::vector<Skill> skills;       // by player, after the player's last game
   std::vector<SkillThen> history;  // in the order of games
-  Report report;  // has a joint part if solved jointly
+  Report report;                   // has a joint part if solved jointly
 
   // Covariance of two players' skills after their last games; 0 if solved by sweeps.
   double covariance(std::uint32_t a, std::uint32_t b) const;
@@ -86,7 +86,7 @@ class Rating {
   ~Rating();
 
   Report play(const Game& game);
-  std::uint32_t join(const Skill& skill);  // adds a player and returns the index
+  std::uint32_t join(const Skill& skill);                       // adds a player and returns the index
   const std::vector<Skill>& skills() const { return skills_; }  // by player
   const RatingOptions& options() const { return options_; }
 

@@ -136,7 +136,7 @@ class Bif {
     std::size_t rows;
     std::vector<double> numbers;
     std::vector<std::size_t> lines;  // 0: not given
-    std::vector<double> others;  // the default for rows that are not given
+    std::vector<double> others;      // the default for rows that are not given
     std::size_t others_line;
   };
 

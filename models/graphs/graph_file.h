@@ -73,7 +73,7 @@ struct GraphFile {
   std::vector<Observation> starts = {};  // starting values of the joint solver
   std::vector<Hyper> hypers = {};
   std::vector<Covariance> covariances = {};
-  std::string schedule, method;  // empty: not given
+  std::string schedule, method;          // empty: not given
   std::vector<std::string> places = {};  // location of each factor: "line 12"; empty: its JSON pointer
 
   // Adds observations, or replaces them. The variables must be observed; an unknown name or category is an Error that

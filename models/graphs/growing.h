@@ -86,9 +86,9 @@ class GrowingGraph {
   GrowingOptions options_;
   Graph graph_;
   std::vector<Known> known_;            // by variable
-  std::vector<std::uint32_t> local_;  // by variable: its index in the current part; kNowhere between uses
+  std::vector<std::uint32_t> local_;    // by variable: its index in the current part; kNowhere between uses
   std::vector<std::uint32_t> factors_;  // factors of the window
-  std::vector<std::size_t> came_;  // by factor: the update that added it, or kRefused
+  std::vector<std::size_t> came_;       // by factor: the update that added it, or kRefused
   std::size_t steps_ = 0, met_ = 0, compiled_ = 0;
   Boundary boundary_;
   Part window_, leaving_;

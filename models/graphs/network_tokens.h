@@ -119,7 +119,7 @@ struct NetworkVariable {
 };
 struct Function {
   std::vector<std::uint32_t> scope;  // parents, then the child
-  std::vector<double> numbers;  // the last variable of the scope innermost
+  std::vector<double> numbers;       // the last variable of the scope innermost
   std::size_t line = 0;
   bool is_conditional = true;  // P(child | parents), otherwise a potential
 };

@@ -48,7 +48,7 @@ struct PoseGraph {
     bool is_fixed = false, is_point = false;
   };
   struct Edge {
-    std::uint32_t from, to;  // indices in `vertices`
+    std::uint32_t from, to;                     // indices in `vertices`
     std::vector<double> measured, information;  // n numbers, and n x n
   };
   bool is_3d = false;

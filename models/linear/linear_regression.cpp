@@ -15,7 +15,7 @@ namespace dma {
 
 namespace {
 
-constexpr double kWideIntercept = 1e4;  // prior variance of the intercept, in variances of y
+constexpr double kWideIntercept = 1e4;                         // prior variance of the intercept, in variances of y
 constexpr double kLeastVariance = 1e-12, kMostVariance = 1e6;  // range of an inferred variance, in the same units
 
 // Inputs and output with mean 0 and standard deviation 1, and a last column of ones for the intercept.

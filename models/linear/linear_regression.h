@@ -18,10 +18,10 @@ struct LinearRegressionOptions {
 };
 
 struct LinearFit {
-  Eigen::VectorXd weights;  // for the inputs as given, then the intercept
-  Eigen::MatrixXd covariance;  // covariance of `weights`
+  Eigen::VectorXd weights;                        // for the inputs as given, then the intercept
+  Eigen::MatrixXd covariance;                     // covariance of `weights`
   double noise_variance = 0, prior_variance = 0;  // expected values
-  double log_evidence = 0;  // at the most probable variances
+  double log_evidence = 0;                        // at the most probable variances
   bool converged = false;
 
   struct Prediction {

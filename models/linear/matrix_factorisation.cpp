@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kSettled = 1e-4;  // relative change of the variances
 constexpr int kMostSolves = 2000;  // with much noise the last steps are small
-constexpr int kMostRounds = 500;  // rounds of learning the variances
+constexpr int kMostRounds = 500;   // rounds of learning the variances
 constexpr double kLeastNoise = 1e-10, kLeastFactor = 1e-8;  // in units of the values' mean square
 
 Eigen::MatrixXd as_matrix(const std::vector<double>& numbers, Eigen::Index rows) {

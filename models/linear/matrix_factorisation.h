@@ -25,9 +25,9 @@ struct FactorisationOptions {
 
 struct Factorisation {
   Eigen::MatrixXd rows, columns;  // means of the factors, up to a rotation of both
-  Eigen::MatrixXd mean, sd;  // by entry, without the noise of a new observation
+  Eigen::MatrixXd mean, sd;       // by entry, without the noise of a new observation
   double noise_variance = 0, factor_variance = 0;
-  Report report;  // the last solution's
+  Report report;         // the last solution's
   bool settled = false;  // the variances converged
 };
 

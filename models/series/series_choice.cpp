@@ -17,7 +17,7 @@ namespace {
 
 using OptionalValues = std::vector<std::optional<double>>;
 
-constexpr double kMixed = 3;  // nats below the best: models with less than a twentieth of its weight
+constexpr double kMixed = 3;                 // nats below the best: models with less than a twentieth of its weight
 constexpr std::size_t kMostToChoose = 2000;  // only so many of the last values are scored
 
 std::size_t seen(SeriesValues values) {

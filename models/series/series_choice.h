@@ -51,7 +51,7 @@ class SeriesChoice {
     SeriesCandidate candidate;
     StateSpace model;
     StateSpace::Learned learned;
-    double score = 0;  // log p(later values | first values), of the values themselves also if logarithms are modelled
+    double score = 0;   // log p(later values | first values), of the values themselves also if logarithms are modelled
     double weight = 0;  // in the mixture
   };
   const std::vector<Scored>& models() const { return models_; }  // best first

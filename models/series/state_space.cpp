@@ -13,7 +13,7 @@ namespace dma {
 
 namespace {
 
-constexpr double kWideStart = 1e4;  // prior variance of a start, in variances of the series
+constexpr double kWideStart = 1e4;                             // prior variance of a start, in variances of the series
 constexpr double kLeastOfSpread = 1e-10, kMostOfSpread = 1e4;  // range of a learned variance, in the same units
 constexpr std::size_t kLeastValues = 3;
 // Remaining slope of the evidence at which the search ends, in nats per e-fold of a variance: standard deviations are
@@ -21,7 +21,7 @@ constexpr std::size_t kLeastValues = 3;
 // series the evidence is proportionally steeper, and rounding prevents a smaller value.
 constexpr double kSteepest = 1e-4;
 constexpr double kNearEnough = 0.03;  // the same for a summit that weighted points are drawn around
-constexpr double kNoWeight = 1e-4;  // weight below which a point is dropped
+constexpr double kNoWeight = 1e-4;    // weight below which a point is dropped
 constexpr std::size_t kNoisePoints = 48;
 constexpr std::size_t kLongSeries = 1000;  // number of values above which learned variances count as known
 

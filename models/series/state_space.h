@@ -57,11 +57,11 @@ struct SmoothedPart {
 };
 
 struct Smoothed {
-  Track signal;  // the sum of the processes, without observation noise
-  std::vector<double> sd;  // sd of a value observed there
+  Track signal;                     // the sum of the processes, without observation noise
+  std::vector<double> sd;           // sd of a value observed there
   std::vector<Track> states;        // "trend.level", "trend.slope", "season"
-  Track weights;  // one element per input, not per step
-  double log_evidence = 0;  // log evidence of the observed values
+  Track weights;                    // one element per input, not per step
+  double log_evidence = 0;          // log evidence of the observed values
   std::vector<SmoothedPart> parts;  // their weights sum to 1
   // Distance of each value from its prediction by all others, and of each level from its prediction by the step before,
   // both in standard deviations at the most probable variances; 0 if there is none. Beyond 3.5: an outlier or a level
@@ -132,9 +132,9 @@ class StateSpace {
 
   std::vector<Process> processes_;
   StateSpaceOptions options_;
-  std::vector<Variance> variances_;  // the observation's, then those of the processes
+  std::vector<Variance> variances_;          // the observation's, then those of the processes
   std::vector<std::size_t> first_variance_;  // by process: position of its first variance
-  std::vector<std::size_t> learned_;  // positions of learned variances
+  std::vector<std::size_t> learned_;         // positions of learned variances
   // Logarithms of the learned variances, with weights (evidence times prior); a single point if they are known well
   // enough.
   WeightedPoints may_be_;

@@ -14,10 +14,10 @@ namespace dma {
 namespace {
 
 constexpr double kWider = 1.4;  // width relative to the curvature at the summit: the tails may be heavier
-constexpr double kWidest = 3;  // standard deviation along a nearly flat direction
+constexpr double kWidest = 3;   // standard deviation along a nearly flat direction
 constexpr double kDifference = 0.05;
 constexpr double kSameSummit = 0.5;  // searches that end closer than this found the same summit
-constexpr double kFarBelow = 12;  // nats below the highest: a summit of negligible mass
+constexpr double kFarBelow = 12;     // nats below the highest: a summit of negligible mass
 constexpr double kLeastShare = 0.1;  // minimum fraction of the points for a lower summit
 constexpr double kLogRootTwoPi = 0.9189385332046727;
 
@@ -52,9 +52,9 @@ Eigen::MatrixXd width_at(const LogDensity& log_density, const Eigen::VectorXd& s
 struct Proposal {
   Eigen::VectorXd centre;
   Eigen::MatrixXd width;  // columns: directions times standard deviations
-  double log_size = 0;  // log of the width's determinant
-  double log_mass = 0;  // mass around the summit according to its curvature
-  double share = 0;  // fraction of the points
+  double log_size = 0;    // log of the width's determinant
+  double log_mass = 0;    // mass around the summit according to its curvature
+  double share = 0;       // fraction of the points
 };
 
 // The log density of the Gaussian; `width` has orthogonal columns.

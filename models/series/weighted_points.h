@@ -29,7 +29,7 @@ struct WeightedPoints {
 
 struct WeightedPointsOptions {
   double low = -1e300, high = 1e300;  // bounds of every number: outside, the density is 0
-  std::size_t count = 48;  // 0: only the highest summit, with the mass given by its curvature
+  std::size_t count = 48;             // 0: only the highest summit, with the mass given by its curvature
 };
 
 // The points are drawn around the summits, with a fixed seed, from a mixture of Gaussians slightly wider than the

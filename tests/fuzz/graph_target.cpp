@@ -233,7 +233,7 @@ class RandomGraph {
 
  private:
   Choices& choices_;
-  bool wild_;  // numbers of any size, not only those of models
+  bool wild_;               // numbers of any size, not only those of models
   std::size_t categories_;  // number of categories of every categorical variable
   Graph graph_;
   std::vector<VariableId> variables_;

@@ -28,17 +28,17 @@ void promise_one_line(std::string_view error);
 
 struct Target {
   std::string_view name;
-  std::string_view unit;  // the unit that run() counts
-  std::size_t (*run)(Choices& choices);  // how many units this case made
+  std::string_view unit;                 // the unit that run() counts
+  std::size_t (*run)(Choices& choices);  // number of units of this case
 };
 std::span<const Target> targets();
 
 std::size_t fuzz_csv(Choices& choices);         // tables of text
-std::size_t fuzz_model(Choices& choices);  // damaged model files of every type, in every command that reads one
+std::size_t fuzz_model(Choices& choices);       // damaged model files of every type, in every command that reads one
 std::size_t fuzz_command(Choices& choices);     // the whole command line, in this process
 std::size_t fuzz_graph(Choices& choices);       // graphs of all kinds, families, methods, schedules, solvers and maps
 std::size_t fuzz_graph_file(Choices& choices);  // damaged graph files
-std::size_t fuzz_network(Choices& choices);  // graphs of tables, compared with enumeration
+std::size_t fuzz_network(Choices& choices);     // graphs of tables, compared with enumeration
 std::size_t fuzz_rows(Choices& choices);        // likelihoods far on the wrong side of a line
 std::size_t fuzz_messages(Choices& choices);    // message functions of all kinds, in closed form
 std::size_t fuzz_integrals(Choices& choices);   // and by quadrature

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostLines = 400;  // longer fails: split it
 constexpr std::size_t kManyLines = 300;  // longer is listed
-constexpr std::size_t kMostFiles = 40;  // more are hard to survey
+constexpr std::size_t kMostFiles = 40;   // more are hard to survey
 constexpr std::size_t kMostColumns = 120;
 
 }  // namespace

@@ -107,7 +107,7 @@ TEST_CASE("tree_reweighted: without loops the upper bound and the beliefs are ex
 }
 
 TEST_CASE("tree_reweighted: a grid of strong couplings, beside belief propagation") {
-  int failures = 0;  // of belief propagation, which here finds one of two states, or oscillates
+  int failures = 0;  // failures of belief propagation, which here finds one of two states, or oscillates
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);
     const DiscreteModel m = ising(4, seed <= 5 ? 1.0 : 2.0, seed <= 5 ? 0.05 : 0.5, seed > 5, seed);

@@ -93,7 +93,7 @@ TEST_CASE("joint: the Report says that Laplace's Gaussian does not fit eight sch
   CHECK(mean == doctest::Approx(4.4).epsilon(0.03));
   CHECK(sd == doctest::Approx(3.3).epsilon(0.03));
   CHECK(std::abs(answer.second.mean() - mean) > 0.25 * sd);  // the answer is wrong ...
-  CHECK(!report.joint->fit->is_good());  // ... and the report says so
+  CHECK(!report.joint->fit->is_good());                      // ... and the report says so
   CHECK(report.line().find("; the Gaussian does not fit the posterior: k ") != std::string::npos);
   CHECK(report.text().find("fit: the Gaussian does not fit") != std::string::npos);
   CHECK(solved({}).first.joint->fit->k == report.joint->fit->k);  // seeded

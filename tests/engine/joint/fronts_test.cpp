@@ -172,7 +172,7 @@ TEST_CASE("fronts: dense or sparse is chosen by the fill, and a chain keeps it c
 TEST_CASE("fronts: what nothing determines is found, however it hides") {
   Problem p = chain(40, 2);
   p.pattern.unknowns += 3;
-  p.add({80, 81});  // only their sum is known
+  p.add({80, 81});    // only their sum is known
   p.add({3, 82}, 0);  // weight 0: no effect
   const Elimination e = eliminate(p.pattern, {});
   p.draw();

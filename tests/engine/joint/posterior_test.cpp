@@ -249,7 +249,7 @@ TEST_CASE("joint: what has no place in a Gaussian system is refused by name, wit
       "joint: factor 'noise' has variance 0, a constraint of infinite precision; give it a small positive variance, or "
       "declare its variable observed",
       Error);
-  state.set_parameter(pair.g.find_factor("noise"), "variance", 1e-310);  // whose inverse overflows
+  state.set_parameter(pair.g.find_factor("noise"), "variance", 1e-310);  // its inverse overflows
   CHECK_THROWS_WITH_AS(run(plan, state),
                        "joint: factor 'noise' has variance 1e-310, a constraint of infinite precision; give it a small "
                        "positive variance, "
@@ -276,7 +276,7 @@ TEST_CASE("joint: one call compares sweeps with it") {
   REQUIRE(c.rows.size() == 3);
   CHECK(c.joint.stop == Report::Stop::exact);
   CHECK(c.rows[0].variable == "p");
-  CHECK(c.rows[0].mean_difference < 1e-3);  // loopy messages find the right mean
+  CHECK(c.rows[0].mean_difference < 1e-3);                     // loopy messages find the right mean
   CHECK(std::abs(std::log(c.rows[1].variance_ratio)) > 0.05);  // and a wrong variance
   CHECK(c.text().find("variance ratio") != std::string::npos);
 }

@@ -41,7 +41,7 @@ class RandomLinear {
   }
 
   struct Posterior {
-    std::vector<std::string> undetermined;  // of roots, in the order of the graph
+    std::vector<std::string> undetermined;  // undetermined roots, in the order of the graph
     // By variable and element, where determined.
     std::map<std::uint32_t, std::vector<Real>> mean, variance, terms;  // terms: sum of |coefficient * mean of root|
     std::map<std::uint32_t, std::vector<bool>> determined;
@@ -57,7 +57,7 @@ class RandomLinear {
   Posterior solve() const;
 
  private:
-  struct Form {  // of an element: sum of coefficient * root + constant
+  struct Form {  // an element as sum of coefficient * root + constant
     std::map<std::uint32_t, Real> terms;
     Real constant = 0;
     void add(const Form& other, const Real& factor) {
@@ -138,7 +138,7 @@ class RandomLinear {
     VariableId variable;
     std::uint32_t element;
     Form form;
-    Real variance;  // of the noise
+    Real variance;  // the noise's
   };
   std::vector<Missing> predicted_;
 };

@@ -137,7 +137,7 @@ TEST_CASE("noise of a log variance: moments and evidence are those of the integr
   SUBCASE("Student's t") { d = 5; }
   const Kind kind = standard_registry().kind(d > 0 ? "student_t_log_variance" : "gaussian_log_variance");
   const std::vector<double> parameters(d > 0 ? 1 : 0, d);
-  const double tolerance = d > 0 ? 1e-6 : 1e-8;  // of a two-dimensional lattice, of one integral
+  const double tolerance = d > 0 ? 1e-6 : 1e-8;  // 1e-6: a two-dimensional lattice; 1e-8: one integral
   const double constant = d > 0 ? std::tgamma(0.5 * (d + 1)) / std::tgamma(0.5 * d) / std::sqrt(std::numbers::pi * d)
                                 : 1 / std::sqrt(2 * std::numbers::pi);
   const auto density = [&](double squares) {

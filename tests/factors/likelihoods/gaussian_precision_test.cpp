@@ -53,8 +53,8 @@ Real shape_of_gap(const Real& gap) {
 // EP's messages by definition, by the trapezoidal rule in log w and sixty digits: on the range, found in doubles, where
 // the integrand is within exp(-100) of its maximum, with steps of a fraction of its least width.
 struct ExactTilt {
-  Real shape, rate, log_mass;  // of the precision's message; log of the integral
-  Real end_tau, end_rho;                     // of the message to `mean`
+  Real shape, rate, log_mass;  // the precision's message; log of the integral
+  Real end_tau, end_rho;       // the message to `mean`
   ExactTilt(const Gaussian& mean, const Gamma& precision, const Gaussian& value) {
     const Real a = Real(precision.tau) + 1, b = precision.rho, m = oracle::exact(mean).mean, v = 1 / Real(mean.rho);
     const Real o = value.is_point() ? Real(value.tau) : oracle::exact(value).mean;

@@ -56,7 +56,7 @@ TEST_CASE("rating: games of two teams, with draws and shares, are exact") {
       {{{{0, 1}, 2}, {{2, 3, 4}, 1}}},                   // the second wins
       {{{{0}, 1}, {{1, 2}, 1}}},                         // a draw
       {{{{0, 1}, 1, {1, 0.3}}, {{2, 3}, 2, {0.5, 1}}}},  // fractions of the game
-      {{{{4}, 1, {0.25}}, {{1}, 1}}},  // one player for a quarter of the game, and a draw
+      {{{{4}, 1, {0.25}}, {{1}, 1}}},                    // one player for a quarter of the game, and a draw
       {{{{2}, -3.5}, {{1}, 7}}},                         // any numbers are ranks
   };
   for (const Game& game : games) {

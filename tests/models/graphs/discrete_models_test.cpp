@@ -28,7 +28,7 @@ struct HiddenModel {
   struct Draw {
     std::size_t rows;
     int parent;  // index of a hidden variable; kNone: there is one row
-    int child;  // index of a hidden variable; kNone: `seen` is observed
+    int child;   // index of a hidden variable; kNone: `seen` is observed
     std::size_t seen = 0;
   };
   std::vector<Rows> rows;

@@ -164,7 +164,7 @@ struct RadonOracle {
     using Eigen::Matrix2d, Eigen::Vector2d;
     struct Alike {  // counties with equally many houses and first-floor measurements
       double counties = 0;
-      Vector2d sum = Vector2d::Zero();  // sum of X'y
+      Vector2d sum = Vector2d::Zero();      // sum of X'y
       Matrix2d squares = Matrix2d::Zero();  // sum of X'y y'X
     };
     std::map<std::pair<int, int>, Alike> all;

@@ -55,7 +55,7 @@ TEST_CASE("public headers: models of version 0.1.0 compile and find what they fo
   using namespace dma;
   const std::vector<std::string> players{"Ada", "Ben", "Cleo", "Dan"};
   const std::vector<Game> games{
-      {{{{0}, 1}, {{1}, 2}}},  // player 0 beats player 1
+      {{{{0}, 1}, {{1}, 2}}},                 // player 0 beats player 1
       {{{{2}, 1}, {{3}, 2}, {{1}, 3}}},       // Cleo before Dan before Ben
       {{{{0, 3}, 2}, {{1, 2}, 1}}},           // Ben and Cleo beat Ada and Dan
       {{{{0}, 1}, {{2}, 1}}},                 // a draw

@@ -13,7 +13,7 @@ struct MadeSeries {
   std::string name;
   std::size_t season = 1;  // steps; 1: there is none
   std::vector<std::optional<double>> values;
-  std::vector<double> future;  // what comes after them
+  std::vector<double> future;  // the values after them
 };
 
 std::vector<MadeSeries> made_series(std::uint64_t seed);

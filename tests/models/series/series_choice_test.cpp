@@ -21,7 +21,7 @@ SeriesChoice chosen(SeriesValues values, std::size_t season) {
 
 struct Errors {
   double ours = 0, naive = 0, smoothing = 0;  // root mean squares
-  std::size_t inside = 0;  // number inside 95 % intervals
+  std::size_t inside = 0;                     // number inside 95 % intervals
 };
 
 struct ChosenSeries {
