@@ -111,7 +111,8 @@ class Elimination {
   void link(std::uint32_t a, std::uint32_t b) {
     std::int64_t met = 0;
     for_common(links_[a], links_[b], [&](std::uint32_t c) {
-      --missing_[c], ++met;
+      --missing_[c];
+      ++met;
       touched_.push_back(c);
     });
     for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)}) {
@@ -138,8 +139,13 @@ std::vector<Clique> maximal_cliques(const Network& network, const std::vector<El
   for (std::uint32_t i = 0; i < steps; ++i) position[order[i].node] = i;
   std::vector<NodeList> own;
   for (std::uint32_t i = 0; i < steps; ++i) {
-    if (holder[i] == kNone) holder[i] = static_cast<std::uint32_t>(own.size()), own.emplace_back(), last.push_back(i);
-    own[holder[i]].push_back(i), last[holder[i]] = i;
+    if (holder[i] == kNone) {
+      holder[i] = static_cast<std::uint32_t>(own.size());
+      own.emplace_back();
+      last.push_back(i);
+    }
+    own[holder[i]].push_back(i);
+    last[holder[i]] = i;
     std::uint32_t next = kNone;
     for (const std::uint32_t u : order[i].others) next = std::min(next, position[u]);
     if (next != kNone && holder[next] == kNone && order[next].others.size() + 1 == order[i].others.size())
@@ -228,7 +234,11 @@ CliqueTree::CliqueTree(const Network& network, const Values& values, const PlanD
     NodeList homes;
     std::vector<Clique> found = maximal_cliques(network, order, homes);
     const double needed = bytes_of(network, found);
-    if (needed < bytes) bytes = needed, cliques = std::move(found), home = std::move(homes);
+    if (needed < bytes) {
+      bytes = needed;
+      cliques = std::move(found);
+      home = std::move(homes);
+    }
   }
   const auto size_of = [&](const Clique& c) { return entries_of(network, c.nodes); };
   if (bytes == HUGE_VAL) {

@@ -69,7 +69,8 @@ ExactComparison compare_with_exact(const Graph& graph, const Scheduler& rule, co
   const Plan whole = compile(graph, exact(exact_options), registry, options);
   const Plan swept = compile(graph, rule, registry, options);
   State a(swept), b(whole);
-  observe(a), observe(b);
+  observe(a);
+  observe(b);
   out.sweeps = run(swept, a);
   (void)run(whole, b);
   out.log_evidence_of_sweeps = log_evidence(swept, a);

@@ -103,8 +103,10 @@ std::shared_ptr<const Hanging> Hanging::of(const Graph& graph, const PlanData& p
     parts.factor_like(factor, std::move(connections));
   }
   CompileOptions own = options;
-  own.fuse = false, own.is_part = true;
-  own.unobserved.clear(), own.predicted.clear();
+  own.fuse = false;
+  own.is_part = true;
+  own.unobserved.clear();
+  own.predicted.clear();
   for (VariableId& v : own.may_be_missing) v = VariableId{v.value};
   out->plan_ = compile(parts, along_trees(), registry, own);
   const PlanData& compiled = *out->plan_;
@@ -149,7 +151,8 @@ void Hanging::read(const State& whole, State& parts) const {
   for (const Place& place : places_) {
     const PlanData::Variable of = plan_->variables[place.variable];
     const MessageArrays cavity = parts.cavity({place.variable});
-    std::fill_n(cavity.tau, of.size, 0.0), std::fill_n(cavity.rho, of.size, 0.0);
+    std::fill_n(cavity.tau, of.size, 0.0);
+    std::fill_n(cavity.rho, of.size, 0.0);
   }
 }
 
@@ -182,7 +185,8 @@ void Hanging::set_cavity(const Place& place, const std::vector<double>& logs, St
   const MessageArrays cavity = parts.cavity({place.variable});
   for (std::size_t k = 0; k < message.size(); ++k) {
     const std::size_t at = place.element * message.size() + k;
-    cavity.tau[at] = message[k].tau, cavity.rho[at] = message[k].rho;
+    cavity.tau[at] = message[k].tau;
+    cavity.rho[at] = message[k].rho;
   }
 }
 

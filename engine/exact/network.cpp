@@ -49,7 +49,8 @@ Network::Network(const PlanData& plan) : node_at(plan.elements, kNone), joins(pl
         for (std::uint32_t q = s * port.terms; q < (s + 1) * port.terms; ++q) {
           const std::uint32_t e = port.elements(q);
           is_open |= role[e] == Role::open;
-          joins[e] |= is_met[e], is_met[e] = 1;
+          joins[e] |= is_met[e];
+          is_met[e] = 1;
           if (node_at[e] != kNone) members.push_back(node_at[e]);
         }
       if (is_open)

@@ -45,9 +45,10 @@ struct Axis {
 };
 void add_axis(std::vector<Axis>& axes, std::size_t size, std::size_t step) {
   if (size == 1) return;
-  if (!axes.empty() && axes.back().step == step * size)
-    axes.back().size *= size, axes.back().step = step;
-  else
+  if (!axes.empty() && axes.back().step == step * size) {
+    axes.back().size *= size;
+    axes.back().step = step;
+  } else
     axes.push_back({size, step});
 }
 
@@ -114,8 +115,10 @@ template <class Number>
 Propagation<Number>::Propagation(const Problem& problem) : problem_(problem), exponents_(problem.tree.cliques.size()) {
   std::size_t entries = 0, shared = 0;
   for (const Clique& c : problem.tree.cliques) {
-    first_.push_back(entries), first_message_.push_back(shared);
-    entries += c.entries, shared += c.shared_entries;
+    first_.push_back(entries);
+    first_message_.push_back(shared);
+    entries += c.entries;
+    shared += c.shared_entries;
   }
   tables_.resize(entries);
   messages_.resize(shared);

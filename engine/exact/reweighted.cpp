@@ -178,10 +178,15 @@ double Reweighted::sweep() {
       std::vector<double>& b = beliefs_[region.nodes[j]];
       double most = -HUGE_VAL, least = HUGE_VAL;
       for (std::size_t k = 0; k < b.size(); ++k)
-        if (const double r = ratios_[region.first[j] + k]; !std::isnan(r))
-          most = std::max(most, r), least = std::min(least, r);
+        if (const double r = ratios_[region.first[j] + k]; !std::isnan(r)) {
+          most = std::max(most, r);
+          least = std::min(least, r);
+        }
       change = std::max(change, most - least);
-      if (most == -HUGE_VAL) return is_impossible_ = true, change;
+      if (most == -HUGE_VAL) {
+        is_impossible_ = true;
+        return change;
+      }
       for (std::size_t k = 0; k < b.size(); ++k) {
         const double r = ratios_[region.first[j] + k];
         if (std::isnan(r)) continue;

@@ -139,7 +139,8 @@ std::string GateSolver::text(const State& state) const {
 
 Report GateSolver::run(State& state, const RunOptions& options) const {
   GateMemory& memory = memory_of(state);
-  memory.weights.clear(), memory.why.clear();
+  memory.weights.clear();
+  memory.why.clear();
   std::vector<double> logs(alternatives_.size(), -kInfinity);
   Report worst;
   worst.stop = Report::Stop::exact;
@@ -168,8 +169,10 @@ Report GateSolver::run(State& state, const RunOptions& options) const {
     throw Contradiction("what is observed has probability zero in every case of the gates; change an observation");
   if (worst.stop != Report::Stop::exact && memory.why.empty()) memory.why = "a case was not solved exactly";
   // The beliefs are weighted by the evidence, so they are exact only if it is.
-  if (worst.stop == Report::Stop::exact && !memory.why.empty())
-    worst.stop = Report::Stop::approximate, worst.why = "approximate: so is the evidence that weighs the cases";
+  if (worst.stop == Report::Stop::exact && !memory.why.empty()) {
+    worst.stop = Report::Stop::approximate;
+    worst.why = "approximate: so is the evidence that weighs the cases";
+  }
   to_fractions(logs);
   memory.weights = std::move(logs);
   worst.joint.reset();
@@ -192,8 +195,10 @@ Belief GateSolver::belief(const State& state, VariableId variable) const {
   std::vector<Part> parts;
   double total = 0;
   for (std::size_t i = 0; i < memory.weights.size(); ++i)
-    if (memory.weights[i] > 0 && alternatives_[i].exists[variable.value])
-      parts.push_back({memory.weights[i], in_case(memory.states[i], variable)}), total += memory.weights[i];
+    if (memory.weights[i] > 0 && alternatives_[i].exists[variable.value]) {
+      parts.push_back({memory.weights[i], in_case(memory.states[i], variable)});
+      total += memory.weights[i];
+    }
   for (std::uint32_t e = 0; !parts.empty() && e < v.elements(); ++e) {
     Natural* const message = out.data() + e * components;
     if (v.observed && !is_flat({message, components})) continue;
@@ -305,7 +310,9 @@ Alternative make_alternative(const Graph& graph, const Gates& gates, const Regis
     part.factor_like(factor, std::move(connections));
   }
   CompileOptions own = options;
-  own.fuse = false, own.is_part = true;  // the user reads parameters and beliefs of the original factors
+  // the user reads parameters and beliefs of the original factors
+  own.fuse = false;
+  own.is_part = true;
   std::erase_if(own.unobserved, [&](VariableId v) {
     return !out.exists[v.value] || is_chosen(v);
   });

@@ -247,7 +247,8 @@ VariableId Graph::add(std::string_view name, std::size_t size, std::string_view 
   VariableRecord& added = variables_.emplace_back();
   added.size = static_cast<std::uint32_t>(size);
   added.family = static_cast<std::uint16_t>(of_family);
-  added.observed = observed, added.shared = shared;
+  added.observed = observed;
+  added.shared = shared;
   if (!own.empty()) rename(true, id, std::move(own));
   return {id, mark_};
 }

@@ -55,7 +55,8 @@ double pareto_shape(std::span<const double> x) {
   double sum = 0, mean = 0;
   for (std::size_t j = 0; j < ts.size(); ++j) {
     const double weight = std::exp(logs[j] - most);
-    sum += weight, mean += weight * ts[j];
+    sum += weight;
+    mean += weight * ts[j];
   }
   constexpr double kSteady = 10;
   return (n * shape_at(mean / sum) + 0.5 * kSteady) / (n + kSteady);
@@ -66,9 +67,16 @@ JointReport::Fit fit_of(std::vector<double> logs) {
   JointReport::Fit fit{.draws = static_cast<int>(logs.size())};
   std::ranges::sort(logs);
   const double largest = logs.back();
-  if (!(largest > -kInfinity)) return fit.k = kInfinity, fit;
+  if (!(largest > -kInfinity)) {
+    fit.k = kInfinity;
+    return fit;
+  }
   double sum = 0, squares = 0;
-  for (double& w : logs) w = std::exp(w - largest), sum += w, squares += w * w;
+  for (double& w : logs) {
+    w = std::exp(w - largest);
+    sum += w;
+    squares += w * w;
+  }
   fit.effective = sum * sum / squares;
   const double draws = static_cast<double>(logs.size());
   const auto tail = static_cast<std::size_t>(std::min(0.2 * draws, 3 * std::sqrt(draws)));
@@ -105,7 +113,10 @@ void JointSolver::check_fit(const State& state, Memory& memory, Report& report) 
   std::vector<double> logs;
   for (int d = 0; d < options_.check_draws; ++d) {
     double squares = 0;
-    for (double& z : n.trial) z = normal(random), squares += z * z;
+    for (double& z : n.trial) {
+      z = normal(random);
+      squares += z * z;
+    }
     n.fronts.solve_upper(n.trial, n.room);
     for (std::size_t u = 0; u < n.x.size(); ++u) n.trial[u] += n.x[u];
     const double log_rows = -n.evaluate_rows(n.trial);

@@ -116,7 +116,10 @@ class Analysis {
       Forming own{j, 1, {}};
       mark[j] = j;
       const auto meet = [&](std::uint32_t i) {
-        if (i > j && mark[i] != j) mark[i] = j, own.later.push_back(i);
+        if (i > j && mark[i] != j) {
+          mark[i] = j;
+          own.later.push_back(i);
+        }
       };
       for (const std::uint32_t v : graph_.of(out_.unknown[j])) meet(out_.position[v]);
       for (std::size_t t = top.size(); t-- > 0 && parent_column[top[t]] == j;)
@@ -150,9 +153,12 @@ class Analysis {
     for (std::uint32_t f = 0; f < forming_.size(); ++f) {
       const Forming& from = forming_[f];
       Elimination::Front& front = out_.fronts.emplace_back();
-      front.first = from.first, front.columns = from.columns;
+      front.first = from.first;
+      front.columns = from.columns;
       front.size = from.columns + static_cast<std::uint32_t>(from.later.size());
-      front.indices = indices, front.panel = out_.panels, front.square = out_.squares;
+      front.indices = indices;
+      front.panel = out_.panels;
+      front.square = out_.squares;
       indices += from.later.size();
       out_.panels += std::uint64_t{front.size} * front.columns;
       out_.squares += std::uint64_t{front.size} * front.size;

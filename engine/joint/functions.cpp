@@ -76,7 +76,10 @@ void Functions::order() {
     for_inputs(nodes[n], [&](std::uint32_t m) { waiting[next[m]++] = n; });
   ready.clear();
   for (std::uint32_t n = 0; n < nodes.size(); ++n)
-    if (nodes[n].waits == 0) nodes[n].level = 1, ready.push_back(n);
+    if (nodes[n].waits == 0) {
+      nodes[n].level = 1;
+      ready.push_back(n);
+    }
   for (std::size_t k = 0; k < ready.size(); ++k)
     for (std::uint32_t i = first[ready[k]]; i < first[ready[k] + 1]; ++i) {
       Node& node = nodes[waiting[i]];
@@ -111,7 +114,10 @@ bool Functions::solve_for_noise(std::vector<Role>& role) {
   std::vector<std::uint32_t> uses(plan_.elements), reader(plan_.elements, kNone), priors(plan_.elements),
       others(plan_.elements), path;
   for (std::uint32_t n = 0; n < nodes.size(); ++n)
-    for (const std::uint32_t e : inputs(nodes[n])) ++uses[e], reader[e] = n;
+    for (const std::uint32_t e : inputs(nodes[n])) {
+      ++uses[e];
+      reader[e] = n;
+    }
   for (const Group& group : plan_.groups) {
     if (is_function(*group.kind)) continue;
     path.clear();

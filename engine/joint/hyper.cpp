@@ -23,7 +23,8 @@ double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); 
 
 HyperPrior HyperPrior::half_cauchy(double scale) {
   HyperPrior prior = half_student_t(1, positive("half_cauchy", "scale", scale));
-  prior.name = "half_cauchy", prior.numbers = {scale};
+  prior.name = "half_cauchy";
+  prior.numbers = {scale};
   return prior;
 }
 

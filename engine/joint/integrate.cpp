@@ -112,7 +112,9 @@ void HyperPoints::add(const State& state, const Memory& memory, std::span<const 
   for (const System::Point& p : memory.system->points) {
     const double* const first = means.data() + p.element;
     double* const own = means.data() + (weights.size() - 1) * elements + p.element;
-    back.assign(first, first + p.chart->size), by.resize(back.size()), again.resize(back.size());
+    back.assign(first, first + p.chart->size);
+    by.resize(back.size());
+    again.resize(back.size());
     for (double& number : back) number = -number;
     p.chart->retract(back.data(), own, by.data());
     p.chart->retract(first, by.data(), again.data());

@@ -44,7 +44,8 @@ Quadratic differences(const LogDensityOfFew& f, const Eigen::VectorXd& at, doubl
     return f(x);
   };
   for (Eigen::Index i = 0; i < n; ++i) {
-    above[i] = moved(i, -1, h), below[i] = moved(i, -1, -h);
+    above[i] = moved(i, -1, h);
+    below[i] = moved(i, -1, -h);
     q.gradient[i] = (above[i] - below[i]) / (2 * h);
     q.information(i, i) = (2 * height - above[i] - below[i]) / (h * h);
   }
@@ -100,8 +101,12 @@ Mode find_mode(const LogDensityOfFew& f, Eigen::VectorXd start) {
       continue;
     }
     if (ratio > 0.75 && step.norm() > 0.99 * radius) radius = std::min(2 * radius, 8.0);
-    mode.at = next, height = found;
-    if (Eigen::Index far = 0; (mode.at - start).cwiseAbs().maxCoeff(&far) > kFarAway) return mode.open = far, mode;
+    mode.at = next;
+    height = found;
+    if (Eigen::Index far = 0; (mode.at - start).cwiseAbs().maxCoeff(&far) > kFarAway) {
+      mode.open = far;
+      return mode;
+    }
     q = differences(f, mode.at, height);
   }
   return mode;

@@ -92,7 +92,8 @@ void Numbers::turn_gains(const Batch& batch) {
   std::vector<double> slopes, before;
   for (const Batch::Point& p : batch.points) {
     const std::size_t size = p.chart->size;
-    slopes.resize(size * size), before.resize(size);
+    slopes.resize(size * size);
+    before.resize(size);
     p.chart->slopes(values.data() + p.element, slopes.data());
     for (std::size_t o = 0; o < batch.views; ++o) {
       double* const gains = gains_.data() + batch.gains + (o * batch.inputs + p.input) * batch.slots + p.slot;

@@ -60,7 +60,10 @@ bool Numbers::keep_parameters(std::size_t first_view, std::size_t count, std::si
   for (std::size_t i = first_view; i < first_view + count; ++i) {
     const ParameterView& view = views_[i];
     const std::size_t numbers = (slots - 1) * static_cast<std::size_t>(view.column) + view.terms;
-    if (kept.size() < at + numbers) kept.resize(at + numbers), is_same = false;
+    if (kept.size() < at + numbers) {
+      kept.resize(at + numbers);
+      is_same = false;
+    }
     double* const own = kept.data() + at;
     if (!std::equal(view.values, view.values + numbers, own)) {
       std::copy_n(view.values, numbers, own);
@@ -108,7 +111,8 @@ void Numbers::place_missing() {
     if (const auto v = plan_->variables.at_element(e); !v.family->is_like_gaussian)
       fail("joint: a value of '{}' is missing, which is {}; one Gaussian over all variables infers gaussian ones alone",
            v.name, v.family.text());
-    inferred_[e] = 1, is_any = true;
+    inferred_[e] = 1;
+    is_any = true;
   };
   const auto is_leaf = [&](std::uint32_t e) { return missing[e] && !inferred_[e]; };
   for (std::uint32_t e = 0; e < missing.size(); ++e)
@@ -196,7 +200,10 @@ bool Numbers::read(const State& state) {
     if (m.is_point())
       fail("joint: what shared '{}' learned elsewhere is a point mass; declare it observed",
            plan_->element_name(system->cavity_elements[k]));
-    if (double& weight = weights[system->first_cavity_row + k]; weight != m.rho) weight = m.rho, weights_changed();
+    if (double& weight = weights[system->first_cavity_row + k]; weight != m.rho) {
+      weight = m.rho;
+      weights_changed();
+    }
     taus[system->first_cavity_row + k] = m.tau;
   }
   place_missing();

@@ -42,7 +42,10 @@ std::optional<Neighbours> neighbours(const RowPattern& rows, const Indices& diff
     mark[v] = v;
     for (std::uint64_t k = first_row[v]; k < first_row[v + 1]; ++k)
       for (const std::uint32_t c : rows.row(rows_at[k]))
-        if (mark[c] != v) mark[c] = v, out.list.push_back(c);
+        if (mark[c] != v) {
+          mark[c] = v;
+          out.list.push_back(c);
+        }
     if (out.list.size() > most) return std::nullopt;
     out.first.push_back(out.list.size());
   }
@@ -89,7 +92,10 @@ Indices post_order(const Indices& parent) {
   const auto n = static_cast<std::uint32_t>(parent.size());
   Indices child(n, kNone), sibling(n, kNone), out, stack;
   for (std::uint32_t j = n; j-- > 0;)
-    if (parent[j] != kNone) sibling[j] = child[parent[j]], child[parent[j]] = j;
+    if (parent[j] != kNone) {
+      sibling[j] = child[parent[j]];
+      child[parent[j]] = j;
+    }
   out.reserve(n);
   for (std::uint32_t root = 0; root < n; ++root) {
     if (parent[root] != kNone) continue;

@@ -54,8 +54,10 @@ void Sites::apply(Numbers& numbers) const {
       for (std::size_t q = 0; q < port.rows.size(); ++q)
         if (port.rows[q] != kNone) {
           double& weight = numbers.weights[port.rows[q]];
-          if (weight != numbers.site_rho[port.first + q])
-            weight = numbers.site_rho[port.first + q], numbers.weights_changed();
+          if (weight != numbers.site_rho[port.first + q]) {
+            weight = numbers.site_rho[port.first + q];
+            numbers.weights_changed();
+          }
           numbers.taus[port.rows[q]] = numbers.site_tau[port.first + q];
         }
 }
@@ -70,7 +72,9 @@ void Sites::find_cavities(Numbers& numbers) {
         const double mean = numbers.values[port.elements[q]];
         const std::uint32_t r = port.rows[q];
         const bool is_missing = numbers.missing[port.elements[q]] != 0;
-        tau_[at] = is_missing ? 0 : mean, rho_[at] = is_missing ? 0 : kInfinity, refused_[at] = 0;
+        tau_[at] = is_missing ? 0 : mean;
+        rho_[at] = is_missing ? 0 : kInfinity;
+        refused_[at] = 0;
         if (r == kNone) continue;
         const std::uint32_t begin = pattern.first[r], count = pattern.first[r + 1] - begin;
         const std::span row(numbers.row_values.data() + begin, count);
@@ -170,7 +174,8 @@ double Sites::log_density(const State& state, const Numbers& numbers) {
     views_.clear();
     append_views(state, plate.group, views_);
     for (std::uint32_t s = 0; s < plate.slots; ++s) {
-      arguments_.clear(), parameters_.clear();
+      arguments_.clear();
+      parameters_.clear();
       bool is_missing = false;  // integrated over its missing argument, a likelihood is 1
       for (const SitePlate::Port& port : plate.ports)
         for (std::size_t q = std::size_t{s} * port.terms; q < (s + std::size_t{1}) * port.terms; ++q) {
@@ -195,7 +200,9 @@ double Sites::log_scales(const State& state, const Numbers& numbers) const {
     views.clear();
     append_views(state, plate.group, views);
     for (std::uint32_t s = 0; s < plate.slots; ++s) {
-      arguments.clear(), arrivals.clear(), parameters.clear();
+      arguments.clear();
+      arrivals.clear();
+      parameters.clear();
       std::size_t unknown = 0, unknowns = 0;
       bool is_missing = false;  // integrated over its missing argument, a likelihood is 1
       for (const SitePlate::Port& port : plate.ports)
@@ -205,7 +212,8 @@ double Sites::log_scales(const State& state, const Numbers& numbers) const {
           const Gaussian arrival =
               is_known ? Gaussian::point(numbers.values[port.elements[q]]) : Gaussian(tau_[at], rho_[at]);
           if (!is_known) {
-            unknown = arguments.size(), ++unknowns;
+            unknown = arguments.size();
+            ++unknowns;
             const double tau = numbers.site_tau[at], rho = numbers.site_rho[at],
                          mean = numbers.values[port.elements[q]];
             total -= refused_[at] ? (0.5 * rho * mean - tau) * mean : log_site_integral(arrival, {tau, rho}, mean);

@@ -171,7 +171,8 @@ JointSolver::Step JointSolver::step(Memory& memory, JointReport& report, double&
     (void)n.factorise(damping);
     n.step = n.gradient;
     n.fronts.solve(n.step, n.room);
-    ++solves, ++report.iterations;
+    ++solves;
+    ++report.iterations;
     report.gradient = n.gradient_size();
     if (report.gradient <= options_.tolerance) return Step::arrived;
     const double promised = 0.5 * dot(n.step, n.gradient);
@@ -243,7 +244,10 @@ JointSolver::End JointSolver::leave_saddle(Memory& memory, JointReport& report) 
   double objective = report.objective - kRounding * std::abs(report.objective);
   const auto look_along = [&](const std::vector<double>& step, double length) {
     for (std::size_t u = 0; u < n.x.size(); ++u) n.trial[u] = n.x[u] + length * step[u];
-    if (const double found = n.evaluate(n.trial, false); found < objective) objective = found, lowest = n.trial;
+    if (const double found = n.evaluate(n.trial, false); found < objective) {
+      objective = found;
+      lowest = n.trial;
+    }
   };
   (void)n.trace();
   (void)n.factorise(0);
@@ -252,7 +256,8 @@ JointSolver::End JointSolver::leave_saddle(Memory& memory, JointReport& report) 
   for (int d = 0; d < kDirections; ++d) {
     for (double& z : n.step) z = normal(random);
     n.fronts.solve_upper(n.step, n.room);
-    look_along(n.step, 1), look_along(n.step, -1);
+    look_along(n.step, 1);
+    look_along(n.step, -1);
   }
   if (lowest.empty()) {
     (void)n.evaluate(n.x, true);
@@ -303,8 +308,14 @@ JointSolver::End JointSolver::settle(const State& state, Memory& memory, Report&
     if (change <= (stalled < kStalled ? options_.site_tolerance : std::max(options_.site_tolerance, kRoundingLeft)))
       break;
     if (joint.refreshes >= options_.refreshes) end = End::limit;
-    if (2 * change < halved) halved = change, slow = 0;
-    else if (++slow == kSlow) damping = std::min(0.5 + 0.5 * damping, kMostDamping), halved = kInfinity, slow = 0;
+    if (2 * change < halved) {
+      halved = change;
+      slow = 0;
+    } else if (++slow == kSlow) {
+      damping = std::min(0.5 + 0.5 * damping, kMostDamping);
+      halved = kInfinity;
+      slow = 0;
+    }
   }
   return end;
 }
@@ -313,7 +324,10 @@ Report JointSolver::solve(State& state, bool is_warm, bool is_checked) const {
   Memory& memory = static_cast<Memory&>(*state.solver_memory());
   read(state, memory);
   const bool is_fresh = !is_warm || !memory.is_solved;
-  if (is_fresh) begin(memory, options_.start_seed), memory.sites.forget();
+  if (is_fresh) {
+    begin(memory, options_.start_seed);
+    memory.sites.forget();
+  }
   memory.is_solved = false;
   Report report;
   const End end = settle(state, memory, report, is_fresh);

@@ -44,7 +44,8 @@ class BlockLoop {
     Part part(call);
     for (std::size_t r = 0; r < call.rows; ++r, part.go_on(call)) {
       Outcome own = outcome;
-      own.faults = 0, own.first_fault = Outcome::kNone;
+      own.faults = 0;
+      own.first_fault = Outcome::kNone;
       row(part.call, own);
       if (own.faults > 0) own.first_fault += r * call.columns;
       own.faults += outcome.faults;
@@ -75,7 +76,10 @@ class BlockLoop {
     Part& operator=(const Part&) = delete;
 
     void go_on(const Call& whole) {
-      for (std::size_t i = 0; i < kReads; ++i) reads[i].tau += reads[i].row, reads[i].rho += reads[i].row;
+      for (std::size_t i = 0; i < kReads; ++i) {
+        reads[i].tau += reads[i].row;
+        reads[i].rho += reads[i].row;
+      }
       for (std::size_t i = 0; i < kParameters; ++i) parameters[i].values += parameters[i].row;
       call.sink.tau += whole.out_row;
       call.sink.rho += whole.out_row;

@@ -57,7 +57,10 @@ std::optional<std::vector<Natural>> evaluate(const Kind& kind, std::string_view 
   std::size_t terms = arrivals[target].size();
   std::vector<double> taus, rhos;
   for (const auto& port : arrivals)
-    for (const Natural& m : port) taus.push_back(m.tau), rhos.push_back(m.rho);
+    for (const Natural& m : port) {
+      taus.push_back(m.tau);
+      rhos.push_back(m.rho);
+    }
   std::vector<std::size_t> first(arrivals.size());
   for (std::size_t p = 1; p < arrivals.size(); ++p) first[p] = first[p - 1] + arrivals[p - 1].size();
   std::vector<PortView> reads;

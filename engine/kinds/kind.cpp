@@ -19,9 +19,14 @@ bool Domain::contains(double value) const {
 
 Domain Domain::operator&(const Domain& other) const {
   Domain both = *this;
-  if (other.low > low || (other.low == low && other.low_open)) both.low = other.low, both.low_open = other.low_open;
-  if (other.high < high || (other.high == high && other.high_open))
-    both.high = other.high, both.high_open = other.high_open;
+  if (other.low > low || (other.low == low && other.low_open)) {
+    both.low = other.low;
+    both.low_open = other.low_open;
+  }
+  if (other.high < high || (other.high == high && other.high_open)) {
+    both.high = other.high;
+    both.high_open = other.high_open;
+  }
   both.whole |= other.whole;
   if (!other.only.empty()) both.only = other.only;
   if (!other.advice.empty()) both.advice = other.advice;

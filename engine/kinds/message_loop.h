@@ -379,7 +379,10 @@ void chain_pair(const Call& first, const ChainSegment& first_segment, Outcome& f
   const auto loop = [&](auto vary) {
     typename MessageLoop<F>::template ChainLoop<vary.value> f(first, first_segment, first_outcome);
     typename MessageLoop<G>::template ChainLoop<vary.value> g(second, second_segment, second_outcome);
-    for (std::uint64_t k = 0; k < first_segment.count; ++k) f.next(), g.next();
+    for (std::uint64_t k = 0; k < first_segment.count; ++k) {
+      f.next();
+      g.next();
+    }
     first_outcome = f.outcome();
     second_outcome = g.outcome();
   };

@@ -55,7 +55,10 @@ void multiply_by_rows(const MessageArrays& out, const MessageArrays& messages, s
     const auto add = [&](std::size_t together) {
       const double *row_tau = messages.tau + first, *row_rho = messages.rho + first;
       for (std::size_t row = 0; row < rows; ++row, row_tau += size, row_rho += size)
-        for (std::size_t i = 0; i < together; ++i) tau[i] += row_tau[i], rho[i] += row_rho[i];
+        for (std::size_t i = 0; i < together; ++i) {
+          tau[i] += row_tau[i];
+          rho[i] += row_rho[i];
+        }
     };
     if (count == kTogether) add(kTogether);
     else add(count);

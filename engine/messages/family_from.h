@@ -66,7 +66,8 @@ struct OneComponent {
     for (std::size_t i = 0; i < messages.size(); ++i) {
       const T m(messages[i]);
       if constexpr (T::kIsLikeGaussian) {
-        means[i] = m.mean(), variances[i] = m.variance();
+        means[i] = m.mean();
+        variances[i] = m.variance();
       } else {
         means[i] = m.is_point() ? m.tau : m.is_proper() ? m.mean() : 0.0;
         variances[i] = m.is_point() ? 0.0 : m.is_proper() ? m.variance() : kInfinity;
@@ -141,7 +142,10 @@ constexpr FamilyOperations make_family_operations() {
     if constexpr (requires { T::kKeepsValues; }) o.keeps_values = T::kKeepsValues;
   } else {
     o.observes_components = T::kObservesComponents;
-    if constexpr (requires { T::kChart; }) o.chart = &T::kChart, o.has_dimension = false;
+    if constexpr (requires { T::kChart; }) {
+      o.chart = &T::kChart;
+      o.has_dimension = false;
+    }
   }
   o.are_valid = &Range::are_valid;
   o.change = &Range::change;

@@ -66,7 +66,8 @@ BoundSend BoundSends::bind_call(const PlanData& plan, std::uint32_t g, std::uint
   const Group& group = plan.groups[g];
   const Group::Port& port = group.ports[p];
   BoundSend bound;
-  bound.group = g, bound.port = p;
+  bound.group = g;
+  bound.port = p;
   bound.first_parameter = first_parameter_[g];
   Call& call = bound.call;
   call.sink = sink_at(memory_.messages, port.first_slot, tracked ? group.damping : 0, tracked);
@@ -152,7 +153,8 @@ void BoundSends::bind_segment(const PlanData& plan, const Send& op, BoundSend& b
   const MessageFunction& message = *group.ports[op.port].message;
   bound.chain_kernel = message.chain;
   bound.first_read = static_cast<std::uint32_t>(table_reads_.size());
-  bound.at_hubs = op.at_hubs, bound.refresh = op.refresh;
+  bound.at_hubs = op.at_hubs;
+  bound.refresh = op.refresh;
   for (const std::size_t r : message.reads) {
     const Group::Port& read = group.ports[r];
     table_reads_.push_back({.first_slot = read.first_slot,

@@ -249,7 +249,10 @@ bool Diagnosis::add_slot(std::uint32_t g, std::uint32_t slot, Information& infor
       const std::size_t at = information.place_of(e);
       const bool has_room = inputs < Information::kMost && at < Information::kMost, is_new = at == information.size;
       if (!has_room || (is_new && !(variable_at(e).family == Family()))) return false;
-      if (is_new) information.element[at] = e, information.belief[at] = product_at(e);
+      if (is_new) {
+        information.element[at] = e;
+        information.belief[at] = product_at(e);
+      }
       const Natural belief = information.belief[at];
       values[inputs] = Gaussian(belief).mean();
       if (belief.is_point()) continue;

@@ -78,7 +78,10 @@ struct ChainPosition {
   std::uint64_t left() const { return here().count - step; }
   void go_on(std::uint64_t steps) {
     step += steps;
-    if (step == here().count) ++segment, step = 0;
+    if (step == here().count) {
+      ++segment;
+      step = 0;
+    }
   }
 };
 
@@ -118,7 +121,8 @@ void Executor::send(const BoundChain& first, const BoundChain& second, ChainPair
       note(p, p_outcome, total);
       note(q, q_outcome, total);
       total.messages += 2 * count;
-      a.go_on(count), b.go_on(count);
+      a.go_on(count);
+      b.go_on(count);
     }
   }
 }

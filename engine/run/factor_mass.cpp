@@ -52,7 +52,8 @@ double sum_at_centres(const Arrivals& arrivals, const Centres& centres, std::siz
     for (std::size_t t = 0; p != without && t < centres[p].size(); ++t) {
       if (std::isnan(centres[p][t]) || arrivals[p][t].is_point()) continue;
       const double at = log_density(Gaussian(arrivals[p][t]), centres[p][t]);
-      sum += at, *largest = std::max(*largest, std::abs(at));
+      sum += at;
+      *largest = std::max(*largest, std::abs(at));
     }
   return sum;
 }

@@ -108,7 +108,8 @@ class UnsentMessages {
     call.out_row = call.out_column = group.ports[p].terms;
     call.scratch = scratch_.data();
     call.callable = message->callable.get();
-    call.memory = memory.data(), call.memory_size = memory.size();
+    call.memory = memory.data();
+    call.memory_size = memory.size();
     Outcome outcome;
     message->plate(call, outcome);
     for (std::size_t t = 0; t < sent_.size(); ++t) sent_[t] = {tau[t], rho[t]};
@@ -128,10 +129,12 @@ class UnsentMessages {
     for (std::size_t i = 0; i < message.reads.size(); ++i) {
       const Group::Port& port = group.ports[message.reads[i]];
       Arrived& arrived = arrived_[i];
-      arrived.tau.resize(port.terms), arrived.rho.resize(port.terms);
+      arrived.tau.resize(port.terms);
+      arrived.rho.resize(port.terms);
       for (std::uint32_t t = 0; t < port.terms; ++t) {
         const Natural m = arrival(port, slot * port.terms + t, arrived.at_last_element);
-        arrived.tau[t] = m.tau, arrived.rho[t] = m.rho;
+        arrived.tau[t] = m.tau;
+        arrived.rho[t] = m.rho;
       }
       views_.push_back({arrived.tau.data(), arrived.rho.data(), port.terms, port.terms, port.terms});
     }

@@ -28,7 +28,10 @@ class PriorityQueue {
     for (const auto& line : readers)
       for (const std::uint32_t visit : line) ++edges[visit + 1];
     std::partial_sum(edges.begin(), edges.end(), edges.begin());
-    for (std::size_t i = 0; i < visits; ++i) visits_[i].first_edge = edges[i], visits_[i].end_edge = edges[i + 1];
+    for (std::size_t i = 0; i < visits; ++i) {
+      visits_[i].first_edge = edges[i];
+      visits_[i].end_edge = edges[i + 1];
+    }
     edges_.resize(edges.back());
     for (std::uint32_t v = 0; v < readers.size(); ++v)
       for (const std::uint32_t visit : readers[v]) edges_[edges[visit]++] = {v, visit};
@@ -59,7 +62,8 @@ class PriorityQueue {
     visits_[visit].made = ++now_;
     set(own(visit), 0, now_);
     for (std::uint32_t e = visits_[visit].first_edge; e < visits_[visit].end_edge; ++e) {
-      remove(e), append(e);
+      remove(e);
+      append(e);
       reconsider(edges_[e].variable);
     }
     return visit;
@@ -122,7 +126,8 @@ class PriorityQueue {
 
   void append(std::uint32_t e) {
     Line& line = lines_[edges_[e].variable];
-    edges_[e].before = line.last, edges_[e].after = kNone;
+    edges_[e].before = line.last;
+    edges_[e].after = kNone;
     (line.last == kNone ? line.first : edges_[line.last].after) = e;
     line.last = e;
   }

@@ -46,10 +46,16 @@ Report iterate(const PlanData& plan, Executor& executor, Executor::Total& total,
     const bool is_whole = executor.sweep(total, report.sweeps > 0, report.sweeps > 0 ? &watch : nullptr);
     ++report.sweeps;
     if (clean && total.faults > 0) report.first_fault_sweep = report.sweeps;
-    if (!is_whole) return report.stop = Stop::interrupted, report;
+    if (!is_whole) {
+      report.stop = Stop::interrupted;
+      return report;
+    }
     report.stop = Stop::diverged;
     if (total.overflowed) return report;
-    if (total.change <= iteration.tolerance) return report.stop = Stop::converged, report;
+    if (total.change <= iteration.tolerance) {
+      report.stop = Stop::converged;
+      return report;
+    }
     if (divergence.runs_away(report.sweeps, total.change)) return report;
     report.change = total.change;
     report.stop = Stop::interrupted;
@@ -119,7 +125,10 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
     report.first_fault_sweep = std::max(1, report.first_fault_sweep);
   }
   if (const auto improper = executor.improper_belief()) {
-    if (report.faults++ == 0) report.first_fault = *improper, report.first_fault_sweep = report.sweeps;
+    if (report.faults++ == 0) {
+      report.first_fault = *improper;
+      report.first_fault_sweep = report.sweeps;
+    }
     report.stop = Stop::diverged;
   }
   note_loops(handle, state, report);

@@ -52,7 +52,8 @@ struct ArrivedSites {
   }
 
   void add(const Natural& m, bool is_site, bool is_own_output, const Natural& said) {
-    arrived.raw.push_back(m), arrived.as_density.push_back(m);
+    arrived.raw.push_back(m);
+    arrived.as_density.push_back(m);
     if (!is_site) return;
     ++count;
     arrived.as_density.back() = {};
@@ -78,8 +79,13 @@ struct ArrivedSites {
   }
 
   Outcome send(std::span<const Natural> arrivals, std::size_t target, std::uint64_t slot, const Sink& sink) {
-    arrived.tau.clear(), arrived.rho.clear(), arrived.views.clear();
-    for (const Natural& m : arrivals) arrived.tau.push_back(m.tau), arrived.rho.push_back(m.rho);
+    arrived.tau.clear();
+    arrived.rho.clear();
+    arrived.views.clear();
+    for (const Natural& m : arrivals) {
+      arrived.tau.push_back(m.tau);
+      arrived.rho.push_back(m.rho);
+    }
     std::size_t first = 0;
     for (const std::size_t port : reads) {
       const std::uint32_t terms = group.ports[port].terms;
@@ -89,9 +95,11 @@ struct ArrivedSites {
     const MessageFunction& message = *group.ports[target].message;
     Call call = op.call;
     call.rows = call.columns = 1;
-    call.reads = arrived.views.data(), call.parameters = arrived.parameters.data();
+    call.reads = arrived.views.data();
+    call.parameters = arrived.parameters.data();
     call.callable = message.callable.get();
-    call.sink = sink, call.second_sink = {};
+    call.sink = sink;
+    call.second_sink = {};
     call.memory += slot * call.memory_size;
     Outcome outcome;
     message.plate(call, outcome);
@@ -101,7 +109,8 @@ struct ArrivedSites {
   // A linear factor passes a widening message on, unless the integral does not exist.
   bool send_linear(std::size_t target, std::uint64_t slot, Sink sink, Outcome& outcome) {
     const std::size_t terms = op.call.out_terms;
-    arrived.sent_tau.assign(terms, 0), arrived.sent_rho.assign(terms, 0);
+    arrived.sent_tau.assign(terms, 0);
+    arrived.sent_rho.assign(terms, 0);
     Sink room{arrived.sent_tau.data(), arrived.sent_rho.data()};
     room.keeps_sites = sink.keeps_sites = true;
     if (!is_linear(target) || send(arrived.raw, target, slot, room).faults > 0) return false;
@@ -119,9 +128,11 @@ struct ArrivedSites {
 
 void add(const Outcome& one, std::uint64_t slot, Outcome& all) {
   if (one.faults > 0) all.first_fault = std::min(all.first_fault, slot);
-  all.faults += one.faults, all.replaced += one.replaced;
+  all.faults += one.faults;
+  all.replaced += one.replaced;
   all.change = std::max(all.change, one.change);
-  all.overflowed |= one.overflowed, all.has_sites |= one.has_sites;
+  all.overflowed |= one.overflowed;
+  all.has_sites |= one.has_sites;
 }
 
 }  // namespace
@@ -154,7 +165,9 @@ void Executor::compute(const BoundSend& op, const ChainSegment& segment, Outcome
 
 void Executor::compute_among_sites(const BoundSend& op, const Slot& at, Outcome& outcome) {
   auto& arrived = memory_.arrived;
-  arrived.raw.clear(), arrived.as_density.clear(), arrived.parameters.clear();
+  arrived.raw.clear();
+  arrived.as_density.clear();
+  arrived.parameters.clear();
   ArrivedSites sites{plan_, state_, op, arrived};
   const Group& group = sites.group;
   for (std::size_t i = 0; i < sites.reads.size(); ++i) {
@@ -175,7 +188,8 @@ void Executor::compute_among_sites(const BoundSend& op, const Slot& at, Outcome&
     if (sink.tau == nullptr) continue;
     const std::size_t target = port_at(group, static_cast<std::size_t>(sink.tau - store_.tau.data()));
     const std::ptrdiff_t out = op.call.out_offset(at.segment == nullptr ? at.row : 0, at.column);
-    sink.tau += out, sink.rho += out;
+    sink.tau += out;
+    sink.rho += out;
     Outcome one;
     if (sites.count == 0) {
       one = sites.send(arrived.raw, target, at.in_call, sink);

@@ -282,7 +282,8 @@ void carry_over(const State& whole, State& part, std::span<const std::uint32_t> 
     const MessageArrays cavity = part.cavity({v});
     for (std::uint32_t i = 0; i < to.size; ++i) {
       const Natural m = whole.message(from.first_slot + i);
-      cavity.tau[i] = m.tau, cavity.rho[i] = m.rho;
+      cavity.tau[i] = m.tau;
+      cavity.rho[i] = m.rho;
     }
   }
   for (std::uint32_t f = 0; f < factors.size(); ++f) {

@@ -37,7 +37,9 @@ std::uint64_t Executor::sweep_by_priority(double tolerance, std::uint64_t limit,
       break;
     }
     refused_before = std::exchange(refused, total.faults);
-    report.sweeps = sweep, report.change = std::exchange(largest_change, 0.0), report.stop = Report::Stop::interrupted;
+    report.sweeps = sweep;
+    report.change = std::exchange(largest_change, 0.0);
+    report.stop = Report::Stop::interrupted;
     if (divergence.runs_away(sweep, report.change)) {
       report.stop = Report::Stop::diverged;
       break;

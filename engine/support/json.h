@@ -72,7 +72,8 @@ class JsonMembers : public nlohmann::ordered_map<Name, Value, Less, Allocator> {
   template <class... Which>
   auto erase(Which&&... which) {
     const auto next = List::erase(std::forward<Which>(which)...);
-    slots_.clear(), list_from(0);
+    slots_.clear();
+    list_from(0);
     return next;
   }
   void clear() { List::clear(), slots_.clear(); }
@@ -104,7 +105,10 @@ class JsonMembers : public nlohmann::ordered_map<Name, Value, Less, Allocator> {
   // Adds the members from `first` on to the table, which stays at most half full.
   void list_from(std::size_t first) {
     if (this->size() <= kSearched) return;
-    if (2 * this->size() > slots_.size()) slots_.assign(std::bit_ceil(4 * this->size()), 0), first = 0;
+    if (2 * this->size() > slots_.size()) {
+      slots_.assign(std::bit_ceil(4 * this->size()), 0);
+      first = 0;
+    }
     for (std::size_t i = first; i < this->size(); ++i) {
       std::size_t at = slot(this->data()[i].first);
       while (slots_[at] != 0) at = after(at);

@@ -55,7 +55,9 @@ Maximum maximise(const std::function<double(const Vector&, Vector&)>& function, 
     if (is_found) {
       const Vector moved = next - best.at, bent = gradient - next_gradient;
       const double product = moved.dot(bent);
-      best.at = next, best.value = value, gradient = next_gradient;
+      best.at = next;
+      best.value = value;
+      gradient = next_gradient;
       if (product > 1e-12 * moved.norm() * bent.norm()) {
         if (is_fresh) curvature *= product / bent.squaredNorm();
         const Vector image = curvature * bent;

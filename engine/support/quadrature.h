@@ -97,11 +97,13 @@ double root_between(const H& h, double a, double b, double ha, double hb) {
     const double hx = h(x);
     if (std::abs(hx) <= flat || std::abs(b - a) <= 1e-15 * (std::abs(a) + std::abs(b))) return x;
     if (hx * hb > 0) {
-      b = x, hb = hx;
+      b = x;
+      hb = hx;
       if (side == -1) ha *= 0.5;
       side = -1;
     } else {
-      a = x, ha = hx;
+      a = x;
+      ha = hx;
       if (side == 1) hb *= 0.5;
       side = 1;
     }
@@ -129,7 +131,8 @@ void for_each_root(const H& h, double low, double high, int cells, const Visit& 
       visit(a);
     else if (ha * hb < 0)
       visit(root_between(h, a, b, ha, hb));
-    a = b, ha = hb;
+    a = b;
+    ha = hb;
   }
 }
 

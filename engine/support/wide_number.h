@@ -30,12 +30,14 @@ struct WideNumber {
   double log() const { return mantissa == 0 ? -HUGE_VAL : std::log(mantissa) + exponent * std::numbers::ln2; }
 
   friend WideNumber operator*(WideNumber a, const WideNumber& b) {
-    a.mantissa *= b.mantissa, a.exponent += b.exponent;
+    a.mantissa *= b.mantissa;
+    a.exponent += b.exponent;
     constexpr double kSmall = 0x1p-500, kLarge = 0x1p+500;  // the next product does not underflow or overflow
     return a.mantissa < kSmall || a.mantissa > kLarge ? a.normalised() : a;
   }
   friend WideNumber operator/(WideNumber a, const WideNumber& b) {
-    a.mantissa /= b.mantissa, a.exponent -= b.exponent;
+    a.mantissa /= b.mantissa;
+    a.exponent -= b.exponent;
     return a.normalised();
   }
   friend bool operator<(const WideNumber& a, const WideNumber& b) {

@@ -74,7 +74,10 @@ bool Copy::block_to_x(const SlotBlock& block) {
     std::int64_t bad = 0;
     for (std::size_t slot = 0; slot < block.slots; ++slot, tau += terms, rho += terms) {
       double tau_sum = 0, rho_sum = 0;
-      for (std::size_t t = 0; t < terms; ++t) tau_sum += tau[t], rho_sum += rho[t];
+      for (std::size_t t = 0; t < terms; ++t) {
+        tau_sum += tau[t];
+        rho_sum += rho[t];
+      }
       block.tau[slot] = tau_sum;
       block.rho[slot] = rho_sum;
       bad += is_finite_sum(tau_sum, rho_sum) ? 0 : 1;
@@ -93,10 +96,14 @@ bool Copy::block_to_copies(const SlotBlock& block) {
       sums_of_others(tau, terms, to_tau);
       sums_of_others(rho, terms, to_rho);
       for (std::size_t t = 0; t < terms; ++t) {
-        to_tau[t] += from_x_tau, to_rho[t] += from_x_rho;
+        to_tau[t] += from_x_tau;
+        to_rho[t] += from_x_rho;
         bad += is_finite_sum(to_tau[t], to_rho[t] + rho[t]) ? 0 : 1;
       }
-      tau += terms, rho += terms, to_tau += terms, to_rho += terms;
+      tau += terms;
+      rho += terms;
+      to_tau += terms;
+      to_rho += terms;
     }
     return bad == 0;
   });

@@ -35,16 +35,23 @@ void LeakyReluLinearised::linear_view(const LinearCall& call) {
     const double x = call.values[s], variance = call.variances != nullptr ? call.variances[s] : 0;
     double value = LeakyRelu::value(x, p), gain = x > 0 ? 1 : p.slope, variance_gain = 0;
     if (variance > 0) {
-      if (variance != last_variance) last_variance = variance, sd = std::sqrt(variance), per_sd = 1 / sd;
+      if (variance != last_variance) {
+        last_variance = variance;
+        sd = std::sqrt(variance);
+        per_sd = 1 / sd;
+      }
       const double u = std::abs(x) * per_sd, bend = 1 - p.slope;
       double density = 0, probability = 0, rectified = 0;  // phi(u), P(X > u), E max(0, X - u)
       if (u < normal::kMillsEnd) {
         const normal::Mills mills = table.at(u);
         density = normal::kInverseSqrtTwoPi * table.exponential(u);
-        probability = density * mills.ratio, rectified = -density * mills.derivative;
+        probability = density * mills.ratio;
+        rectified = -density * mills.derivative;
       } else if (u < normal::kOneSided) {
         const normal::Tail beyond = normal::tail(u);
-        density = beyond.density, probability = beyond.probability, rectified = beyond.probability * beyond.excess;
+        density = beyond.density;
+        probability = beyond.probability;
+        rectified = beyond.probability * beyond.excess;
       }
       value += bend * sd * rectified;
       gain += (x > 0 ? -bend : bend) * probability;

@@ -57,7 +57,10 @@ void Max::linear_view(const LinearCall& call) {
     const Larger y =
         larger(x1[s], x2[s], call.variances == nullptr ? 0 : call.variances[s] + call.variances[call.slots + s]);
     call.value[s] = y.value;
-    if (call.gains != nullptr) call.gain(0)[s] = y.gain, call.gain(1)[s] = 1 - y.gain;
+    if (call.gains != nullptr) {
+      call.gain(0)[s] = y.gain;
+      call.gain(1)[s] = 1 - y.gain;
+    }
     if (call.variance_gains != nullptr) call.variance_gains[s] = call.variance_gains[call.slots + s] = 0.5 * y.density;
   }
 }

@@ -138,7 +138,8 @@ void bearing(const LinearCall& call) {
     Eigen::Matrix<double, n - 1, 1> r;
     Eigen::Matrix<double, n - 1, n> by = Eigen::Matrix<double, n - 1, n>::Zero();
     r[0] = wrapped(std::atan2(q[1], q[0]) - measured[0]);
-    by(0, 0) = -q[1] / flat, by(0, 1) = q[0] / flat;
+    by(0, 0) = -q[1] / flat;
+    by(0, 1) = q[0] / flat;
     if constexpr (n == 3) {
       r[1] = std::atan2(q[2], length) - measured[1];
       by.row(1) << -q[2] * q[0] / length, -q[2] * q[1] / length, length;

@@ -41,14 +41,18 @@ class ProductMarginal {
       const Point p = at(t);
       const double pull = p.pull - pull_;
       mass += fraction;
-      step_ += fraction * p.step, second += fraction * p.step * p.step;
-      mean_pull_ += fraction * pull, pull_square += fraction * pull * pull;
-      lost_ += fraction * p.lost, kept_ += fraction * p.kept;
+      step_ += fraction * p.step;
+      second += fraction * p.step * p.step;
+      mean_pull_ += fraction * pull;
+      pull_square += fraction * pull * pull;
+      lost_ += fraction * p.lost;
+      kept_ += fraction * p.kept;
     });
     for (double* sum : {&step_, &second, &mean_pull_, &pull_square, &lost_, &kept_}) *sum /= mass;
     variance_ = second - step_ * step_;
     const double between = pull_square - mean_pull_ * mean_pull_;
-    lost_ -= between, kept_ += between;
+    lost_ -= between;
+    kept_ += between;
     mean_pull_ += pull_;
   }
 
@@ -76,7 +80,10 @@ class ProductMarginal {
     return -0.5 * (k_ * (s - m_) * (s - m_) + r * r);
   }
   void move_to(double s) {
-    top_ = s, t_ = std::asinh(s), cosh_ = std::sqrt(1 + s * s), miss_ = f_ - e_ * s;
+    top_ = s;
+    t_ = std::asinh(s);
+    cosh_ = std::sqrt(1 + s * s);
+    miss_ = f_ - e_ * s;
     pull_ = miss_ / cosh_ / cosh_;
   }
   Point at(double t) const {

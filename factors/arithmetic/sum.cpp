@@ -135,7 +135,9 @@ bool read_terms(const SlotBlock& block, Terms terms, double* mean, double* varia
       variance[t] *= c[t] * c[t];
       bad += c[t] == 0;
     }
-    tau += terms, mean += terms, variance += terms;
+    tau += terms;
+    mean += terms;
+    variance += terms;
   }
   return bad == 0;
 }
@@ -156,8 +158,11 @@ LongSum long_sum(const double* term, std::size_t count) {
       largest[i] = largest[i] > size ? largest[i] : size;
     }
   LongSum all;
-  for (; t < count; ++t)
-    sum[0] += term[t], magnitude[0] += std::abs(term[t]), largest[0] = std::max(largest[0], std::abs(term[t]));
+  for (; t < count; ++t) {
+    sum[0] += term[t];
+    magnitude[0] += std::abs(term[t]);
+    largest[0] = std::max(largest[0], std::abs(term[t]));
+  }
   for (std::size_t i = 0; i < kTogether; ++i) {
     all.sum += sum[i];
     all.magnitude += magnitude[i];
@@ -222,11 +227,18 @@ bool Sum::block_to_terms(const SlotBlock& block) {
       const double z_mean = total_rho[slot] == kInfinity ? total_tau[slot] : total_tau[slot] * z_variance;
       sums_without_own(mean, terms, tau);
       sums_without_own(variance, terms, rho);
-      for (std::size_t t = 0; t < terms; ++t) tau[t] = z_mean - tau[t], rho[t] += z_variance;
-      mean += terms, variance += terms, tau += terms, rho += terms;
+      for (std::size_t t = 0; t < terms; ++t) {
+        tau[t] = z_mean - tau[t];
+        rho[t] += z_variance;
+      }
+      mean += terms;
+      variance += terms;
+      tau += terms;
+      rho += terms;
     }
     if (!reciprocals(block.rho, count, block.rho)) return false;
-    tau = block.tau, rho = block.rho;
+    tau = block.tau;
+    rho = block.rho;
     std::int64_t bad = 0;
     for (std::size_t slot = 0; slot < block.slots; ++slot, tau += terms, rho += terms) {
       const double* const c = block.parameter(0, slot);

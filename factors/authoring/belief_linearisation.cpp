@@ -16,7 +16,8 @@ struct Arrivals {
   explicit Arrivals(std::span<const Gaussian> x) : mean(x.size()), variance(x.size()) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       const auto at = static_cast<Eigen::Index>(i);
-      mean(at) = x[i].mean(), variance(at) = x[i].is_point() ? 0 : x[i].variance();
+      mean(at) = x[i].mean();
+      variance(at) = x[i].is_point() ? 0 : x[i].variance();
     }
   }
   InputMatrix covariance() const { return variance.asDiagonal(); }
@@ -46,7 +47,8 @@ class Iteration {
       const LinearisedFunction next_fit = fit_(next.mean, next.covariance);
       if (!std::isfinite(next_fit.value) || !std::isfinite(next_fit.noise) || !next_fit.gains.allFinite()) break;
       const bool has_arrived = is_near(belief, next);
-      belief = next, fit = next_fit;
+      belief = next;
+      fit = next_fit;
       if (has_arrived) break;
     }
     return {belief.mean, fit};
@@ -106,7 +108,11 @@ class Iteration {
       }
       const bool has_arrived =
           is_near(belief, {moved, next.covariance}) || !(objective(moved, moved_fit.value, noise) < now);
-      if (objective(moved, moved_fit.value, noise) < now) at = moved, fit = moved_fit, belief.mean = at;
+      if (objective(moved, moved_fit.value, noise) < now) {
+        at = moved;
+        fit = moved_fit;
+        belief.mean = at;
+      }
       if (has_arrived) break;
     }
     return belief;

@@ -22,7 +22,9 @@ class AveragedMoments {
   explicit AveragedMoments(const PartMoments& about) : about_(about.mean) {}
   void add(double weight, const PartMoments& m) {
     const double off = m.mean - about_;
-    mass_ += weight, first_ += weight * off, less_ += weight * (m.less - off * off);
+    mass_ += weight;
+    first_ += weight * off;
+    less_ += weight * (m.less - off * off);
   }
   double mass() const { return mass_; }
   PartMoments result() const {
@@ -215,13 +217,18 @@ void CommonCause::find_mode() {
   const double start = near, way = slope(start) < 0 ? -1 : 1;
   double at_near = slope(start), at_far = at_near;
   for (int i = 0; i < kMostDoublings && at_far * way > 0; ++i) {
-    near = far, at_near = at_far;
-    far = std::clamp(start + way * std::ldexp(1.0, i), low_, high_), at_far = slope(far);
+    near = far;
+    at_near = at_far;
+    far = std::clamp(start + way * std::ldexp(1.0, i), low_, high_);
+    at_far = slope(far);
     if (far == near) break;
   }
   mode_ = far;
   if (at_near * at_far < 0) {  // only for finite values: a part may be as wide as a double allows
-    if (way < 0) std::swap(near, far), std::swap(at_near, at_far);
+    if (way < 0) {
+      std::swap(near, far);
+      std::swap(at_near, at_far);
+    }
     const auto slope_at = [this](double t) { return slope(t); };
     mode_ = quadrature::bracket_root(slope_at, near, far, at_near, at_far, 50).middle();
   }
@@ -233,7 +240,10 @@ double CommonCause::reach(double direction) const {
   const double end = direction < 0 ? mode_ - low_ : high_ - mode_;
   const auto is_near = [&](double way) { return log_weight(mode_ + direction * way) > top_ - kBelow; };
   double near = 0, far = std::min(end, std::sqrt(2 * kBelow));
-  while (far < end && is_near(far)) near = far, far = std::min(end, 2 * far);
+  while (far < end && is_near(far)) {
+    near = far;
+    far = std::min(end, 2 * far);
+  }
   if (far == end && is_near(end)) return end;
   while (far - near > 0.1 * far && far > 1e-300) {
     const double middle = 0.5 * (near + far);

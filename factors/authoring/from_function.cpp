@@ -58,7 +58,8 @@ class QuadratureFit {
       constexpr double kStep = 1e-5;  // balances rounding against the cubic term
       const double h = kStep * (1 + std::abs(mean(i)));
       InputVector above = mean, below = mean;
-      above(i) += h, below(i) -= h;
+      above(i) += h;
+      below(i) -= h;
       fit.gains(i) = (expected(above, free, root) - expected(below, free, root)) / (above(i) - below(i));
     }
     return fit;

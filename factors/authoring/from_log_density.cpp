@@ -119,7 +119,9 @@ struct NoiseMessage {
     const auto visit = [&](double t, double part) {
       const double off = to.variance() / (to.variance() + width(t)) - share;
       if (!(part > 0)) return;
-      mass += part, share += off * part / mass, spread += part * off * off * (1 - part / mass);
+      mass += part;
+      share += off * part / mass;
+      spread += part * off * off * (1 - part / mass);
     };
     const NodeVisitor visitor(visit);
     const Tilted all = tilt(log_mass, {}, 1e-12, &visitor);

@@ -29,7 +29,10 @@ void for_each_node(const GaussHermite& rule, std::size_t inputs, const Visit& vi
   double standard[kMost] = {};
   for (;;) {
     double weight = 1;
-    for (std::size_t i = 0; i < inputs; ++i) standard[i] = rule.node(index[i]), weight *= rule.weight(index[i]);
+    for (std::size_t i = 0; i < inputs; ++i) {
+      standard[i] = rule.node(index[i]);
+      weight *= rule.weight(index[i]);
+    }
     visit(static_cast<const double*>(standard), weight);
     std::size_t i = 0;
     while (i < inputs && ++index[i] == rule.size()) index[i++] = 0;

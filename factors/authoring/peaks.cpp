@@ -84,7 +84,9 @@ PeakedIntegral::PeakedIntegral(const LogFactor& log_weight, const Peaks& peaks, 
   for (std::size_t i = 0; i + 1 < breaks.size(); ++i)
     for (const auto& p : panels_.emplace_back(value(), breaks[i], breaks[i + 1]).points) {
       const double fraction = p.kronrod * p.value, off = p.x - highest_.at;
-      mass += fraction, first += fraction * off, second += fraction * off * off;
+      mass += fraction;
+      first += fraction * off;
+      second += fraction * off * off;
     }
   const double off = first / mass, square = second / mass - off * off;
   centre_ += off;

@@ -45,10 +45,13 @@ class TiltedWeight {
       if (next == at || next == left || next == right) break;
       const double next_height = (*this)(next);
       if (next_height > height) {
-        (is_right ? left : right) = at, (is_right ? left_height : right_height) = height;
-        at = next, height = next_height;
+        (is_right ? left : right) = at;
+        (is_right ? left_height : right_height) = height;
+        at = next;
+        height = next_height;
       } else {
-        (is_right ? right : left) = next, (is_right ? right_height : left_height) = next_height;
+        (is_right ? right : left) = next;
+        (is_right ? right_height : left_height) = next_height;
       }
     }
     return {at, height, left, right};
@@ -78,9 +81,16 @@ Peaks find_peaks(const TiltedWeight& weight, std::span<const double> hints) {
     double left = i > 0 ? points[i - 1] : 2 * points[i] - 1,
            right = i + 1 < points.size() ? points[i + 1] : 2 * points[i] + 1;
     double at = points[i];
-    for (int k = 0; i == 0 && k < kMostBisections && weight(left) > weight(at); ++k) right = at, at = left, left *= 2;
-    for (int k = 0; i + 1 == points.size() && k < kMostBisections && weight(right) > weight(at); ++k)
-      left = at, at = right, right *= 2;
+    for (int k = 0; i == 0 && k < kMostBisections && weight(left) > weight(at); ++k) {
+      right = at;
+      at = left;
+      left *= 2;
+    }
+    for (int k = 0; i + 1 == points.size() && k < kMostBisections && weight(right) > weight(at); ++k) {
+      left = at;
+      at = right;
+      right *= 2;
+    }
     const Peak peak = weight.climb(left, at, right);
     if (peaks.size() == kMostPeaks) {
       const auto lowest = std::ranges::min_element(peaks, {}, &Peak::height);
@@ -115,7 +125,9 @@ std::optional<Tilted> weak_tilt(const LogFactorOfSeveral& f, std::size_t count) 
   // within the distances above
   for_each_node<kMostFree>(GaussHermite::coarse(2), count, [&](const double* z, double weight) {
     const double g = weight * std::expm1(f(z) - at_0);
-    mass += g, first += g * z[0], bent += g * (z[0] * z[0] - 1);
+    mass += g;
+    first += g * z[0];
+    bent += g * (z[0] * z[0] - 1);
   });
   double mean = first / mass, lost = mean * mean - bent / mass;
   const double rounding = 16 * std::numeric_limits<double>::epsilon() * std::abs(at_0);
@@ -142,7 +154,9 @@ Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolera
   double mass = 0, first = 0, second = 0;
   integral.for_each_node([&](double t, double fraction) {
     const double off = t - centre;
-    mass += fraction, first += fraction * off, second += fraction * off * off;
+    mass += fraction;
+    first += fraction * off;
+    second += fraction * off * off;
     if (visit != nullptr) (*visit)(t, fraction);
   });
   const double off = first / mass;
@@ -152,7 +166,9 @@ Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolera
   double log_mass = top + std::log(mass * normal::kInverseSqrtTwoPi);
   if (!(variance > finest * finest) || !std::isfinite(variance) || !std::isfinite(mean)) {
     if (finest == 0) return {};
-    mean = highest.at, variance = finest * finest, log_mass = top + std::log(finest);
+    mean = highest.at;
+    variance = finest * finest;
+    log_mass = top + std::log(finest);
   }
   // Rounding of the rule, and of logarithms of this size at every node.
   const double rounding = 4e-12 + 32 * std::numeric_limits<double>::epsilon() * (std::abs(top) + 0.5 * mean * mean);

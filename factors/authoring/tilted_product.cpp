@@ -73,7 +73,8 @@ class Density {
         next_height = (*this)(next);
       } while (!(next_height > height) && fraction > 1e-6);
       if (!(next_height > height)) return {};
-      t = next, height = next_height;
+      t = next;
+      height = next_height;
       step = std::clamp(0.02 / std::sqrt(information.diagonal().cwiseAbs().maxCoeff()), 1e-6, 0.02);
     }
     return {};
@@ -153,14 +154,17 @@ class Lattice {
       for (Eigen::Index i = 0; i < z.size(); ++i) {
         const int index = static_cast<int>(place >> bits * static_cast<std::uint32_t>(i) & (side - 1)) -
                           static_cast<int>(side / 2);
-        z[i] = step_ * index, is_even &= index % 2 == 0;
+        z[i] = step_ * index;
+        is_even &= index % 2 == 0;
       }
       const Vector t = mode.at + mode.root * z;
       const double height = density_(t) - modes_[0].height, weight = volume * std::exp(height);
       const double off = t[0] - modes_[0].at[0];
       for (std::size_t coarse = 0; coarse <= (is_even ? 1 : 0); ++coarse) {
         Sums& s = sums_[coarse];
-        s.mass += weight, s.first += weight * off, s.second += weight * off * off;
+        s.mass += weight;
+        s.first += weight * off;
+        s.second += weight * off * off;
       }
       if (height < -kNegligible) return;
       for (std::size_t other = 0; other < modes_.size(); ++other)
@@ -286,7 +290,8 @@ double log_integral_of_parabola(const F& f) {
     if (!(bend > 0) || pass == kLast) break;
     if (bend < kNear && slope * slope < kNear * bend)
       return middle - 0.5 * at * at + 0.5 * slope * slope / bend - 0.5 * std::log(bend) + std::log(width);
-    at += width * slope / bend, width /= std::sqrt(bend);
+    at += width * slope / bend;
+    width /= std::sqrt(bend);
   }
   return std::nan("");  // rounding hides the curvature
 }
@@ -301,7 +306,10 @@ Tilted tilt_without(std::size_t j, const LogFactorOfSeveral& log_f, std::size_t 
     std::array<double, kMostFree> all;
     for (std::size_t i = 0, next = 0; i < count; ++i)
       if (i != j) all[i] = t[next++];
-    return log_integral_of_parabola([&](double x) { return all[j] = x, log_f(all.data()); });
+    return log_integral_of_parabola([&](double x) {
+      all[j] = x;
+      return log_f(all.data());
+    });
   };
   return count == 2 ? tilt([&](double t) { return f(&t); }, others[0]) : tilt_first(f, count - 1, others.data());
 }

@@ -54,7 +54,10 @@ std::size_t Categorical::observe(std::span<const double> values, std::size_t com
 void Categorical::moments(Components messages, std::size_t components, double* means, double* variances) {
   for (std::size_t i = 0; i < messages.size(); i += components) {
     const auto p = probabilities(messages.subspan(i, components));
-    for (std::size_t k = 0; k < components; ++k) means[i + k] = p[k], variances[i + k] = p[k] * (1 - p[k]);
+    for (std::size_t k = 0; k < components; ++k) {
+      means[i + k] = p[k];
+      variances[i + k] = p[k] * (1 - p[k]);
+    }
   }
 }
 

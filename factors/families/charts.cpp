@@ -105,14 +105,17 @@ template struct Points<3, true>;
 std::size_t PointBelief::observe(std::span<const double> values, std::size_t components, double* tau, double* rho) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) return i / components;
-    tau[i] = values[i], rho[i] = kInfinity;
+    tau[i] = values[i];
+    rho[i] = kInfinity;
   }
   return values.size() / components;
 }
 
 void PointBelief::moments(Components messages, std::size_t, double* means, double* variances) {
-  for (std::size_t i = 0; i < messages.size(); ++i)
-    means[i] = Gaussian(messages[i]).mean(), variances[i] = Gaussian(messages[i]).variance();
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    means[i] = Gaussian(messages[i]).mean();
+    variances[i] = Gaussian(messages[i]).variance();
+  }
 }
 
 double PointBelief::log_density(Components message, std::span<const double> value) {
@@ -136,7 +139,10 @@ double PointBelief::kl(Components p, Components q) {
 std::string PointBelief::text(Components message) {
   if (is_flat(message)) return "uniform";
   std::vector<double> means, sds;
-  for (const Natural& m : message) means.push_back(Gaussian(m).mean()), sds.push_back(Gaussian(m).sd());
+  for (const Natural& m : message) {
+    means.push_back(Gaussian(m).mean());
+    sds.push_back(Gaussian(m).sd());
+  }
   const std::string at = fmt::format("({})", joined(means, ", ", "{:.4g}"));
   if (std::ranges::all_of(message, &Natural::is_point)) return "= " + at;
   return fmt::format("{} +- ({})", at, joined(sds, ", ", "{:.4g}"));

@@ -85,7 +85,10 @@ bool Dirichlet::project(std::span<const double> counts, std::span<const double> 
   for (std::size_t k = 0; k < counts.size(); ++k) {
     const double mean = (counts[k] + shares[k]) / (s + 1);
     doubt += shares[k] * (1 - shares[k]);
-    if (k != largest) of_others += mean, spread += mean * (1 - mean);
+    if (k != largest) {
+      of_others += mean;
+      spread += mean * (1 - mean);
+    }
   }
   spread += (counts[largest] + shares[largest]) / (s + 1) * of_others;
   const double d = doubt > 0 ? doubt / ((s + 1) * spread + doubt) * ((s + 2) / (s + 1)) : 0;
@@ -108,7 +111,10 @@ double Dirichlet::kl(Components p, Components q) {
 
 void Dirichlet::from_moments(std::span<const double> means, std::span<const double> variances, Natural* message) {
   double spread = 0, variance = 0;
-  for (std::size_t k = 0; k < means.size(); ++k) spread += means[k] * (1 - means[k]), variance += variances[k];
+  for (std::size_t k = 0; k < means.size(); ++k) {
+    spread += means[k] * (1 - means[k]);
+    variance += variances[k];
+  }
   for (std::size_t k = 0; k < means.size(); ++k) message[k] = {means[k] * (spread / variance - 1) - 1, 0};
 }
 

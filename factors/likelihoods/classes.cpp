@@ -213,7 +213,10 @@ double Multinomial::log_integral(Components arrivals) {
   if (!are_counts(counts)) return -kInfinity;
   double n = 0, of_poissons = 0;
   for (const Gaussian& y : counts)
-    if (y.tau > 0) n += y.tau, of_poissons -= 0.5 * std::log(y.tau) + kHalfLogTwoPi + stirling_rest(y.tau);
+    if (y.tau > 0) {
+      n += y.tau;
+      of_poissons -= 0.5 * std::log(y.tau) + kHalfLogTwoPi + stirling_rest(y.tau);
+    }
   return n == 0 ? 0 : std::log(n) + of_poissons + poissons(scores, counts).log_mass();
 }
 

@@ -94,8 +94,11 @@ struct AsCategories {
   AsCategories(const Beta& beta, const Bernoulli& bernoulli) {
     p[0] = beta.is_point() ? DirichletComponent(1 - beta.tau, kInfinity) : DirichletComponent(beta.rho, 0);
     p[1] = beta.is_point() ? DirichletComponent(beta.tau, kInfinity) : DirichletComponent(beta.tau, 0);
-    if (bernoulli.is_point()) outcome[0] = {1 - bernoulli.tau, kInfinity}, outcome[1] = {bernoulli.tau, kInfinity};
-    else outcome[1] = {bernoulli.tau, 0};
+    if (bernoulli.is_point()) {
+      outcome[0] = {1 - bernoulli.tau, kInfinity};
+      outcome[1] = {bernoulli.tau, kInfinity};
+    } else
+      outcome[1] = {bernoulli.tau, 0};
   }
   DirichletComponent p[2];
   CategoricalComponent outcome[2];

@@ -72,7 +72,8 @@ double shape_change(double a, double change) {
     const double off = -0.5 * d / a / x + gap_tail(x) - gap_tail(a) - change;
     const double fraction = off * x / slope, step = x * fraction / (1 - fraction);
     if (!(std::abs(step) < 0.5 * last)) break;  // rounding
-    d += step, last = std::abs(step);
+    d += step;
+    last = std::abs(step);
   }
   return d;
 }
@@ -92,7 +93,9 @@ double shape_change(double a, double change) {
 class TiltedPrecision {
  public:
   TiltedPrecision(const Gaussian& mean, const Gamma& precision, const Gaussian& value, double other_variance = 0) {
-    a_ = precision.shape(), b_ = precision.rate(), s_ = spread(mean) + spread(value);
+    a_ = precision.shape();
+    b_ = precision.rate();
+    s_ = spread(mean) + spread(value);
     square_ = (mean.mean() - value.mean()) * (mean.mean() - value.mean());
     const Peaks peaks = find_tops();
     if (!peaks.empty()) integrate(peaks, other_variance);
@@ -123,7 +126,11 @@ class TiltedPrecision {
   static double spread(const Gaussian& g) { return g.is_point() ? 0 : g.variance(); }
 
   void move_to(double w) {
-    top_ = w, variance_ = s_ + 1 / w, p_ = 1 / (1 + s_ * w), z_ = square_ / variance_, rest_ = std::fma(-b_, w, a_);
+    top_ = w;
+    variance_ = s_ + 1 / w;
+    p_ = 1 / (1 + s_ * w);
+    z_ = square_ / variance_;
+    rest_ = std::fma(-b_, w, a_);
     const double late = s_ * w * p_;  // 1 - p
     slope_ = 0.5 * p_ * (1 - z_);
     more_shape_ = slope_ + 0.5 * p_ * (late * (1 - z_) + p_ * z_);
@@ -146,7 +153,10 @@ class TiltedPrecision {
       for (int i = 0; i < kNewtonSteps; ++i)
         move_to(top_ * (1 + std::clamp((rest_ + slope_) / (b_ * top_ + more_shape_ - slope_), -0.5, 0.5)));
       w = top_;
-      if (log_height() > height) best = w, height = log_height();
+      if (log_height() > height) {
+        best = w;
+        height = log_height();
+      }
     }
     move_to(best);
     if (!(shape_ > 0) || !(top_ > 0) || !std::isfinite(variance_) || !std::isfinite(z_)) return {};
@@ -186,8 +196,11 @@ class TiltedPrecision {
       const double difference = has_reference_ ? of_reference * point.more : fraction;
       const double stays = 1 / (1 + point.y), weakens = -point.y * stays;
       all += own;
-      more += difference, moved += difference * point.growth, bent += difference * point.excess;
-      weaker += own * weakens, square += own * weakens * weakens;
+      more += difference;
+      moved += difference * point.growth;
+      bent += difference * point.excess;
+      weaker += own * weakens;
+      square += own * weakens * weakens;
       left += own * stays * (other_variance / variance_ + p_ * point.fade);
     });
     const double scale = std::exp(integral.highest().height + log_peak(shape_));
@@ -195,7 +208,8 @@ class TiltedPrecision {
     moved_ = scale * moved / mass_;
     const double gap = gap_tail(shape_) + 0.5 / shape_;
     gap_change_ = moved_ > -1 ? log1p_minus(moved_) + scale * (bent - more * gap) / mass_ : 0;
-    weakened_ = weaker / all, left_ = left / all;
+    weakened_ = weaker / all;
+    left_ = left / all;
     varied_ = square / all - weakened_ * weakened_;
   }
 

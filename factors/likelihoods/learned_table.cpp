@@ -121,7 +121,8 @@ void LearnedTable::to_rows(Rows rows, Message parent, Message child, Parameters 
     const auto shares = std::span<const double>(memory.shares).subspan(first, p.categories);
     const double unchanged = std::max(0.0, 1 - total(shares));
     if (unchanged == 1) continue;
-    memory.mixed.resize(p.categories), memory.gains.resize(p.categories);
+    memory.mixed.resize(p.categories);
+    memory.gains.resize(p.categories);
     for (std::size_t k = 0; k < p.categories; ++k)
       memory.mixed[k] = shares[k] + unchanged * counts[k] / memory.sums[first / p.categories];
     const bool is_projected = Dirichlet::project(counts, memory.mixed, memory.gains);

@@ -32,7 +32,9 @@ Tilted cut(double a, double width) {
   for (int i = 0; i < kPanels; ++i)
     for (const auto& p : quadrature::Panel(density, reach * i / kPanels, reach * (i + 1) / kPanels).points) {
       const double fraction = p.kronrod * p.value;
-      mass += fraction, first += fraction * p.x, second += fraction * p.x * p.x;
+      mass += fraction;
+      first += fraction * p.x;
+      second += fraction * p.x * p.x;
     }
   const double off = first / mass, mean = a + off,
                variance = second / mass - off * off;  // the offset is of the size of the spread
@@ -47,7 +49,10 @@ Tilted tilted(const Gaussian& x, double margin) {
   // Reflected so that the window lies on the positive side.
   const double root = std::sqrt(x.rho), centre = std::abs(x.tau / root), half = margin * root;
   Tilted result = cut(centre - half, 2 * half);
-  if (x.tau > 0) result.mean = -result.mean, result.tau = -result.tau;
+  if (x.tau > 0) {
+    result.mean = -result.mean;
+    result.tau = -result.tau;
+  }
   return result;
 }
 

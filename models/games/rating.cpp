@@ -105,7 +105,8 @@ Report Rating::play(const Game& game) {
   for (const Team& team : game.teams)
     for (const std::uint32_t player : team.players) {
       const Skill& skill = skills_[player];
-      players.push_back(player), own.push_back(skill);
+      players.push_back(player);
+      own.push_back(skill);
       form.push_back(performance_variance(skill, options_));
       means.push_back(skill.mean);
       std::optional<double>& last = last_times_[player];
@@ -122,7 +123,8 @@ Report Rating::play(const Game& game) {
   const Belief belief = solver->state.belief(solver->graph.skill);
   for (std::size_t i = 0; i < players.size(); ++i) {
     Skill& skill = skills_[players[i]];
-    skill.mean = belief.mean(i), skill.sd = belief.sd(i);
+    skill.mean = belief.mean(i);
+    skill.sd = belief.sd(i);
   }
   return report;
 }
@@ -131,7 +133,9 @@ Chances chances(std::span<const Skill> first, std::span<const Skill> second, con
   if (first.empty() || second.empty()) fail(kNoPlayers);
   double ahead = 0, variance = 0, noise = 0;
   const auto add = [&](const Skill& skill, double sign) {
-    ahead += sign * skill.mean, variance += skill.sd * skill.sd, noise += performance_variance(skill, options);
+    ahead += sign * skill.mean;
+    variance += skill.sd * skill.sd;
+    noise += performance_variance(skill, options);
   };
   for (const Skill& skill : first) add(skill, 1);
   for (const Skill& skill : second) add(skill, -1);
@@ -150,7 +154,9 @@ Chances chances(const Season& season, std::span<const std::uint32_t> first, std:
     if (player >= season.skills.size())
       fail("rating: player {} is not among the {} of the season", player, season.skills.size());
     const Skill& skill = season.skills[player];
-    ahead += sign * skill.mean, variance += skill.sd * skill.sd, noise += performance_variance(skill, options);
+    ahead += sign * skill.mean;
+    variance += skill.sd * skill.sd;
+    noise += performance_variance(skill, options);
     for (std::size_t j = 0; j < i; ++j) variance += 2 * sign * all[j].second * season.covariance(player, all[j].first);
   }
   return chances_of(ahead, std::max(0.0, variance), noise, all.size(), options);
@@ -165,11 +171,15 @@ double match_quality(const std::vector<std::vector<Skill>>& teams, const RatingO
   // by team: its mean skill, its noise variance, and that plus the variance of its skills
   std::vector<double> mean, known, all;
   for (const std::vector<Skill>& team : teams) {
-    mean.push_back(0), known.push_back(0), all.push_back(0);
+    mean.push_back(0);
+    known.push_back(0);
+    all.push_back(0);
     if (team.empty()) fail(kNoPlayers);
     for (const Skill& skill : team) {
       const double noise = performance_variance(skill, options);
-      mean.back() += skill.mean, known.back() += noise, all.back() += noise + skill.sd * skill.sd;
+      mean.back() += skill.mean;
+      known.back() += noise;
+      all.back() += noise + skill.sd * skill.sd;
     }
   }
   // Adjacent teams only: the matrices are tridiagonal, and are eliminated from the first row on.

@@ -80,7 +80,8 @@ void RatingGraph::add_skills(std::span<const Game> games, std::size_t players, c
   const bool drifts = options.drift_sd > 0;
   for (std::uint32_t k = 0; k < count; ++k) {
     Appearance& a = appearances[order[k]];
-    a.performance = k, a.skill = drifts ? k : a.player;
+    a.performance = k;
+    a.skill = drifts ? k : a.player;
     player_of.push_back(a.player);
   }
   performance_ = graph.variable("performance", count);
@@ -94,7 +95,8 @@ void RatingGraph::add_skills(std::span<const Game> games, std::size_t players, c
     std::vector<double> means, variances;
     for (std::uint32_t player = 0; player < players; ++player) {
       const Skill of = prior_of(player, options);
-      means.push_back(of.mean), variances.push_back(of.sd * of.sd);
+      means.push_back(of.mean);
+      variances.push_back(of.sd * of.sd);
     }
     skill = graph.variable("skill", players);
     prior = graph.factor("gaussian_prior", {skill}, {{"mean", means}, {"variance", variances}});
@@ -107,7 +109,8 @@ void RatingGraph::add_skills(std::span<const Game> games, std::size_t players, c
     const bool is_first = k == 0 || player_of[k] != player_of[k - 1];
     if (is_first) {
       const Skill of = prior_of(player_of[k], options);
-      means[k] = of.mean, widths[k] = of.sd * of.sd + (time_of(k) ? 0 : drift);
+      means[k] = of.mean;
+      widths[k] = of.sd * of.sd + (time_of(k) ? 0 : drift);
     }
     if (k == 0) continue;
     const double gap = is_first || !time_of(k) ? 1 : std::max(*time_of(k) - *time_of(k - 1), kNoGap);
@@ -136,8 +139,10 @@ void RatingGraph::add_teams(std::span<const Game> games) {
       }
       OfOneSize& plate = sizes[team.players.size()];
       plate.sums.push_back(sums++);
-      for (std::size_t i = 0; i < team.players.size(); ++i, ++next)
-        plate.players.push_back(next->performance), plate.shares.push_back(share_of(team, i));
+      for (std::size_t i = 0; i < team.players.size(); ++i, ++next) {
+        plate.players.push_back(next->performance);
+        plate.shares.push_back(share_of(team, i));
+      }
     }
   if (sums == 0) return;
   sums_ = graph.variable("team", sums);
@@ -160,7 +165,8 @@ void RatingGraph::add_results(std::span<const Game> games, const RatingOptions& 
       const Team &a = game.teams[order[i]], &b = game.teams[order[i + 1]];
       const Performance &ahead = teams_[first + order[i]], &behind = teams_[first + order[i + 1]];
       Results& plate = plates[{ahead.is_sum, behind.is_sum, a.rank == b.rank}];
-      plate.ahead.push_back(ahead.element), plate.behind.push_back(behind.element);
+      plate.ahead.push_back(ahead.element);
+      plate.behind.push_back(behind.element);
       plate.margins.push_back(draw_margin(noise_of(a, options) + noise_of(b, options), options));
     }
     first += order.size();

@@ -107,7 +107,8 @@ Season rate_season(std::span<const Game> games, std::size_t players, const Ratin
   const Belief belief = season.solved->state.belief(season.solved->graph.skill);
   for (const RatingGraph::Appearance& a : season.solved->graph.appearances) {
     Skill& skill = season.skills[a.player];
-    skill.mean = options.mean - around.mean + belief.mean(a.skill), skill.sd = belief.sd(a.skill);
+    skill.mean = options.mean - around.mean + belief.mean(a.skill);
+    skill.sd = belief.sd(a.skill);
     season.history.push_back({a.game, a.player, skill});
   }
   return season;

@@ -80,7 +80,10 @@ class G2o {
            suggestion(printable(words_[0].substr(0, 40)), known));
     }
     const bool is_3d = tag->is_3d();
-    if (first_pose_line_ == 0) graph_.is_3d = is_3d, first_pose_line_ = line_;
+    if (first_pose_line_ == 0) {
+      graph_.is_3d = is_3d;
+      first_pose_line_ = line_;
+    }
     if (is_3d != graph_.is_3d)
       fail("line {}: '{}' is of {} dimensions, but line {} is of {}; one file holds one sort of poses", line_,
            tag->name, is_3d ? 3 : 2, first_pose_line_, is_3d ? 2 : 3);
@@ -103,7 +106,8 @@ class G2o {
     if (!tag->is_edge) {
       PoseGraph::Vertex& v = graph_.vertices[vertex(1)];
       if (!v.at.empty()) fail("line {}: vertex {} has a place already; leave one of them out", line_, v.id);
-      v.at = pose(*tag, 2), v.is_point |= tag->is_point();
+      v.at = pose(*tag, 2);
+      v.is_point |= tag->is_point();
       return;
     }
     const std::uint32_t from = vertex(1), to = vertex(2);
@@ -211,7 +215,10 @@ class G2o {
     std::queue<std::uint32_t> next;
     for (std::uint32_t v = 0; v < graph_.vertices.size(); ++v)
       if (!graph_.vertices[v].at.empty()) next.push(v);
-    if (next.empty()) graph_.vertices[0].at.assign(graph_.is_3d ? 6 : 3, 0.0), next.push(0);
+    if (next.empty()) {
+      graph_.vertices[0].at.assign(graph_.is_3d ? 6 : 3, 0.0);
+      next.push(0);
+    }
     for (; !next.empty(); next.pop())
       for (const std::uint32_t e : edges_at[next.front()]) {
         const PoseGraph::Edge& edge = graph_.edges[e];

@@ -23,7 +23,8 @@ std::string shape_of(const Graph& graph) {
   const auto add = [&](std::uint64_t number) { shape += std::to_string(number) + ' '; };
   for (std::uint32_t v = 0; v < graph.variables().size(); ++v) {
     const Graph::Nameless variable = graph.without_name(VariableId{v});
-    add(variable.size), add(variable.observed);
+    add(variable.size);
+    add(variable.observed);
     shape.append(variable.family) += '\n';
   }
   Graph::Factor factor;
@@ -31,12 +32,16 @@ std::string shape_of(const Graph& graph) {
     graph.read(f, factor);
     shape.append(factor.kind).append(" ").append(factor.method) += '\n';
     for (const Connection& c : factor.connections) {
-      add(c.variable.value), add(static_cast<std::uint64_t>(c.reach));
+      add(c.variable.value);
+      add(static_cast<std::uint64_t>(c.reach));
       shape += c.port.get() + ' ';
       for (const std::uint32_t entry : c.table) add(entry);
       shape += ',';
     }
-    for (const auto& [name, value] : factor.parameters) shape += name + ' ', add(value.numbers.size());
+    for (const auto& [name, value] : factor.parameters) {
+      shape += name + ' ';
+      add(value.numbers.size());
+    }
     shape += '\n';
   }
   return shape;

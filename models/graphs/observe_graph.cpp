@@ -55,8 +55,10 @@ void GraphFile::observe(std::span<const GivenText> given) {
     std::size_t& at = place[id.value];
     if (at < observations.size())
       observations[at].values = std::move(values);
-    else
-      at = observations.size(), observations.push_back({id, std::move(values)});
+    else {
+      at = observations.size();
+      observations.push_back({id, std::move(values)});
+    }
   }
 }
 

@@ -43,7 +43,8 @@ void refuse_cycle(const std::vector<NetworkVariable>& variables, const std::vect
       const std::uint32_t v = way.back();
       if (next.back() == parents(v).size()) {
         met[v] = 2;
-        way.pop_back(), next.pop_back();
+        way.pop_back();
+        next.pop_back();
         continue;
       }
       const std::uint32_t parent = parents(v)[next.back()++];
@@ -53,7 +54,11 @@ void refuse_cycle(const std::vector<NetworkVariable>& variables, const std::vect
         fail("line {}: the network has a directed cycle: {}; remove one of these links", function_of[parent]->line,
              cycle);
       }
-      if (met[parent] == 0) met[parent] = 1, way.push_back(parent), next.push_back(0);
+      if (met[parent] == 0) {
+        met[parent] = 1;
+        way.push_back(parent);
+        next.push_back(0);
+      }
     }
   }
 }

@@ -55,7 +55,10 @@ struct Seen {
               "missing",
               i + 1, j + 1, value);
         values.push_back(std::isnan(value) ? std::nullopt : std::optional(value));
-        if (values.back()) ++count, squares += value * value;
+        if (values.back()) {
+          ++count;
+          squares += value * value;
+        }
       }
     if (count == 0) fail("factorise: none of the {} values is there; at least one is expected", values.size());
   }
@@ -125,7 +128,8 @@ Factorisation factorise(const Eigen::MatrixXd& values, const FactorisationOption
         std::max(kLeastFactor * std::sqrt(size), factors.variance(result.factor_variance)));
     result.settled = std::abs(noise - result.noise_variance) <= kSettled * noise &&
                      std::abs(factor - result.factor_variance) <= kSettled * factor;
-    result.noise_variance = noise, result.factor_variance = factor;
+    result.noise_variance = noise;
+    result.factor_variance = factor;
     graph.set_variances(best.state, noise, factor);
     best.report = run(best.state.plan(), best.state, {.warm = true});
   }

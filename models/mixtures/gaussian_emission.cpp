@@ -17,7 +17,10 @@ void refit(GaussianEmission& emission, const Eigen::MatrixXd& probability,
     return probability.row(static_cast<Eigen::Index>(t)).transpose().array();
   };
   for (std::size_t t = 0; t < values.size(); ++t)
-    if (values[t]) count += fraction(t), sum += *values[t] * fraction(t);
+    if (values[t]) {
+      count += fraction(t);
+      sum += *values[t] * fraction(t);
+    }
   const double middle = sum.sum() / count.sum();
   const Array mean = (count > 0).select(sum / count, emission.mean.array());
   double spread = 0;
@@ -26,7 +29,10 @@ void refit(GaussianEmission& emission, const Eigen::MatrixXd& probability,
       spread += (*values[t] - middle) * (*values[t] - middle) / count.sum();
       squares += fraction(t) * (*values[t] - mean).square();
     }
-  if (prior > 0) squares += prior, count += 1;
+  if (prior > 0) {
+    squares += prior;
+    count += 1;
+  }
   emission.mean = mean;
   const Array least = emission.variance.array().min(kLeastWidth * spread);
   emission.variance = (count > 0).select(squares / count, emission.variance.array()).max(least);

@@ -37,7 +37,8 @@ double solve_mixture(const Eigen::MatrixXd& x, MixtureFit& fit) {
   g.factor("categorical_prior", {of}, {{"probability", as_vector(fit.weight)}});
   std::vector<VariableId> means, seen;
   for (Eigen::Index j = 0; j < x.cols(); ++j) {
-    means.push_back(g.observed("", fit.components())), seen.push_back(g.observed("", rows));
+    means.push_back(g.observed("", fit.components()));
+    seen.push_back(g.observed("", rows));
     g.factor("mixture", {of, column(means.back()), seen.back()}, {{"variance", as_vector(fit.variance.col(j))}});
   }
   const Plan plan = compile(g, forward_backward(), standard_registry(), {.kind_methods = {{"mixture", "ep"}}});
@@ -124,7 +125,8 @@ class MixtureLearner {
       for (Eigen::Index j = 0; j < x_.cols(); ++j) {
         GaussianEmission column{fit.mean.col(j), fit.variance.col(j)};
         refit(column, fit.probability, columns_[static_cast<std::size_t>(j)], kPriorShare * spread_[j]);
-        fit.mean.col(j) = column.mean, fit.variance.col(j) = column.variance;
+        fit.mean.col(j) = column.mean;
+        fit.variance.col(j) = column.variance;
       }
       const double before = std::exchange(fit.log_likelihood, share_out(x_, fit));
       fit.converged = std::abs(fit.log_likelihood - before) < options_.tolerance;

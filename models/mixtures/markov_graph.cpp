@@ -31,8 +31,10 @@ MarkovGraph::MarkovGraph(const HiddenMarkov& model, std::size_t steps) : states_
   Eigen::MatrixXd from = Eigen::MatrixXd::Zero(count, count * count),
                   to = Eigen::MatrixXd::Zero(count * count, count);
   for (Eigen::Index i = 0; i < count; ++i)
-    for (Eigen::Index j = 0; j < count; ++j)
-      from(i, i * count + j) = model.transition()(i, j), to(i * count + j, j) = 1;
+    for (Eigen::Index j = 0; j < count; ++j) {
+      from(i, i * count + j) = model.transition()(i, j);
+      to(i * count + j, j) = 1;
+    }
   const std::vector<double> into_pair = row_by_row(from), out_of_pair = row_by_row(to);
   for (std::size_t t = 0; t < steps; ++t) {
     state_.push_back(graph_.variable(fmt::format("state{}", t), 1, state));

@@ -16,7 +16,8 @@ namespace {
 
 // Adds a belief with this fraction of the total weight so far.
 void add_to_track(double fraction, const Belief& belief, double shift, Track& track) {
-  track.mean.resize(belief.size()), track.sd.resize(belief.size());
+  track.mean.resize(belief.size());
+  track.sd.resize(belief.size());
   for (std::size_t t = 0; t < belief.size(); ++t) {
     const double apart = belief.mean(t) + shift - track.mean[t];
     track.mean[t] += fraction * apart;
@@ -70,7 +71,8 @@ double Smoothed::quantile(std::size_t t, double probability) const {
   double low = kInfinity, high = -kInfinity;
   for (const SmoothedPart& part : parts) {
     const double at = part.mean[t] + z * part.sd[t], value = part.is_log ? std::exp(at) : at;
-    low = std::min(low, value), high = std::max(high, value);
+    low = std::min(low, value);
+    high = std::max(high, value);
   }
   const auto excess = [&](double value) {
     double sum = -probability;

@@ -79,13 +79,17 @@ std::vector<double> deviations(SeriesValues values, const std::vector<std::size_
       x[gap] = before ? x[*before] + (*values[t] - x[*before]) * static_cast<double>(gap - *before) /
                                          static_cast<double>(t - *before)
                       : *values[t];
-    x[t] = *values[t], before = t;
+    x[t] = *values[t];
+    before = t;
   }
   for (std::size_t t = before.value_or(0) + 1; before && t < x.size(); ++t) x[t] = x[*before];
   const auto take_off = [&](std::size_t period) {
     for (std::size_t phase = 0; phase < std::min(period, x.size()); ++phase) {
       double sum = 0, count = 0;
-      for (std::size_t t = phase; t < x.size(); t += period) sum += x[t], ++count;
+      for (std::size_t t = phase; t < x.size(); t += period) {
+        sum += x[t];
+        ++count;
+      }
       for (std::size_t t = phase; t < x.size(); t += period) x[t] -= sum / count;
     }
   };
@@ -121,12 +125,16 @@ Autoregression burg(const std::vector<double>& x, std::size_t most) {
     coefficients = std::move(next);
     for (std::size_t t = x.size() - 1; t >= order; --t) {
       const double ahead = forward[t], behind = backward[t - 1];
-      forward[t] = ahead - reflection * behind, backward[t] = behind - reflection * ahead;
+      forward[t] = ahead - reflection * behind;
+      backward[t] = behind - reflection * ahead;
     }
     left *= 1 - reflection * reflection;
     cost += std::max(0.0, std::log(2.0) - 0.5 * std::log(2 * std::numbers::pi * (1 - reflection * reflection) / n));
     const double loss = 0.5 * n * std::log(left) + cost;
-    if (order == 1 || loss < least) best = {coefficients, cost}, least = loss;
+    if (order == 1 || loss < least) {
+      best = {coefficients, cost};
+      least = loss;
+    }
   }
   return best;
 }
@@ -239,7 +247,8 @@ SeriesChoice::SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues
     model.weight /= total;
     if (model.weight > 0 && first_ > 0 && last.size() < values.size()) {
       Scored anew = learn(model.candidate, on_scale(values, model.candidate.is_log));
-      model.model = std::move(anew.model), model.learned = anew.learned;
+      model.model = std::move(anew.model);
+      model.learned = anew.learned;
     }
   }
 }
@@ -252,7 +261,8 @@ Smoothed SeriesChoice::smooth(SeriesValues values, std::size_t horizon) const {
     Smoothed found = scored.model.smooth(scaled, horizon);
     std::vector<SmoothedPart> parts = std::move(mixed.parts);
     for (SmoothedPart& part : found.parts) {
-      part.weight *= scored.weight, part.is_log = scored.candidate.is_log;
+      part.weight *= scored.weight;
+      part.is_log = scored.candidate.is_log;
       parts.push_back(std::move(part));
     }
     if (mixed.sd.empty()) {
@@ -277,7 +287,8 @@ Smoothed SeriesChoice::smooth(SeriesValues values, std::size_t horizon) const {
       const double variance = mixed.signal.sd[t] * mixed.signal.sd[t];
       mixed.signal.sd[t] = std::exp(mixed.signal.mean[t] + 0.5 * variance) * std::sqrt(std::expm1(variance));
     }
-    mixed.signal.mean[t] = mean, mixed.sd[t] = std::sqrt(square);
+    mixed.signal.mean[t] = mean;
+    mixed.sd[t] = std::sqrt(square);
   }
   return mixed;
 }

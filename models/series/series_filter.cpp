@@ -58,7 +58,8 @@ SeriesFilter::Step::Step(const StateSpace& model, SeriesValues values)
   const std::size_t size = states * memory;
   const VariableId z = g.variable("z", size);
   g.factor("gaussian_prior", {z}, {{"mean", 0.0}, {"variance", 1.0}});
-  past = g.variable("past", size), now = g.variable("now", states);
+  past = g.variable("past", size);
+  now = g.variable("now", states);
   carry = g.factor("linear", {column(z), past},
                    {{"A", std::vector<double>(size * size, 1.0)}, {"b", std::vector<double>(size, 0.0)}});
   std::vector<Connection> parts;
@@ -82,7 +83,8 @@ SeriesFilter::Step::Step(const StateSpace& model, SeriesValues values)
     parts.push_back(gather(now, {static_cast<std::uint32_t>(first)}));
     first += process.states.size();
   }
-  signal = g.variable("signal"), y = g.observed("y");
+  signal = g.variable("signal");
+  y = g.observed("y");
   parts.push_back(signal);
   g.factor("sum", std::move(parts));
   g.factor("gaussian_noise", {signal, y}, {{"variance", observation_variance}});

@@ -55,12 +55,16 @@ double mean_square_move(SeriesValues values, std::size_t season) {
   for (std::size_t t = season + 1; t < values.size() && season > 0; ++t) {
     if (!values[t] || !values[t - 1] || !values[t - season] || !values[t - season - 1]) continue;
     const double move = *values[t] - *values[t - 1] - *values[t - season] + *values[t - season - 1];
-    sum += 0.5 * move * move, ++count;
+    sum += 0.5 * move * move;
+    ++count;
   }
   std::optional<double> before;
   for (std::size_t t = 0; t < values.size() && (season == 0 || !(sum > 0)); ++t) {
     if (!values[t]) continue;
-    if (before) sum += (*values[t] - *before) * (*values[t] - *before), ++count;
+    if (before) {
+      sum += (*values[t] - *before) * (*values[t] - *before);
+      ++count;
+    }
     before = values[t];
   }
   return count > 0 && sum > 0 ? sum / static_cast<double>(count) : 1;
@@ -130,7 +134,8 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
   if (!(spread.variance > 0))
     fail("series: all its values are {}; without variation there are no variances to learn", spread.mean);
   std::vector<std::size_t>& unknown = learned_;
-  unknown.clear(), may_be_ = {};
+  unknown.clear();
+  may_be_ = {};
   const std::vector<double> usual = usual_variances(values);
   Eigen::VectorXd scales(static_cast<Eigen::Index>(variances_.size()));
   for (std::size_t i = 0; i < variances_.size(); ++i) {
@@ -225,7 +230,8 @@ double StateSpace::log_predictive(SeriesValues values, std::size_t first) const 
 
 StateSpace StateSpace::with_start(const Start& start) const {
   StateSpace other = *this;
-  other.options_.start_mean = start.mean, other.options_.start_variance = start.variance;
+  other.options_.start_mean = start.mean;
+  other.options_.start_variance = start.variance;
   return other;
 }
 
@@ -252,7 +258,8 @@ Smoothed StateSpace::smooth(SeriesValues values, std::size_t horizon) const {
   }
   Smoothed found = std::move(average).smoothed();
   found.log_evidence = log_evidence;
-  found.value_surprise = std::move(value_surprise), found.level_surprise = std::move(level_surprise);
+  found.value_surprise = std::move(value_surprise);
+  found.level_surprise = std::move(level_surprise);
   return found;
 }
 

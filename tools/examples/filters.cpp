@@ -20,7 +20,8 @@ int main() {
   std::vector<std::uint32_t> weight, reading, offset;
   for (std::uint32_t i = 0; i < kFilters * kPlaces * kWidth; ++i) {
     const std::uint32_t filter = i / (kPlaces * kWidth), place = i / kWidth % kPlaces;
-    weight.push_back(filter * kWidth + i % kWidth), reading.push_back(place + i % kWidth);
+    weight.push_back(filter * kWidth + i % kWidth);
+    reading.push_back(place + i % kWidth);
     if (i % kWidth == 0) offset.push_back(filter);
   }
   const auto moved = sum_rows(g, product(g, gather(filters, weight), gather(x, reading)), kFilters * kPlaces);
@@ -36,7 +37,11 @@ int main() {
       for (std::uint32_t t = 0; t < kLength; ++t) readings.push_back(normal(random));
       double* pulse = &readings[n * kLength + random() % (kLength - 2)];
       classes.push_back(static_cast<Index>(n % 2));
-      if (n % 2 == 1) pulse[0] += 2, pulse[1] += 3, pulse[2] += 2;
+      if (n % 2 == 1) {
+        pulse[0] += 2;
+        pulse[1] += 3;
+        pulse[2] += 2;
+      }
     }
     return readings;
   };

@@ -14,7 +14,10 @@ int main() {
   std::vector<std::uint32_t> first, second;
   for (std::uint32_t i = 0; i < kSide * kSide; ++i)
     for (const std::uint32_t next : {i + 1, i + kSide})
-      if (next == i + 1 ? next % kSide != 0 : next < kSide * kSide) first.push_back(i), second.push_back(next);
+      if (next == i + 1 ? next % kSide != 0 : next < kSide * kSide) {
+        first.push_back(i);
+        second.push_back(next);
+      }
   g.factor("potential", {gather(spin, first), gather(spin, second)}, {{"weight", {1.5, 1, 1, 1.5}}});
   g.factor("potential", {spin}, {{"weight", {1.1, 1}}});
 

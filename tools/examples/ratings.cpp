@@ -28,7 +28,10 @@ int main() {
   const auto lead = [&](const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b) {
     const auto difference = g.variable("", a.size());
     std::vector<std::uint32_t> pairs;
-    for (std::size_t i = 0; i < a.size(); ++i) pairs.push_back(a[i]), pairs.push_back(b[i]);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      pairs.push_back(a[i]);
+      pairs.push_back(b[i]);
+    }
     g.factor("sum", {gather(skill, pairs), difference}, {{"coefficients", std::vector<double>{1, -1}}});
     return gaussian_noise(g, difference, 2 * kNoise);
   };

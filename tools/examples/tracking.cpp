@@ -21,7 +21,10 @@ int main() {
   for (std::uint32_t t = 0; t < kSteps; ++t) {
     const double angle = 0.1 * (t + 1), wobble = 0.4 * std::sin(13.0 * t);
     seen.insert(seen.end(), {std::cos(angle) + wobble, std::sin(angle) - wobble});
-    for (std::uint32_t k = 0; t > 0 && k < 2; ++k) before.push_back(2 * t - 2 + k), after.push_back(2 * t + k);
+    for (std::uint32_t k = 0; t > 0 && k < 2; ++k) {
+      before.push_back(2 * t - 2 + k);
+      after.push_back(2 * t + k);
+    }
   }
   Registry registry = standard_registry();
   registry.add(factor_from_vector_function("polar", 2, 2, [](auto x, auto) {

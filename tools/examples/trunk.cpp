@@ -39,7 +39,8 @@ int main() {
   std::vector<double> xs, ys, ns;
   for (int i = 0; i < 200; ++i) {
     const double at = -2 + 0.02 * i, curve = std::sin(1.5 * at) + 0.3 * at;
-    xs.push_back(at), ys.push_back(curve + 0.2 * normal(random));
+    xs.push_back(at);
+    ys.push_back(curve + 0.2 * normal(random));
     ns.push_back(boost::random::poisson_distribution<int>(std::exp(curve + 1))(random));
   }
 

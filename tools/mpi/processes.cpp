@@ -16,7 +16,8 @@ class MpiProcesses final : public Processes {
     int rank = 0, size = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    rank_ = static_cast<std::size_t>(rank), size_ = static_cast<std::size_t>(size);
+    rank_ = static_cast<std::size_t>(rank);
+    size_ = static_cast<std::size_t>(size);
   }
   std::size_t rank() const override { return rank_; }
   std::size_t size() const override { return size_; }
@@ -96,8 +97,10 @@ class MpiProcesses final : public Processes {
       sent_at[p] = firsts[p] * static_cast<int>(count);
     }
     const auto own = static_cast<std::size_t>(slices[rank_]);
-    for (std::size_t p = 0; p < size_; ++p)
-      heard[p] = static_cast<int>(own * count), heard_at[p] = static_cast<int>(p * own * count);
+    for (std::size_t p = 0; p < size_; ++p) {
+      heard[p] = static_cast<int>(own * count);
+      heard_at[p] = static_cast<int>(p * own * count);
+    }
     to_send_.resize(size * count);
     to_hear_.resize(size_ * own * count);
     auto at = to_send_.begin();

@@ -73,8 +73,14 @@ bool backward_block(const Block& block, std::size_t count, [[maybe_unused]] cons
     if constexpr (kToX) for_x = result(y, kToY ? to_y_d : 1.0);
     if constexpr (kToY) for_y = result(x, kToX ? to_x_d : 1.0);
     bad += (good & (size < kInfinity)) ? 0 : 1;
-    if constexpr (kToX) to_x.tau[t] = for_x.tau, to_x.rho[t] = for_x.rho;
-    if constexpr (kToY) to_y.tau[t] = for_y.tau, to_y.rho[t] = for_y.rho;
+    if constexpr (kToX) {
+      to_x.tau[t] = for_x.tau;
+      to_x.rho[t] = for_x.rho;
+    }
+    if constexpr (kToY) {
+      to_y.tau[t] = for_y.tau;
+      to_y.rho[t] = for_y.rho;
+    }
   }
   return bad == 0;
 }

@@ -18,8 +18,14 @@ inline Rest rest_of(const double* m, const double* v, std::size_t terms, double 
   double mean[2] = {}, variance[2] = {};  // two accumulators: additions wait for each other
   std::size_t t = 0;
   for (; t + 2 <= terms; t += 2)
-    for (std::size_t i = 0; i < 2; ++i) mean[i] += m[t + i], variance[i] += v[t + i];
-  if (t < terms) mean[0] += m[t], variance[0] += v[t];
+    for (std::size_t i = 0; i < 2; ++i) {
+      mean[i] += m[t + i];
+      variance[i] += v[t + i];
+    }
+  if (t < terms) {
+    mean[0] += m[t];
+    variance[0] += v[t];
+  }
   return {total_mean - (mean[0] + mean[1]), total_variance + (variance[0] + variance[1])};
 }
 // True if a term exceeds the rest by so much, in variance or in standard deviations. Below that the difference loses at
@@ -53,7 +59,10 @@ struct Cavities {
   // Sums over all later terms first, then over all earlier ones; no sum has one of its own terms subtracted.
   [[gnu::always_inline]] void by_partial_sums() const {
     double mean = 0, variance = 0;
-    for (std::size_t t = terms; t-- > 0; mean += m[t], variance += v[t]) c[t] = mean, k[t] = variance;
+    for (std::size_t t = terms; t-- > 0; mean += m[t], variance += v[t]) {
+      c[t] = mean;
+      k[t] = variance;
+    }
     mean = variance = 0;
     for (std::size_t t = 0; t < terms; mean += m[t], variance += v[t], ++t) {
       c[t] = total_mean - (mean + c[t]);

@@ -19,7 +19,10 @@ template <class Terms>
 SumOfProducts sum_of_products(const Block& block, Terms terms, std::size_t slot) {
   const double *const m = block.mean() + slot * terms, *const v = block.variance() + slot * terms;
   SumOfProducts sum{0, 0};
-  for (std::size_t t = 0; t < terms; ++t) sum.mean += m[t], sum.variance += v[t];
+  for (std::size_t t = 0; t < terms; ++t) {
+    sum.mean += m[t];
+    sum.variance += v[t];
+  }
   return sum;
 }
 

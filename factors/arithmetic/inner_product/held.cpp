@@ -43,8 +43,14 @@ void one_row(const Call& call, HeldCavity& x, std::size_t slot, Kernel kernel, b
   one.columns = 1;
   one.reads = reads.data();
   for (Sink* sink : {&one.sink, &one.second_sink})
-    if (sink->tau != nullptr) sink->tau += call.out_offset(0, slot), sink->rho += call.out_offset(0, slot);
-  if (to_y.tau != nullptr) one.second_sink.tau = to_y.tau, one.second_sink.rho = to_y.rho;
+    if (sink->tau != nullptr) {
+      sink->tau += call.out_offset(0, slot);
+      sink->rho += call.out_offset(0, slot);
+    }
+  if (to_y.tau != nullptr) {
+    one.second_sink.tau = to_y.tau;
+    one.second_sink.rho = to_y.rho;
+  }
   Outcome own;
   kernel(one, own);
   for (std::uint64_t i = 0; i < own.faults; ++i) outcome.fault(slot);
@@ -155,7 +161,10 @@ void InnerProduct::held_to_terms(const Call& call, HeldCavity& x, Outcome& outco
   // A known y receives ordinary messages too.
   const bool sums_are_known = was_read && !(kToY && found == kValues);
   if constexpr (kToY) {
-    if (y.is_shared) std::fill_n(all.tau, terms, 0.0), std::fill_n(all.rho, terms, 0.0);
+    if (y.is_shared) {
+      std::fill_n(all.tau, terms, 0.0);
+      std::fill_n(all.rho, terms, 0.0);
+    }
     if (found == kValues) std::fill_n(y.variance, terms, 0.0);
   }
   std::size_t left = rows;
@@ -191,8 +200,10 @@ void InnerProduct::held_to_terms(const Call& call, HeldCavity& x, Outcome& outco
     if (!y.is_shared) return;
     // A precision that underflows carries no information.
     for (std::size_t t = 0; t < terms; ++t) all.tau[t] = all.rho[t] == 0 ? 0 : all.tau[t];
-    if (x.product.tau != nullptr)
-      std::copy_n(all.tau, terms, x.product.tau), std::copy_n(all.rho, terms, x.product.rho);
+    if (x.product.tau != nullptr) {
+      std::copy_n(all.tau, terms, x.product.tau);
+      std::copy_n(all.rho, terms, x.product.rho);
+    }
   }
 }
 

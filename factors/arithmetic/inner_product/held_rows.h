@@ -125,7 +125,9 @@ void sums_of_rows(const HeldCavity& x, const double* my, const double* vy, std::
   const double *mx = x.mean, *vx = x.variance;
   for (std::size_t c = 0; c < rows; ++c, mx += terms, vx += terms) {
     const RowSums<double> sums = sums_of_row<kKnown, kSquares>(mx, vx, my, vy, terms);
-    to.mean[c] = sums.mean, to.variance[c] = sums.variance, to.squares[c] = sums.squares;
+    to.mean[c] = sums.mean;
+    to.variance[c] = sums.variance;
+    to.squares[c] = sums.squares;
   }
 }
 inline void sums_of_rows(const HeldCavity& x, const double* my, const double* vy, bool is_known, bool learns,
