@@ -24,7 +24,7 @@ class Neighbourhood {
     if (plan->solver != nullptr)
       fail("no certificate: {} sends no messages; compile with a schedule, such as flooding()", plan->schedule.name);
     if (!state.ended())
-      fail("no certificate: the state was not run, or was given something since; call run(plan, state) first");
+      fail("no certificate: the state was not run, or its inputs changed since; call run(plan, state) first");
     for (const auto& v : plan->variables) {
       if (v.first_slot != kNowhere)
         for (std::uint32_t i = 0; i < v.size; ++i) slots_[v.first_element + i].push_back(v.first_slot + i);

@@ -22,8 +22,8 @@ Scheduler along_trees() {
             const auto order = flow.exact_order();
             if (!order)
               fail(
-                  "exact: what is not discrete has loops, or messages that need each other, around factor '{}'; only "
-                  "discrete variables may: {}",
+                  "exact: the factors that are not discrete form a loop, or need each other's "
+                  "messages, around factor '{}'; only discrete variables may form loops: {}",
                   flow.name(0), kRepair);
             Schedule schedule{"trees", {}};
             for (const auto& [factor, port, slot] : order->messages)
@@ -119,8 +119,10 @@ std::shared_ptr<const Hanging> Hanging::of(const Graph& graph, const PlanData& p
       const std::uint32_t e = of.first_element + i * of.family.components();
       std::uint32_t& other = found[joined.leader(e)];
       if (other != kNone)
-        fail("exact: what is not discrete joins '{}' and '{}'; each part of it may hang on one discrete variable: {}",
-             compiled.element_name(other), compiled.element_name(e), kRepair);
+        fail(
+            "exact: factors that are not discrete join '{}' and '{}'; a "
+            "connected part of them may hang on one discrete variable only: {}",
+            compiled.element_name(other), compiled.element_name(e), kRepair);
       other = e;
       out->places_.push_back({network.node_at[e], v, i});  // elements have the same numbers in both graphs
     }
@@ -143,9 +145,10 @@ void Hanging::read(const State& whole, State& parts) const {
     const PlanData::Variable of = plan_->variables[v];
     for (std::uint32_t i = 0; of.observed && of.family.outcomes() > 0 && i < of.elements(); ++i)
       if (whole.is_missing({v}, i))
-        fail("exact: observed variable '{}' has no value in this run, and joins others that are not discrete; declare "
-             "it with graph.variable(...) where it is unknown",
-             of.name);
+        fail(
+            "exact: observed variable '{}' has no value in this run, and joins others "
+            "that are not discrete; declare it with graph.variable(...) if it is unknown",
+            of.name);
   }
   carry_over(whole, parts, factors_);
   for (const Place& place : places_) {

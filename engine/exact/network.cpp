@@ -115,8 +115,10 @@ FactorWeights::Weights FactorWeights::of(const Scope& scope) {
       const Components arrival = Components(arrivals[p]).last(components);
       if (!is_flat(arrival)) continue;  // a missing value is integrated over in this factor only
       if (network_.joins[e])
-        fail("exact: observed variable '{}' has no value in this run, and joins factors; declare it with "
-             "graph.variable(...) where it is unknown", v.name);
+        fail(
+            "exact: observed variable '{}' has no value in this run, and joins "
+            "factors; declare it with graph.variable(...) if it is unknown",
+            v.name);
       log_space += log_normaliser_or_flat(v.family, arrival);
     }
   }

@@ -174,7 +174,8 @@ void ExactSolver::refuse_impossible(const State& state, const CliqueMemory& memo
   }
   if (needed.empty())
     throw Contradiction(
-        "the factors forbid every combination of values, whatever is observed; look for tables that contradict");
+        "the factors forbid every combination of values, with or without "
+        "observations; look for tables that contradict each other");
   constexpr std::size_t kNamed = 8;
   std::ranges::sort(needed);
   std::string names;
@@ -188,7 +189,7 @@ void ExactSolver::refuse_impossible(const State& state, const CliqueMemory& memo
                          state.plan()->variables.value_text(element, memory.values[needed[i]]));
   }
   if (needed.size() > kNamed) names += fmt::format(" and {} more", needed.size() - kNamed);
-  throw Contradiction(fmt::format("what is observed has probability zero: {} {}; {}", names,
+  throw Contradiction(fmt::format("the observations have probability zero: {} {}; {}", names,
                                   needed.size() == 1 ? "cannot be" : "cannot be together", advice));
 }
 
@@ -240,8 +241,8 @@ Report ReweightedSolver::run(State& state, const RunOptions& options) const {
   memory.bounds.upper = messages.is_impossible() ? -HUGE_VAL : messages.upper_bound() + memory.found.log_scale;
   if (messages.is_impossible())
     throw Contradiction(
-        "what is observed has probability zero: the factors forbid every combination of values; change an observation, "
-        "or solve by exact(), which names those that contradict");
+        "the observations have probability zero: the factors forbid every combination of "
+        "values; change an observation, or solve by exact(), which names those that contradict");
   memory.bounds.lower = messages.lower_bound() + memory.found.log_scale;
   const double above = memory.bounds.lower - memory.bounds.upper;
   const double rounding = 1e-9 * (1 + std::abs(memory.bounds.upper));
@@ -270,7 +271,7 @@ const CliqueMemory& solved_cliques(const State& state) {
   (void)solver_of(*state.plan());
   const CliqueMemory& memory = static_cast<const CliqueMemory&>(*state.solver_memory());
   if (!memory.is_solved) fail("this state has not been run; call run(plan, state) first");
-  if (!state.ended()) fail("this state was given something since it was run; call run(plan, state) again");
+  if (!state.ended()) fail("the inputs of this state changed since it was run; call run(plan, state) again");
   return memory;
 }
 
@@ -281,7 +282,7 @@ namespace dma {
 EvidenceBounds evidence_bounds(const State& state) {
   if (dynamic_cast<const clique_tree::ReweightedSolver*>(state.plan()->solver.get()) == nullptr)
     fail("this plan has no bounds of its evidence; compile it with compile(graph, tree_reweighted(), registry)");
-  if (!state.ended()) fail("this state was not run, or was given something since; call run(plan, state) first");
+  if (!state.ended()) fail("this state was not run, or its inputs changed since; call run(plan, state) first");
   return static_cast<const clique_tree::BoundMemory&>(*state.solver_memory()).bounds;
 }
 

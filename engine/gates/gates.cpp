@@ -162,16 +162,16 @@ Report GateSolver::run(State& state, const RunOptions& options) const {
     }
     const Evidence found = evidence(a.plan, memory.states[i]);
     logs[i] = log_cases + log_given(state, a, memory.states[i]) + found.log_value;
-    if (!found.is_exact && memory.why.empty()) memory.why = "of one case, " + found.why;
+    if (!found.is_exact && memory.why.empty()) memory.why = "in one case, " + found.why;
   }
   memory.log_evidence = log_sum_exp(logs);
   if (memory.log_evidence == -kInfinity)
-    throw Contradiction("what is observed has probability zero in every case of the gates; change an observation");
+    throw Contradiction("the observations have probability zero in every case of the gates; change an observation");
   if (worst.stop != Report::Stop::exact && memory.why.empty()) memory.why = "a case was not solved exactly";
   // The beliefs are weighted by the evidence, so they are exact only if it is.
   if (worst.stop == Report::Stop::exact && !memory.why.empty()) {
     worst.stop = Report::Stop::approximate;
-    worst.why = "approximate: so is the evidence that weighs the cases";
+    worst.why = "approximate: the evidence that weights the cases is approximate";
   }
   to_fractions(logs);
   memory.weights = std::move(logs);
@@ -245,9 +245,8 @@ std::vector<GateCase> choosers_of(const Graph& graph, const Registry& registry) 
       const Graph::Variable v = graph[one.variable];
       const Family family = v.family.empty() ? Family() : registry.family(v.family);
       if (v.size != 1 || family.outcomes() == 0)
-        fail(
-            "factor '{}': '{}' is to choose, and is {} of {} element{}; one element of a discrete variable is expected",
-            factor.name(), v.name, family.text(), v.size, v.size == 1 ? "" : "s");
+        fail("factor '{}': '{}' chooses, but it is {} of {} element{}; one element of a discrete variable is expected",
+             factor.name(), v.name, family.text(), v.size, v.size == 1 ? "" : "s");
       if (one.value >= family.outcomes())
         fail("factor '{}' counts where '{}' is {}; its values are 0 to {}", factor.name(), v.name, one.value,
              family.outcomes() - 1);

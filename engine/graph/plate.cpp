@@ -68,8 +68,8 @@ std::uint32_t PlateShape::slots() const {
   });
   if (whole_.size > 0 && whole_.size != area)
     fail(
-        "{}: row({}) x column({}) is a plate of {} x {} slots, but '{}' has {} elements; use gather() for another "
-        "shape",
+        "{}: row({}) x column({}) is a plate of {} x {} slots, "
+        "but '{}' has {} elements; use gather() for another shape",
         where(factor_), rows_.name, columns_.name, rows_.size, columns_.size, whole_.name, whole_.size);
   return area;
 }

@@ -38,8 +38,8 @@ Explanation explain(const Plan& plan, const State& state, VariableId variable) {
   const auto& v = plan->variable(variable);
   if (plan->solver != nullptr)
     fail(
-        "explain: this plan is solved as a whole, without messages; compile it with a schedule, such as flooding(), to "
-        "explain '{}'",
+        "explain: this plan is solved as a whole, without messages; "
+        "compile it with a schedule, such as flooding(), to explain '{}'",
         v.name);
   if (v.eliminated) fail("variable '{}' was fused away; compile with {{.fuse = false}} to explain it", v.name);
   if (!v.family->is_like_gaussian)

@@ -58,12 +58,12 @@ Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, c
   Draft draft(resolve(graph, *kept_registry, with_site_methods(graph, *kept_registry, options)));
   for (const auto& v : draft.graph.variables) {
     if (v.family->chart != nullptr && v.shared)
-      fail("joint: variable '{}' is {} and shared; what examples learn of a point does not add up", v.name,
+      fail("joint: variable '{}' is {} and shared; points on manifolds cannot be learned from examples", v.name,
            v.family.text());
     if (!v.family->is_like_gaussian && v.family->chart == nullptr && !v.observed)
       fail(
-          "joint: variable '{}' is {}; one Gaussian over all variables has gaussian and observed ones alone: sweep "
-          "with a schedule, such as flooding()",
+          "joint: variable '{}' is {}; joint() takes gaussian and observed "
+          "variables only: sweep with a schedule, such as flooding()",
           v.name, v.family.text());
   }
   refuse_given_tables(draft.graph, "joint");

@@ -109,8 +109,8 @@ void Numbers::place_missing() {
   bool is_any = false;
   const auto infer = [&](std::uint32_t e) {
     if (const auto v = plan_->variables.at_element(e); !v.family->is_like_gaussian)
-      fail("joint: a value of '{}' is missing, which is {}; one Gaussian over all variables infers gaussian ones alone",
-           v.name, v.family.text());
+      fail("joint: a value of '{}' is missing, and it is {}; joint() infers gaussian variables only", v.name,
+           v.family.text());
     inferred_[e] = 1;
     is_any = true;
   };
@@ -158,9 +158,8 @@ void Numbers::read_plate(std::size_t i) {
     constexpr double kLeast = 1 / std::numeric_limits<double>::max();
     if (!(variances[s] > kLeast))
       fail(
-          "joint: factor '{}' has variance {}, a constraint of infinite precision; give it a small positive variance, "
-          "or declare "
-          "its variable observed",
+          "joint: factor '{}' has variance {}, a constraint of infinite precision; "
+          "give it a small positive variance, or declare its variable observed",
           plan_->slot_name(plate.group, s), variances[s]);
     row_variances_[plate.first_row + s] = variances[s];
     variances[s] = 1 / variances[s];
@@ -198,7 +197,7 @@ bool Numbers::read(const State& state) {
   for (std::uint32_t k = 0; k < system->cavity_slots.size(); ++k) {
     const Natural m = state.message(system->cavity_slots[k]);
     if (m.is_point())
-      fail("joint: what shared '{}' learned elsewhere is a point mass; declare it observed",
+      fail("joint: the cavity of shared '{}' is a point mass; declare it observed",
            plan_->element_name(system->cavity_elements[k]));
     if (double& weight = weights[system->first_cavity_row + k]; weight != m.rho) {
       weight = m.rho;

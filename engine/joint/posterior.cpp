@@ -57,8 +57,7 @@ double log_cavity(const State& state, const Numbers& n, std::uint32_t r) {
   const Gaussian cavity(n.taus[r], n.weights[r]);
   const std::uint32_t element = n.system->cavity_elements[r - n.system->first_cavity_row];
   if (cavity.rho > 0 || cavity == Gaussian()) return log_density(cavity, n.values[element]);
-  fail("no evidence: what shared '{}' has learned elsewhere has precision {} and cannot be normalised; give it one "
-       "above 0",
+  fail("no evidence: the cavity of shared '{}' has precision {} and cannot be normalised; give it one above 0",
        state.plan()->element_name(element), cavity.rho);
 }
 
@@ -92,9 +91,10 @@ void joint_system::check_memory(const State& state, std::string_view what, std::
   const double bytes = 8.0 * static_cast<double>(rows) * static_cast<double>(columns);
   const auto limit = static_cast<double>(solver_of(state).options().memory);
   if (bytes > limit)
-    fail("joint: {} are {} x {} numbers, {:.3g} GB, more than the limit of {:.3g} GB; {} or raise joint({{.memory = "
-         "...}})",
-         what, rows, columns, bytes / 1e9, limit / 1e9, way_out);
+    fail(
+        "joint: {} are {} x {} numbers, {:.3g} GB, more than the "
+        "limit of {:.3g} GB; {} or raise joint({{.memory = ...}})",
+        what, rows, columns, bytes / 1e9, limit / 1e9, way_out);
 }
 
 void joint_system::complete_draw(Numbers& work, std::span<const double> x, boost::random::mt19937_64& random,
@@ -214,7 +214,7 @@ HyperBelief JointPosterior::hyper(std::string_view name) const {
     std::vector<std::string> known;
     for (const Hyper& hyper : hypers) known.push_back(hyper.name);
     if (found == hypers.end()) fail("there is no hyper '{}'{}", name, suggestion(name, known));
-    fail("nothing is known of hyper '{}': its integral was not found; see the Report of the run", name);
+    fail("hyper '{}' has no posterior: its integral was not found; see the Report of the run", name);
   }
   std::vector<double> values;
   for (const std::vector<double>& point : memory.hypers->values)

@@ -377,7 +377,7 @@ const Memory& solved_memory(const State& state) {
   (void)solver_of(state);
   const Memory& memory = static_cast<const Memory&>(*state.solver_memory());
   if (!memory.is_solved) fail("this state has not been run; call run(plan, state) first");
-  if (!state.ended()) fail("this state was given something since it was run; call run(plan, state) again");
+  if (!state.ended()) fail("the inputs of this state changed since it was run; call run(plan, state) again");
   return memory;
 }
 

@@ -52,15 +52,13 @@ void System::assign_roles(const PlanData& plan) {
         const auto factor = [&] { return plan.slot_name(g, q / group.ports[p].terms); };
         if (role[e] == Role::known)
           fail(
-              "joint: '{}' is observed and also the output of factor '{}', a constraint of infinite precision; observe "
-              "it through "
-              "gaussian_noise instead",
+              "joint: '{}' is observed and also the output of factor '{}', a constraint "
+              "of infinite precision; observe it through gaussian_noise instead",
               plan.element_name(e), factor());
         if (producer[e] != kNone)
           fail(
-              "joint: '{}' is the output of two deterministic factors, '{}' is one of them: a constraint of infinite "
-              "precision; "
-              "connect one of them through gaussian_noise",
+              "joint: '{}' is the output of two deterministic factors, '{}' is one of them: "
+              "a constraint of infinite precision; connect one of them through gaussian_noise",
               plan.element_name(e), factor());
         producer[e] = g;
         role[e] = Role::derived;
@@ -76,7 +74,7 @@ void System::find_points(const PlanData& plan) {
     const Chart* const chart = v.family->chart;
     for (std::uint32_t e = v.first_element; chart != nullptr && e < v.first_element + v.size; e += chart->size) {
       if (role[e] == Role::derived)
-        fail("joint: variable '{}' is {} and the output of a function; points of charts are inputs alone", v.name,
+        fail("joint: variable '{}' is {} and the output of a function; points on manifolds can only be inputs", v.name,
              v.family.text());
       if (role[e] != Role::root) continue;
       if (chart->slopes != nullptr) bends[e] = static_cast<std::uint32_t>(points.size());

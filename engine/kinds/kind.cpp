@@ -157,7 +157,7 @@ ChainPairKernel Kind::find_chain_pair(const MessageFunction& first, const Messag
 
 Kind& Kind::only_if_observed(std::string_view port_name) {
   if (messages_.empty())
-    fail("kind '{}': only_if_observed(\"{}\") comes after the message it is about", name_, port_name);
+    fail("kind '{}': only_if_observed(\"{}\") must follow the message that it restricts", name_, port_name);
   messages_.back().observed = port(port_name);
   return *this;
 }
@@ -170,8 +170,8 @@ Kind& Kind::memory(std::size_t numbers) {
 void Kind::check_memory(std::string_view target) const {
   if (memory_ == 0)
     fail(
-        "kind '{}': the message to '{}' takes a SlotMemory, but the kind has none; call memory(numbers) before "
-        "message(...)",
+        "kind '{}': the message to '{}' takes a SlotMemory, but the "
+        "kind has none; call memory(numbers) before message(...)",
         name_, target);
 }
 
@@ -217,8 +217,8 @@ MessageFunction Kind::describe_message(std::string_view method, std::string_view
   }
   if (m.reads.size() != read_count)
     fail(
-        "kind '{}', message to '{}': the function reads {} messages but {} ports are to be read; name them with "
-        "from(...)",
+        "kind '{}', message to '{}': the function reads {} messages "
+        "but {} ports are to be read; name them with from(...)",
         name_, target, read_count, m.reads.size());
   if (parameter_count > 0 && parameter_count != parameters_.size())
     fail("kind '{}', message to '{}': its Parameters hold {} numbers but the kind declares {} parameters", name_,
@@ -236,7 +236,7 @@ std::string missing_message(const Kind& kind, std::string_view method, std::size
   const std::string& target = kind.ports()[port].name;
   if (others.empty())
     return fmt::format(
-        "no method of '{}' has one: observe what port '{}' leads to, or register kind.message(\"{}\", \"{}\", ...)",
+        "no method of '{}' has one: observe the variable at port '{}', or register kind.message(\"{}\", \"{}\", ...)",
         kind.name(), target, method, target);
   return fmt::format("method '{}' has none{}", method, suggestion(method, others));
 }

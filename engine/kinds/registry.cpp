@@ -42,8 +42,8 @@ Registry& Registry::fuse(Fusion fusion) {
     if (p != into) variadic.push_back(consumer.ports()[p].variadic);
   if (!std::ranges::equal(fused.ports(), variadic, {}, &PortSpec::variadic))
     fail(
-        "fusion of '{}' and '{}': '{}' must have the other ports of the one, made variadic, and then those of the "
-        "other",
+        "fusion of '{}' and '{}': '{}' must have the other ports "
+        "of the first, made variadic, and then those of the second",
         fusion.producer, fusion.consumer, fusion.fused);
   own().fusions.push_back(std::move(fusion));
   return *this;

@@ -98,8 +98,8 @@ void Diagnosis::check_function_at(std::uint32_t g, std::uint32_t slot) const {
     for (std::uint32_t t = 0; ports[p].output && t < group.ports[p].terms; ++t)
       if (const double found = value(group.ports[p], t); !is_same_point(found, due, size))
         throw Contradiction(fmt::format(
-            "factor '{}' ({}): what it connects is known exactly and does not fit: by its inputs '{}' is {}, but it is "
-            "exactly {}; change an observation, or put a gaussian_noise factor with a positive variance between",
+            "factor '{}' ({}): its variables are known exactly and contradict it: its inputs make '{}' {}, but "
+            "it is exactly {}; change an observation, or insert a gaussian_noise factor with a positive variance",
             plan_.slot_name(g, slot), group.kind->name(), ports[p].name, due, found));
 }
 

@@ -38,8 +38,8 @@ class BetheEnergy {
       for (std::uint32_t i = 0; v.observed && !v.cuts && i < v.size; ++i)
         if (!state.message(v.first_slot + i).is_point())
           fail(
-              "no evidence: '{}' joins several factors and has no value in this run; leave it out of the graph for its "
-              "evidence",
+              "no evidence: '{}' joins several factors and has no value "
+              "in this run; leave it out of the graph for its evidence",
               v.name);
     for (const auto& v : plan.variables)  // a cavity counts as a message that is a density
       if (v.shared && !v.observed)
@@ -150,7 +150,7 @@ class BetheEnergy {
   void note_arrival(std::uint32_t v, Components message) {
     const bool is_missing = plan_.variables[v].observed && is_flat(message);  // unknown in this run, like latent ones
     if ((plan_.variables[v].observed && !is_missing) || message[0].is_point()) return;
-    if (!plan_.variables[v].family->is_like_gaussian) add_normaliser(v, message, 1, "what reaches a factor");
+    if (!plan_.variables[v].family->is_like_gaussian) add_normaliser(v, message, 1, "a message to a factor");
   }
   void add_normaliser(std::uint32_t v, Components message, double times, std::string_view what) {
     const auto& variable = plan_.variables[v];
@@ -282,8 +282,7 @@ class BetheEnergy {
 Evidence checked(Evidence found, bool may_be_impossible) {
   if (std::isnan(found.log_value))
     fail("no evidence: a part of it is not a number; give every variable a proper prior");
-  if (found.log_value == kInfinity)
-    found.why = "infinite: a variable is known exactly where only a density is asked for";
+  if (found.log_value == kInfinity) found.why = "infinite: a variable that has a density is known exactly";
   if (found.log_value == -kInfinity && !may_be_impossible) found.why = kBelowRange;
   found.is_exact = found.why.empty();
   return found;
@@ -294,9 +293,9 @@ Evidence checked(Evidence found, bool may_be_impossible) {
 Evidence evidence(const Plan& handle, const State& state) {
   if (state.plan() != handle) fail("this state belongs to another plan; make one for this plan: State state(plan)");
   if (!state.ended())
-    fail("no evidence: the state was not run, or was given something since; call run(plan, state) first");
+    fail("no evidence: the state was not run, or its inputs changed since; call run(plan, state) first");
   if (!state.frozen().empty())
-    fail("no evidence: variable '{}' is frozen, and what it heard belongs to another run; thaw it and run again",
+    fail("no evidence: variable '{}' is frozen, and its messages are from another run; thaw it and run again",
          handle->variable(state.frozen()[0]).name);
   if (handle->solver != nullptr) {
     Evidence out;

@@ -86,8 +86,7 @@ double log_mass_by_integral(const Kind& kind, Arrivals arrivals, std::span<const
     break;
   }
   const double found = kind.log_integral()(laid_out(arrivals), parameters);
-  if (std::isnan(found))
-    fail("too little is known of what it reads for its integral to be a number; give its variables priors");
+  if (std::isnan(found)) fail("the messages to it are too wide for a finite integral; give its variables priors");
   return found - at_end - sum_at_centres(arrivals, centres, kNoPort, largest);
 }
 
@@ -124,8 +123,7 @@ double log_mass(const Kind& kind, std::string_view method, const Arrivals& arriv
   const Family& family = families[out];
   for (std::size_t p = 0; p < arrivals.size(); ++p)
     if (p != out && std::ranges::any_of(arrivals[p], &Natural::is_uniform))
-      fail("nothing is known of what its port '{}' reads but through the factor itself; give it a prior",
-           kind.ports()[p].name);
+      fail("only the factor itself informs the variable at its port '{}'; give it a prior", kind.ports()[p].name);
   const auto density = evaluate(kind, forward->method, out, arrivals, parameters);
   if (!density) fail("its message to '{}' was refused", kind.ports()[out].name);
   const Gaussian made((*density)[0]), arrives(arrivals[out][0]);
@@ -141,8 +139,10 @@ double log_variational_mass(const Kind& kind, const Arrivals& beliefs, const Arr
                             std::span<const double> parameters, const std::vector<Family>& families,
                             const Centres& centres, double* largest) {
   if (!kind.expected_log())
-    fail("kind '{}' gives no part of the variational bound; choose another method for its evidence, or register "
-         "kind.expected_log(...)", kind.name());
+    fail(
+        "kind '{}' gives no part of the variational bound; choose another "
+        "method for its evidence, or register kind.expected_log(...)",
+        kind.name());
   double sum = kind.expected_log()(laid_out(beliefs), parameters);
   for (std::size_t p = 0; p < arrivals.size(); ++p)
     for (std::size_t t = 0; t < arrivals[p].size(); t += families[p].components()) {
@@ -151,7 +151,7 @@ double log_variational_mass(const Kind& kind, const Arrivals& beliefs, const Arr
         sum -= families[p]->kl(belief, Components(arrivals[p]).subspan(t, families[p].components()));
     }
   if (!std::isfinite(sum))
-    fail("too little is known of what it reads for a variational bound; give its variables proper priors");
+    fail("the beliefs of its variables are too wide for a variational bound; give them proper priors");
   return sum - sum_at_centres(arrivals, centres, kNoPort, largest);
 }
 

@@ -86,9 +86,10 @@ void GivenTables::check_repetitions(const PlanData& plan) const {
       for (const Group::Port& other : group.ports)
         for (std::uint32_t t = slot * other.terms; t < (slot + 1) * other.terms; ++t)
           if ((&other != &port || t != q) && element(other, t) == own)
-            fail("factor '{}': by its tables slot {} meets element {} of '{}' twice, and would take it for two "
-                 "independent variables",
-                 plan.slot_name(table.group, slot), slot, own - variable.first_element, variable.name);
+            fail(
+                "factor '{}': by its tables slot {} meets element {} of "
+                "'{}' twice, and would take it for two independent variables",
+                plan.slot_name(table.group, slot), slot, own - variable.first_element, variable.name);
     }
   }
 }

@@ -95,9 +95,8 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
   }
   if (options.warm && plan.schedule.order == Schedule::Order::once)
     fail(
-        "warm starts from the messages of the run before, but schedule '{}' makes a single sweep on fresh messages; "
-        "leave "
-        "warm away or iterate with flooding, sequential or residual",
+        "warm starts from the messages of the run before, but schedule '{}' makes a single sweep "
+        "on fresh messages; leave warm away or iterate with flooding, sequential or residual",
         plan.schedule.name);
   Executor executor(state);
   executor.check_observed();

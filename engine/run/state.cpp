@@ -86,8 +86,8 @@ State::State(Plan of, const State& before) : State(std::move(of)) {
     fail("the state to carry over is that of another graph; one of this graph, as it was before it grew, is expected");
   if (now.variables.size() < then.variables.size() || now.memberships.size() < then.memberships.size())
     fail(
-        "the state to carry over has {} variables and {} factors, and this plan {} and {}; a graph that has grown is "
-        "expected",
+        "the state to carry over has {} variables and {} factors, "
+        "and this plan {} and {}; a graph that has grown is expected",
         then.variables.size(), then.memberships.size(), now.variables.size(), now.memberships.size());
   const auto take = [&](std::uint32_t from, std::uint32_t to, std::uint32_t count) {
     std::copy_n(before.store_.tau.begin() + from, count, store_.tau.begin() + to);

@@ -175,8 +175,8 @@ Kind leaky_relu_kind() {
       .input("x")
       .output("y")
       .parameter("slope", above(0), at_most(1),
-                 advice("at slope 0 the message to x is improper (every x <= 0 gives y = 0); a small positive slope "
-                        "such as 0.01 is the way out"))
+                 advice("at slope 0 the message to x is improper (every x <= 0 "
+                        "gives y = 0); use a small positive slope such as 0.01"))
       .function([](auto v, auto p) { return LeakyRelu::value(v[0], {p[0]}); })
       .linear_view(&LeakyReluLinearised::linear_view)
       .message<&LeakyRelu::to_y, &LeakyRelu::block_to_y>("dma", "y")

@@ -10,7 +10,7 @@ void Linear::linear_view(const LinearCall& call) {
 }
 
 Kind linear_kind() {
-  return kind("linear", "y = A x + b, A row after row")
+  return kind("linear", "y = A x + b, A row by row")
       .variadic_input("x")
       .output("y")
       .per_term_parameter("A", 1.0, finite())

@@ -168,8 +168,8 @@ Kind factor_from_log_density(std::string name, const std::vector<std::string>& p
                              PortDensity log_density, std::string summary, std::vector<ParameterSpec> parameters) {
   if (ports.empty() || ports.size() > kMostValues || latent < 1 || latent > std::min(ports.size(), kMostFree))
     fail(
-        "kind '{}': a log density of {} ports, {} of them latent; one to {} ports are expected, one to {} of them "
-        "latent",
+        "kind '{}': a log density of {} ports, {} of them latent; "
+        "one to {} ports are expected, one to {} of them latent",
         name, ports.size(), latent, kMostValues, kMostFree);
   Kind kind(std::move(name), std::move(summary));
   for (std::size_t p = 0; p < ports.size(); ++p)

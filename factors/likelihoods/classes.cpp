@@ -331,7 +331,9 @@ Kind multinomial_kind() {
 }
 
 Kind ordered_kind() {
-  return kind("ordered", "the class y, from 0, is between which of ascending cut points x + logistic noise lies")
+  return kind("ordered",
+              "the class y, from 0, is the interval between "
+              "ascending cut points that contains x + logistic noise")
       .input("x")
       .variadic_input("cuts")
       .output("y")
@@ -345,13 +347,17 @@ Kind ordered_kind() {
 }
 
 Kind interval_kind() {
-  return kind("interval", "the class is between which of the given, ascending cut points x + N(0, noise) lies")
+  return kind("interval", "the class is the interval between given, ascending cut points that contains x + N(0, noise)")
       .input("x")
       .output("class", "categorical")
       .optional_parameter("noise", 0.0, at_least(0), finite())
       .table_parameter("cuts", &Interval::prepare, finite())
-      .log_density([](auto v, auto p) { return Interval::log_density(v, {p[0], p.subspan(1)}); })
-      .log_integral([](auto m, auto p) { return Interval::log_integral(m, {p[0], p.subspan(1)}); })
+      .log_density([](auto v, auto p) {
+        return Interval::log_density(v, {p[0], p.subspan(1)});
+      })
+      .log_integral([](auto m, auto p) {
+        return Interval::log_integral(m, {p[0], p.subspan(1)});
+      })
       .message<&Interval::to_class>("ep", "class", from("x"))
       .message<&Interval::to_x>("ep", "x", from("x", "class"));
 }

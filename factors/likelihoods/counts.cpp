@@ -75,7 +75,7 @@ Kind poisson_kind() {
 
 Kind binomial_kind() {
   return likelihood_from_log_density("binomial", &Binomial::log_density,
-                                     "y of so many trials succeed, each with probability 1 / (1 + exp(-x))",
+                                     "y of the trials succeed, each with probability 1 / (1 + exp(-x))",
                                      {{"trials", at_least(1) & finite() & whole()}})
       .observes("y", kCounts);
 }
@@ -83,7 +83,7 @@ Kind binomial_kind() {
 Kind beta_binomial_kind() {
   return likelihood_from_log_density(
              "beta_binomial", &BetaBinomial::log_density,
-             "y of so many trials succeed, with a probability that varies around 1 / (1 + exp(-x))",
+             "y of the trials succeed, with a probability that varies around 1 / (1 + exp(-x))",
              {{"trials", at_least(1) & finite() & whole()}, {"concentration", above(0) & finite()}})
       .observes("y", kCounts);
 }

@@ -16,7 +16,7 @@ void GaussianLinear::row(const RowCall& call) {
 }
 
 Kind gaussian_linear_kind() {
-  return kind("gaussian_linear", "N(y; A x + b, variance), A row after row")
+  return kind("gaussian_linear", "N(y; A x + b, variance), A row by row")
       .variadic_input("x")
       .output("y")
       .per_term_parameter("A", 1.0, finite())

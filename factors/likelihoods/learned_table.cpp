@@ -149,7 +149,7 @@ double LearnedTable::log_integral(Components arrivals, Parameters p) {
 }
 
 Kind learned_table_kind() {
-  return kind("learned_table", "P(child | parent), a row of unknown probabilities for each category of the parent")
+  return kind("learned_table", "P(child | parent), one row of unknown probabilities per category of the parent")
       .variadic_input("rows", "dirichlet")
       .input("parent", "categorical")
       .output("child", "categorical")

@@ -122,7 +122,7 @@ void put_into_components(std::span<const double> logs, std::span<CategoricalComp
 void check_probabilities(std::span<const double> numbers, std::size_t categories) {
   constexpr double kRounding = 1e-9;
   if (numbers.size() != categories)
-    fail("{} numbers are given; {} are expected, one for each category", numbers.size(), categories);
+    fail("{} numbers are given; {} are expected, one per category", numbers.size(), categories);
   for (const double x : numbers)
     if (!(x >= 0)) fail("a probability is {}; it must be in [0, 1]", x);
   const double sum = std::accumulate(numbers.begin(), numbers.end(), 0.0);
@@ -139,8 +139,8 @@ std::vector<double> Table::prepare(std::span<const double> given, const PortComp
   for (const std::uint32_t categories : parents) rows = multiply_sizes(rows, categories, what);
   if (const std::uint32_t expected = multiply_sizes(rows, child, what); given.size() != expected)
     fail(
-        "{} numbers are given; {} are expected: {} combinations of the parents, and for each the {} categories of the "
-        "child",
+        "{} numbers are given; {} are expected: {} combinations of "
+        "the parents, and for each the {} categories of the child",
         given.size(), expected, rows, child);
   for (std::size_t r = 0; r < rows; ++r) try {
       check_probabilities(given.subspan(r * child, child), child);

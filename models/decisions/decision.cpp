@@ -13,9 +13,10 @@ namespace {
 std::vector<std::vector<double>> weighted_utilities(const std::vector<double>& joint, std::size_t combinations,
                                                     const std::vector<double>& utility) {
   if (utility.empty() || utility.size() % combinations != 0)
-    fail("decide: {} utilities are given; a number for each action and each of the {} combinations of the causes is "
-         "expected",
-         utility.size(), combinations);
+    fail(
+        "decide: {} utilities are given; a number for each action "
+        "and each of the {} combinations of the causes is expected",
+        utility.size(), combinations);
   for (const double u : utility)
     if (!std::isfinite(u)) fail("decide: a utility is {}; a finite number is expected", u);
   std::vector<std::vector<double>> out;

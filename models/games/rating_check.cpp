@@ -71,7 +71,7 @@ void check_game(const Game& game, std::size_t number, std::size_t players, const
       fail("game {}: it ends in a draw (rank {} twice), but the probability of a draw is 0; give one above 0", number,
            team.rank);
     if (!team.shares.empty() && team.shares.size() != team.players.size())
-      fail("game {}: {} shares for {} players; one for each is expected, or none where all take part in full", number,
+      fail("game {}: {} shares for {} players; one for each is expected, or none if all take part in full", number,
            team.shares.size(), team.players.size());
     for (const double share : team.shares)
       if (!(share >= 0 && share <= 1))
@@ -79,7 +79,7 @@ void check_game(const Game& game, std::size_t number, std::size_t players, const
     if (!team.shares.empty() && std::ranges::max(team.shares) == 0)
       fail("game {}: all players of a team have the share 0; leave the team out, or give one of them more", number);
     for (const std::uint32_t player : team.players) {
-      if (player >= players) fail("game {}: player {} is not among the {} there are", number, player, players);
+      if (player >= players) fail("game {}: player {} is not among the {} players", number, player, players);
       if (!seen.insert(player).second)
         fail("game {}: player {} appears twice; a player is in one team, once", number, player);
     }

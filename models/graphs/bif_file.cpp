@@ -112,7 +112,7 @@ class Bif {
            functions_[before->second].line);
     for (const std::uint32_t v : f.scope)
       if (v == child || std::ranges::count(f.scope, v) > 1)
-        fail("line {}: variable '{}' stands twice in the block of '{}'", line, variables_[v].name, name);
+        fail("line {}: variable '{}' appears twice in the block of '{}'", line, variables_[v].name, name);
     double rows = 1;
     for (const std::uint32_t v : f.scope) rows *= variables_[v].values;
     const double table_numbers = rows * variables_[child].values;
@@ -194,7 +194,7 @@ class Bif {
     if (out.size() != count)
       fail("line {}: {} number{} for '{}'; {} are expected{}", line,
            out.size() > count ? "too many" : std::to_string(out.size()), out.size() == 1 ? "" : "s",
-           variables_[child].name, count, f.scope.empty() ? ", one for each category" : "");
+           variables_[child].name, count, f.scope.empty() ? ", one per category" : "");
     tokens_.expect(";", "after the probabilities");
     return out;
   }

@@ -22,7 +22,7 @@ class OpenPlaces {
       case JsonEvent::key:
         places_.back().at = key;
         if (!places_.back().keys.insert(key).second)
-          fail("{}: the key stands twice in one object; leave one of them out", pointer());
+          fail("{}: the key appears twice in one object; remove one", pointer());
         break;
       case JsonEvent::object_start:
       case JsonEvent::array_start:

@@ -85,8 +85,8 @@ class G2o {
       first_pose_line_ = line_;
     }
     if (is_3d != graph_.is_3d)
-      fail("line {}: '{}' is of {} dimensions, but line {} is of {}; one file holds one sort of poses", line_,
-           tag->name, is_3d ? 3 : 2, first_pose_line_, is_3d ? 2 : 3);
+      fail("line {}: '{}' is of {} dimensions, but line {} is of {}; all poses of a file have the same dimension",
+           line_, tag->name, is_3d ? 3 : 2, first_pose_line_, is_3d ? 2 : 3);
     const std::size_t size = tag->is_point() ? tag->numbers : is_3d ? 6 : 3,
                       ids = tag->has_offset() ? 3 : tag->is_edge ? 2 : 1,
                       wanted = ids + tag->numbers + (tag->is_edge ? size * (size + 1) / 2 : 0);

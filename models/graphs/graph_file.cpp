@@ -255,7 +255,7 @@ GraphFile::Covariance read_covariance(const std::string& name, const Node& node,
 Hyper read_hyper(const std::string& name, const Node& node, const Graph& graph) {
   node.object({"prior", "of"});
   Hyper hyper{name, read_prior(name, node), {}};
-  if (!node.has("of")) node.refuse("the key 'of' is missing; list the parameters that it is");
+  if (!node.has("of")) node.refuse("the key 'of' is missing; list the parameters that this hyper sets");
   const Node of = node.at("of").array();
   for (std::size_t i = 0; i < of.json().size(); ++i) {
     const Node use = of.at(i);
@@ -277,7 +277,7 @@ Json numbers_json(std::span<const double> numbers) {
 }
 
 Json prior_json(const std::string& name, const HyperPrior& prior) {
-  if (prior.name.empty()) fail("hyper '{}' has a prior of its own; a graph file holds those with a name", name);
+  if (prior.name.empty()) fail("hyper '{}' has a user-defined prior; a graph file stores named ones only", name);
   return {{prior.name, numbers_json(prior.numbers)}};
 }
 

@@ -62,7 +62,7 @@ std::vector<std::vector<double>> parameters_of(const Graph& graph) {
 GrowingGraph::GrowingGraph(Registry registry, GrowingOptions options)
     : registry_(std::move(registry)), options_(std::move(options)) {
   if (options_.lag < 1) fail("growing graph: the lag is 0; at least 1 is expected");
-  if (!options_.joint.hypers.empty()) fail("growing graph: hypers are for graphs that are whole; set the parameter");
+  if (!options_.joint.hypers.empty()) fail("growing graph: hypers are not supported; set the parameter to a number");
 }
 
 void GrowingGraph::observe(VariableId variable, std::span<const double> values) {
@@ -200,7 +200,7 @@ Report GrowingGraph::update() {
     const std::size_t came = std::exchange(came_[f], kRefused);
     if (came == kRefused) continue;
     if (!graph_.factors()[f].when.empty())
-      fail("growing graph: factor '{}' counts only in some cases; a growing graph has factors that always count",
+      fail("growing graph: factor '{}' has a gate; a growing graph takes factors without gates",
            graph_.factors()[f].name());
     for (const Connection& c : graph_.factors()[f].connections)
       if (known_[c.variable.value].has_left)

@@ -114,7 +114,7 @@ GraphFile parse_uai(std::string_view text, std::span<const GivenText> given) {
       v = tokens.count(0, static_cast<std::uint32_t>(variables.size()) - 1, "the number of a variable");
     for (const std::uint32_t v : f.scope)
       if (std::ranges::count(f.scope, v) > 1)
-        fail("line {}: variable {} stands twice in the scope of one function", f.line, v);
+        fail("line {}: variable {} appears twice in the scope of one function", f.line, v);
   }
   for (std::size_t i = 0; i < functions.size(); ++i) {
     Function& f = functions[i];

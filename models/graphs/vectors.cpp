@@ -26,7 +26,7 @@ struct BlockRows {
 std::size_t rows_of(const std::string& who, std::size_t numbers) {
   const auto size = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(numbers))));
   if (size == 0 || size * size != numbers)
-    fail("{}: a matrix of {} numbers; a square one, row after row, is expected", who, numbers);
+    fail("{}: a matrix of {} numbers; a square one, row by row, is expected", who, numbers);
   return size;
 }
 
@@ -67,8 +67,8 @@ BlockRows rows_of(const std::string& who, std::span<const double> matrix, bool i
         continue;
       }
       if (!(rest > 0 && std::isfinite(rest)))
-        fail("{}: the {} is not positive definite: {} is left of row {} after those before it; add to its diagonal",
-             place(), what, rest, i);
+        fail("{}: the {} is not positive definite: its pivot is {} in row {}; add to its diagonal", place(), what, rest,
+             i);
       l[i * n + i] = 1;
       d[i] = rest;
     }
@@ -184,7 +184,11 @@ VectorFactor add_rows(const std::string& who, Graph& g, const Connection* x, con
 }
 
 void refuse_precision(const char* who, const VectorFactor& factor) {
-  if (factor.is_precision) fail("{}: the zeros of a precision are part of the graph; build it of a covariance", who);
+  if (factor.is_precision)
+    fail(
+        "{}: the zeros of a precision are part of the "
+        "graph; build the factor from a covariance",
+        who);
 }
 
 void set_rows(State& state, const VectorFactor& factor, const BlockRows& found) {
@@ -237,7 +241,10 @@ void learn_covariance(JointOptions& options, const std::string& name, const Vect
                       double concentration) {
   refuse_precision("learn_covariance", factor);
   if (sd.is_correlation)
-    fail("learn_covariance: prior '{}' is of correlations; '{}' needs one of scales", sd.name, name);
+    fail(
+        "learn_covariance: prior '{}' is for correlations; the "
+        "standard deviations of '{}' need one for positive numbers",
+        sd.name, name);
   const std::size_t n = factor.rows.size(), first = options.hypers.size();
   const std::vector<std::string> names = names_of(name, n);
   for (std::size_t i = 0; i < n; ++i) options.hypers.push_back(hyper(names[i], sd));

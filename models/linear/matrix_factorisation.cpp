@@ -50,17 +50,15 @@ struct Seen {
       for (Eigen::Index j = 0; j < table.cols(); ++j) {
         const double value = table(i, j);
         if (std::isinf(value))
-          fail(
-              "factorise: the value in row {}, column {} is {}; a finite number is expected, or NaN where it is "
-              "missing",
-              i + 1, j + 1, value);
+          fail("factorise: the value in row {}, column {} is {}; a finite number is expected, or NaN if it is missing",
+               i + 1, j + 1, value);
         values.push_back(std::isnan(value) ? std::nullopt : std::optional(value));
         if (values.back()) {
           ++count;
           squares += value * value;
         }
       }
-    if (count == 0) fail("factorise: none of the {} values is there; at least one is expected", values.size());
+    if (count == 0) fail("factorise: all {} values are missing; at least one is expected", values.size());
   }
   VarianceOf noise(const Belief& entry) const {
     VarianceOf rest;

@@ -164,10 +164,9 @@ MixtureFit gaussian_mixture(const Eigen::MatrixXd& x, const MixtureOptions& opti
   if (!x.allFinite()) fail("mixture: a number of the table is not finite");
   const auto rows = static_cast<std::size_t>(x.rows());
   if (options.components > rows)
-    fail("mixture: {} components are asked for, of {} rows; at most one for each row is expected", options.components,
-         rows);
+    fail("mixture: {} components are requested for {} rows; at most one per row is expected", options.components, rows);
   if (options.starts == 0 || options.most_components == 0)
-    fail("mixture: starts and most_components are to be at least 1");
+    fail("mixture: starts and most_components must be at least 1");
   const MixtureLearner learner(x, options);
   if (options.components > 0) return in_order(learner.best_of_starts(options.components));
   MixtureFit best;

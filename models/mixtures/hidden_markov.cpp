@@ -58,12 +58,12 @@ void check_values(HiddenMarkov::Values values, const HiddenMarkov::Emission& emi
   for (std::size_t t = 0; t < values.size(); ++t) {
     if (!values[t]) continue;
     if (symbols == nullptr && !std::isfinite(*values[t]))
-      fail("hidden Markov model: value {} is {}; a finite number is expected, or nothing where it is missing", t + 1,
+      fail("hidden Markov model: value {} is {}; a finite number is expected, or nothing if it is missing", t + 1,
            *values[t]);
     if (symbols != nullptr && !(*values[t] >= 0 && *values[t] < static_cast<double>(symbols->probability.cols()) &&
                                 *values[t] == std::floor(*values[t])))
-      fail("hidden Markov model: value {} is {}; a symbol from 0 to {} is expected, or nothing where it is missing",
-           t + 1, *values[t], symbols->probability.cols() - 1);
+      fail("hidden Markov model: value {} is {}; a symbol from 0 to {} is expected, or nothing if it is missing", t + 1,
+           *values[t], symbols->probability.cols() - 1);
   }
 }
 
@@ -84,8 +84,8 @@ HiddenMarkov::Decoded HiddenMarkov::decode(Values values) const {
                numbers = 2 * wide * wide * wide * static_cast<double>(values.size());
   if (numbers > kMostNumbers)
     fail(
-        "hidden Markov model: {} states over {} steps take {:.2g} numbers; at most {:.2g} are possible, with fewer of "
-        "either",
+        "hidden Markov model: {} states over {} steps take {:.2g} "
+        "numbers; at most {:.2g} are possible, with fewer of either",
         states(), values.size(), numbers, kMostNumbers);
   return MarkovGraph(*this, values.size()).solve(values);
 }

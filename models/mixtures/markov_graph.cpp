@@ -62,9 +62,8 @@ HiddenMarkov::Decoded MarkovGraph::solve(HiddenMarkov::Values values) const {
   const double evidence = log_evidence(plan, state);
   if (evidence == -kInfinity)
     fail(
-        "hidden Markov model: the values are impossible: no sequence of states allows them; give what was seen a "
-        "probability "
-        "above 0 in the transitions or the emission");
+        "hidden Markov model: the values are impossible: no sequence of states allows them; "
+        "give the observed values a probability above 0 in the transitions or the emission");
   if (!report.converged()) fail("hidden Markov model: {}", report.line());
   const auto count = static_cast<Eigen::Index>(states_);
   HiddenMarkov::Decoded found{Eigen::MatrixXd(static_cast<Eigen::Index>(values.size()), count),

@@ -48,8 +48,10 @@ struct SeriesFilter::Step {
 SeriesFilter::Step::Step(const StateSpace& model, SeriesValues values)
     : memory(longest_memory(model)), observation_variance(model.observation_variance()) {
   if (!model.inputs().empty())
-    fail("series filter: the model has {} inputs; a model without is expected, of values less their effects",
-         model.inputs().size());
+    fail(
+        "series filter: the model has {} inputs; a model without "
+        "inputs is expected: subtract their effects from the values",
+        model.inputs().size());
   if (values.size() < memory)
     fail("series filter: it begins after {} values; at least {} are expected, the longest memory of its processes",
          values.size(), memory);

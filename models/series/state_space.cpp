@@ -36,7 +36,7 @@ Spread spread_of(SeriesValues values) {
   for (std::size_t t = 0; t < values.size(); ++t) {
     if (!values[t]) continue;
     if (!std::isfinite(*values[t]))
-      fail("series: value {} is {}; a finite number is expected, or nothing where it is missing", t + 1, *values[t]);
+      fail("series: value {} is {}; a finite number is expected, or nothing if it is missing", t + 1, *values[t]);
     spread.lowest = spread.values == 0 ? *values[t] : std::min(spread.lowest, *values[t]);
     spread.highest = spread.values == 0 ? *values[t] : std::max(spread.highest, *values[t]);
     const double ahead = *values[t] - spread.mean;
@@ -86,7 +86,7 @@ void check_range(const Spread& spread) {
   constexpr double kLargestMoment = 1e100, kSmallestVariance = 1e-200;  // beyond: variances that overflow or underflow
   if (!(std::abs(spread.mean) <= kLargestMoment && spread.variance <= kLargestMoment) ||
       (spread.highest > spread.lowest && spread.variance < kSmallestVariance))
-    fail("series: its values go from {:.3g} to {:.3g}; numbers of a more usual size are expected, in other units",
+    fail("series: its values go from {:.3g} to {:.3g}; change the units so that they are of a more usual size",
          spread.lowest, spread.highest);
 }
 
@@ -124,8 +124,7 @@ StateSpace::Start StateSpace::start(SeriesValues values) const {
 StateSpace::Learned StateSpace::learn(SeriesValues values) {
   const Spread spread = spread_of(values);
   if (spread.values < kLeastValues)
-    fail("series: {} of its values are there; at least {} are expected to learn variances from", spread.values,
-         kLeastValues);
+    fail("series: {} of its values are present; learning variances needs at least {}", spread.values, kLeastValues);
   check_range(spread);
   for (const Process& process : processes_)
     if (process.longest_lag() >= values.size())
@@ -210,7 +209,7 @@ double StateSpace::set_variances(const WeightedPoint& point, SeriesGraph& graph)
 double StateSpace::log_predictive(SeriesValues values, std::size_t first) const {
   check_known();
   if (first > values.size())
-    fail("series: the first {} values are given of {}; at most all are expected", first, values.size());
+    fail("series: the first {} of {} values are requested; at most all are possible", first, values.size());
   const WeightedPoints known{{{{}, 1}}, 0};
   const WeightedPoints& may_be = learned_.empty() ? known : may_be_;
   const StateSpace as_whole = with_start(start(values));

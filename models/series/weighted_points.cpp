@@ -102,7 +102,7 @@ std::vector<Maximum> summits(const LogDensity& log_density, std::span<const Eige
     evaluations += summit.evaluations;
     if (std::isfinite(summit.value)) found.push_back(std::move(summit));
   }
-  if (found.empty()) fail("weighted points: the density is not a number wherever the search for a summit begins");
+  if (found.empty()) fail("weighted points: the density is NaN at every start of the search");
   std::ranges::stable_sort(found, std::greater(), &Maximum::value);
   std::vector<Maximum> distinct;
   for (Maximum& summit : found) {

@@ -146,8 +146,8 @@ TEST_CASE("honesty: noise of more columns than rows is not explained, and not le
 }
 
 TEST_CASE(
-    "honesty: beyond the data of 8-6-5-1 a network is worth more than one that is linear, by the protocol of the "
-    "experiments") {
+    "honesty: beyond the data of 8-6-5-1 a network is worth more "
+    "than one that is linear, by the protocol of the experiments") {
   const ExtrapolationResult network = measure_extrapolation("joint-one", {3}),
                             linear = measure_extrapolation("joint-linear", {3});
   CHECK(network.coverage >= 0.9);

@@ -86,8 +86,8 @@ TEST_CASE("run certificate: the bound is never violated around a leaky rectifier
 }
 
 TEST_CASE(
-    "run certificate: what arrives is the product of all other messages; the bound is peak times delta over the "
-    "overlap") {
+    "run certificate: what arrives is the product of all other "
+    "messages; the bound is peak times delta over the overlap") {
   const double mean = -0.4, variance = 1.5, extra = 0.8, extra_noise = 2, slope = 0.35, noise = 0.6, seen = 0.7;
   Graph g;
   const auto x = g.variable("x"), y = g.variable("y"), data = g.observed("data"), more = g.observed("more");
@@ -197,7 +197,7 @@ TEST_CASE("run certificate: of all edges of a graph, in a line and a table") {
     if (edge.kind != "leaky_relu") CHECK(edge.delta == 0.0);
   // Without messages nothing is certified.
   state.observe(data, {-0.5, 0.1, 3.0});
-  CHECK_THROWS_WITH_AS((void)certificate(plan, state), doctest::Contains("was not run, or was given something"), Error);
+  CHECK_THROWS_WITH_AS((void)certificate(plan, state), doctest::Contains("was not run, or its inputs changed"), Error);
   const Plan joined = compile(g, joint(), standard_registry());
   State other(joined);
   CHECK_THROWS_WITH_AS((void)certificate(joined, other), doctest::Contains("joint sends no messages"), Error);

@@ -180,7 +180,7 @@ TEST_CASE("fuse: a rule whose kinds do not fit is refused when it is registered"
       "fusion of 'product' and 'sum': 'x' must be an output of one term and 'terms' a variadic port", Error);
   CHECK_THROWS_WITH_AS(
       registry.fuse({.producer = "add", .via = "z", .consumer = "sum", .into = "terms", .fused = "product"}),
-      "fusion of 'add' and 'sum': 'product' must have the other ports of the one, made variadic, and then "
-      "those of the other",
+      "fusion of 'add' and 'sum': 'product' must have the other ports "
+      "of the first, made variadic, and then those of the second",
       Error);
 }

@@ -48,9 +48,8 @@ TEST_CASE("resolve: the elements of all variables are counted without wrapping")
     g.factor("gaussian_prior", {g.variable("", kLargest)}, {{"mean", 0.0}, {"variance", 1.0}});
   g.factor("gaussian_prior", {g.variable("last", 12)}, {{"mean", 0.0}, {"variance", 1.0}});
   CHECK(error_of(g) ==
-        "variable 'last': the elements of the graph up to it number 4294967304, more than the 4294967294 a plan can "
-        "count; "
-        "make it smaller, or split the model");
+        "variable 'last': the elements of the graph up to it number 4294967304, more "
+        "than the 4294967294 a plan can count; make it smaller, or split the model");
 }
 
 TEST_CASE("resolve: the messages of all factors are counted without wrapping") {
@@ -58,9 +57,8 @@ TEST_CASE("resolve: the messages of all factors are counted without wrapping") {
   const auto x = g.variable("x", kLargest);
   for (int i = 0; i < 5; ++i) g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
   CHECK(error_of(g) ==
-        "factor 'gaussian_prior4': the messages of the graph up to it number 5368709115, more than the 4294967294 a "
-        "plan can "
-        "count; make it smaller, or split the model");
+        "factor 'gaussian_prior4': the messages of the graph up to it number 5368709115, "
+        "more than the 4294967294 a plan can count; make it smaller, or split the model");
 }
 
 TEST_CASE("resolve: the terms of a factor are counted without wrapping") {
@@ -77,9 +75,8 @@ TEST_CASE("resolve: ports that must have equally many terms have them, or the fa
   Graph named = g;
   g.factor("inner_product", {a, b, c, d, total});
   const std::string refused =
-      "factor 'inner_product0' (inner_product): ports 'x' and 'y' must have equally many terms, but have 3 and 1; say "
-      "which "
-      "variable goes where: {\"x\", ...}, {\"y\", ...}";
+      "factor 'inner_product0' (inner_product): ports 'x' and 'y' must have equally many "
+      "terms, but have 3 and 1; say which variable goes where: {\"x\", ...}, {\"y\", ...}";
   CHECK(error_of(g) == refused);
   named.factor("inner_product", {{"x", a}, {"x", b}, {"y", c}, {"y", d}, total});
   CHECK(error_of(named) == "no error");
@@ -104,9 +101,8 @@ TEST_CASE("resolve: a user's kind can ask for equally many terms, and evaluate k
 
 TEST_CASE("resolve: a variable on two ports of one factor is refused with the way out") {
   const std::string way_out =
-      ", and would count as two independent variables; use a kind that takes it once: square for a product with "
-      "itself, a "
-      "coefficient of 2 for a sum";
+      ", and would count as two independent variables; use a kind that takes "
+      "it once: square for a product with itself, a coefficient of 2 for a sum";
   Graph g;
   const auto a = g.variable("a"), b = g.variable("b"), many = g.variable("many", 3), three = g.variable("three", 3);
   const auto refused = [&](auto add) {
@@ -156,12 +152,11 @@ TEST_CASE(
   run(plan, state);
   CHECK(state.belief(x).mean(0) == 2.0);
   CHECK(error_of(g, registry, {.method = "ep", .predicted = {y}}) ==
-        "factor 'seen0' (seen) has no message to port 'y', which leads to 'y'; no method of 'seen' has one: observe "
-        "what port "
-        "'y' leads to, or register kind.message(\"ep\", \"y\", ...)");
+        "factor 'seen0' (seen) has no message to port 'y', which leads to 'y'; no method of 'seen' "
+        "has one: observe the variable at port 'y', or register kind.message(\"ep\", \"y\", ...)");
   CHECK(error_of(g, registry, {.method = "linearised"}) ==
-        "factor 'seen0' (seen) has no message to port 'x', which leads to 'x'; method 'linearised' has none; known: "
-        "ep");
+        "factor 'seen0' (seen) has no message to port 'x', which "
+        "leads to 'x'; method 'linearised' has none; known: ep");
   CHECK_THROWS_WITH_AS(evaluate(registry.kind("seen"), "dma", 0, {{{}}, {{}}}),
                        "kind 'seen' has no message to port 'x'; method 'dma' has none; known: ep", Error);
 }

@@ -251,8 +251,8 @@ TEST_CASE("exact: observations that contradict are named, and no others") {
   State state(plan);
   state.observe(a, g.category(a, "yes")), state.observe(c, 0), state.observe(d, 1), state.observe(e, 1);
   CHECK(refusal([&] { (void)run(plan, state); }) ==
-        "what is observed has probability zero: 'a' = yes and 'd' = yes cannot be together; change one of these "
-        "observations");
+        "the observations have probability zero: 'a' = yes and 'd' "
+        "= yes cannot be together; change one of these observations");
   state.observe(a, 0);
   CHECK_NOTHROW((void)run(plan, state));
   CHECK(refusal([&] { (void)g.category(a, "Yes"); }).find("variable 'a' has no category 'Yes'; did you mean 'yes'?") ==

@@ -102,7 +102,7 @@ TEST_CASE("exact: Gaussian trees that hang on a discrete loop") {
   } catch (const Error& error) {
     text = error.what();
   }
-  CHECK(text.find("exact: what is not discrete ") == 0);
+  CHECK(text.find("exact: the factors that are not discrete ") == 0);
   CHECK(text.find("sweep with a schedule, such as flooding()") != std::string::npos);
 }
 

@@ -312,8 +312,8 @@ TEST_CASE("gates: what cannot be is refused in one line, with the repair") {
   };
   const Trial trial(false);
   CHECK(refusal([&] { (void)compile(trial.g, exact(), standard_registry()); }) ==
-        "factor 'bernoulli_draw4' counts only where 'effective' is 0; compile the graph with gates(...), such as "
-        "gates(exact())");
+        "factor 'bernoulli_draw4' counts only where 'effective' is "
+        "0; compile the graph with gates(...), such as gates(exact())");
   const auto with = [&](VariableId chooser, std::uint32_t value) {
     Trial other(false);
     other.g.factor("bernoulli_draw", {all_to_one(other.one), other.control}, {}, {.when = {{chooser, value}}});
@@ -321,8 +321,8 @@ TEST_CASE("gates: what cannot be is refused in one line, with the repair") {
   };
   CHECK(with({0}, 2) == "factor 'bernoulli_draw8' counts where 'effective' is 2; its values are 0 to 1");
   CHECK(with({1}, 0) ==
-        "factor 'bernoulli_draw8': 'one' is to choose, and is beta of 1 element; one element of a discrete variable is "
-        "expected");
+        "factor 'bernoulli_draw8': 'one' chooses, but it is beta of "
+        "1 element; one element of a discrete variable is expected");
   Graph many;
   for (int i = 0; i < 11; ++i) {
     const VariableId s = many.variable("", 1, "bernoulli");

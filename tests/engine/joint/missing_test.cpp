@@ -231,7 +231,7 @@ TEST_CASE("joint: the posterior of a state is refused once something was given t
   (void)run(plan, state);
   const JointPosterior posterior(state);
   CHECK(posterior.mean(x)[0] == doctest::Approx(0.5));
-  const std::string refused = "this state was given something since it was run; call run(plan, state) again";
+  const std::string refused = "the inputs of this state changed since it was run; call run(plan, state) again";
   state.observe(y, 3.0);
   CHECK_THROWS_WITH_AS((void)posterior.mean(x), refused.c_str(), Error);
   CHECK_THROWS_WITH_AS((void)posterior.covariance(x, x), refused.c_str(), Error);

@@ -251,15 +251,13 @@ TEST_CASE("joint: what has no place in a Gaussian system is refused by name, wit
       Error);
   state.set_parameter(pair.g.find_factor("noise"), "variance", 1e-310);  // its inverse overflows
   CHECK_THROWS_WITH_AS(run(plan, state),
-                       "joint: factor 'noise' has variance 1e-310, a constraint of infinite precision; give it a small "
-                       "positive variance, "
-                       "or declare its variable observed",
+                       "joint: factor 'noise' has variance 1e-310, a constraint of infinite "
+                       "precision; give it a small positive variance, or declare its variable observed",
                        Error);
-  CHECK_THROWS_WITH_AS(
-      (void)explain(plan, state, pair.a),
-      "explain: this plan is solved as a whole, without messages; compile it with a schedule, such as flooding(), to "
-      "explain 'a'",
-      Error);
+  CHECK_THROWS_WITH_AS((void)explain(plan, state, pair.a),
+                       "explain: this plan is solved as a whole, without messages; "
+                       "compile it with a schedule, such as flooding(), to explain 'a'",
+                       Error);
   const Plan other = compile(pair.g, flooding(), standard_registry());
   const State by_sweeps(other);
   CHECK_THROWS_WITH_AS(JointPosterior{by_sweeps},

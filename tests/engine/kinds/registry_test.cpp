@@ -36,8 +36,7 @@ TEST_CASE("kind: a message function must fit its ports and parameters") {
                        Error);
   CHECK_THROWS_WITH_AS(
       kind("k").input("x").output("y").message("dma", "y", first),
-      "kind 'k', message to 'y': the function reads 2 messages but 1 ports are to be read; name them with "
-      "from(...)",
+      "kind 'k', message to 'y': the function reads 2 messages but 1 ports are to be read; name them with from(...)",
       Error);
   CHECK_THROWS_WITH_AS(kind("k").input("x").output("y").message("dma", "y", pass).message("dma", "y", pass),
                        "kind 'k': two 'dma' messages to port 'y'", Error);

@@ -145,8 +145,8 @@ TEST_CASE("evidence: loops are named, and who cannot give a part says why") {
   const Plan opaque = compile(odd, forward_backward(), mine);
   State of_odd(opaque);
   CHECK(refusal(opaque, of_odd) ==
-        "no evidence: factor 'nothing_known0': kind 'nothing_known' gives no part of the evidence; register "
-        "kind.log_integral(...)");
+        "no evidence: factor 'nothing_known0': kind 'nothing_known' "
+        "gives no part of the evidence; register kind.log_integral(...)");
 }
 
 TEST_CASE("evidence: only of a state that was run as it is, and not settled where the limit ended it") {
@@ -160,7 +160,7 @@ TEST_CASE("evidence: only of a state that was run as it is, and not settled wher
     const auto refused = [&] {
       CHECK_THROWS_WITH_AS(
           (void)evidence(plan, state),
-          "no evidence: the state was not run, or was given something since; call run(plan, state) first", Error);
+          "no evidence: the state was not run, or its inputs changed since; call run(plan, state) first", Error);
     };
     state.observe(y, 1);
     refused();

@@ -116,8 +116,7 @@ TEST_CASE("given tables: what is wrong is said in one line") {
   state.observe(games.points, {1.0, 2.0});
   CHECK_THROWS_WITH_AS(
       run(plan, state),
-      "factor 'game[0]': the table of port 'terms' is not given; call state.set_table(game, \"terms\", ...) "
-      "before run",
+      "factor 'game[0]': the table of port 'terms' is not given; call state.set_table(game, \"terms\", ...) before run",
       Error);
   CHECK_THROWS_WITH_AS(state.set_table(games.difference, "terms", {0, 1, 2}),
                        "factor 'game': the table of port 'terms' has 3 entries, 4 are expected", Error);
@@ -128,10 +127,9 @@ TEST_CASE("given tables: what is wrong is said in one line") {
                        "factor 'game': port 'total' has no table to be given; connect it by given(variable, entries)",
                        Error);
   state.set_table(games.difference, "terms", {0, 1, 3, 3});
-  CHECK_THROWS_WITH_AS(
-      run(plan, state),
-      "factor 'game[1]': by its tables slot 1 meets element 3 of 'skill' twice, and would take it for two "
-      "independent variables",
-      Error);
+  CHECK_THROWS_WITH_AS(run(plan, state),
+                       "factor 'game[1]': by its tables slot 1 meets element 3 of "
+                       "'skill' twice, and would take it for two independent variables",
+                       Error);
   CHECK_THROWS_AS(compile(games.graph, joint(), standard_registry()), Error);
 }

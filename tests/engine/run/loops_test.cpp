@@ -268,8 +268,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "loops: of linear Gaussian graphs the report says that means are exact and variances are not, and nothing of "
-    "trees") {
+    "loops: of linear Gaussian graphs the report says that "
+    "means are exact and variances are not, and nothing of trees") {
   const GivenGraph ring = oracle::ring(11, 7, 1.0), tree = oracle::random_tree(5, 40);
   State state(compile(ring.graph, flooding(), standard_registry()));
   ring.observe_in(state);

@@ -54,8 +54,8 @@ TEST_CASE("tilted: cut, skewed and heavy-tailed factors have the moments of the 
 }
 
 TEST_CASE(
-    "tilted: a factor that widens keeps the mean and is counted, one that says nothing is uniform, none at all no "
-    "message") {
+    "tilted: a factor that widens keeps the mean and is counted, "
+    "one that says nothing is uniform, none at all no message") {
   const Gaussian arrived = Gaussian::from_moments(2, 9);
   const auto outlier = [](double t) { return -2.5 * std::log1p((t - 6) * (t - 6)); };
   const Tilted widened = tilt(outlier);

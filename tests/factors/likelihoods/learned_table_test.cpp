@@ -205,8 +205,9 @@ TEST_CASE("learned_table: rows that do not fit are refused before anything runs"
     return std::string("nothing was refused");
   };
   CHECK(refusal(2, "dirichlet(3)", 3) == "nothing was refused");
-  CHECK(refusal(3, "dirichlet(3)", 3).find("3 rows of 3 categories are connected; the parent has 2 categories and the "
-                                           "child 3") != std::string::npos);
+  CHECK(refusal(3, "dirichlet(3)", 3)
+            .find("3 rows of 3 categories are connected; the "
+                  "parent has 2 categories and the child 3") != std::string::npos);
   CHECK(refusal(2, "dirichlet(2)", 3).find("2 rows of 2 categories") != std::string::npos);
   CHECK(refusal(2, "dirichlet(3)", 2).find("2 is given; the child has 3 categories") != std::string::npos);
 }

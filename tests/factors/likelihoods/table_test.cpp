@@ -353,10 +353,9 @@ TEST_CASE("table: a number of combinations that no computer counts is refused, w
   };
   // The product is 2^64 + 230.
   CHECK(refused({2, 3, 19, 41, 97, 7103, 69341, 82609}, std::vector<double>(460, 0.5)) ==
-        "factor 'f' (table): parameter 'probability': the numbers for parents of 2, 3, 19, 41, 97, 7103, 69341, 82609 "
-        "categories "
-        "and a child of 2 number 223301868727494, more than the 4294967294 a plan can count; make it smaller, or split "
-        "the model");
+        "factor 'f' (table): parameter 'probability': the numbers for parents of 2, 3, "
+        "19, 41, 97, 7103, 69341, 82609 categories and a child of 2 number 223301868727494, "
+        "more than the 4294967294 a plan can count; make it smaller, or split the model");
   CHECK(refused(std::vector<std::size_t>(64, 2), {}).find("more than the 4294967294 a plan can count") !=
         std::string::npos);
 }

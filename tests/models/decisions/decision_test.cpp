@@ -68,6 +68,6 @@ TEST_CASE("decide: given what was seen; to see it again is worth nothing") {
     text = error.what();
   }
   CHECK(text ==
-        "decide: 4 utilities are given; a number for each action and each of the 3 combinations of the causes is "
-        "expected");
+        "decide: 4 utilities are given; a number for each action "
+        "and each of the 3 combinations of the causes is expected");
 }

@@ -75,10 +75,10 @@ TEST_CASE("graph file: a key that stands twice is refused with its place") {
   const std::string factor =
       R"({"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 0, "variance": 1}})";
   CHECK_THROWS_WITH_AS(parse_graph(R"({"variables": {"x": {}, "x": {"size": 2}}, "factors": [)" + factor + "]}"),
-                       "/variables/x: the key stands twice in one object; leave one of them out", Error);
+                       "/variables/x: the key appears twice in one object; remove one", Error);
   CHECK_THROWS_WITH_AS(parse_graph(R"({"variables": {"x": {}}, "factors": [)" + factor +
                                    R"(, {"kind": "sum", "connects": [1, {"a~": [], "a~": 2}]}]})"),
-                       "/factors/1/connects/1/a~0: the key stands twice in one object; leave one of them out", Error);
+                       "/factors/1/connects/1/a~0: the key appears twice in one object; remove one", Error);
   CHECK(parse_graph(R"({"variables": {"x": {}}, "factors": [)" + factor + "," + factor + "]}").graph.factors().size() ==
         2);
 }
@@ -186,7 +186,9 @@ TEST_CASE("graph file: a covariance that is learned is the same after it was wri
   wrong.covariances[0].sd = HyperPrior::correlation(1);
   JointOptions options;
   CHECK_THROWS_WITH_AS(wrong.add_hypers(options),
-                       "learn_covariance: prior 'correlation' is of correlations; 'noise' needs one of scales", Error);
+                       "learn_covariance: prior 'correlation' is for correlations; the "
+                       "standard deviations of 'noise' need one for positive numbers",
+                       Error);
   refused("\"concentration\"", "\"concetration\"",
           "/hypers/spread: there is no key 'concetration' here; did you mean 'concentration'? known: prior, "
           "covariance, concentration, mean, gains");

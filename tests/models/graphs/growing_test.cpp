@@ -123,8 +123,8 @@ TEST_CASE("growing: what nothing determines stays, and what has left cannot be a
   CHECK(g.belief(c).variance() == doctest::Approx(1));
   CHECK_THROWS_WITH_AS(g.observe(c, {1.0}), "variable 'c' is not observed; declare it with observed(...)", Error);
   CHECK_THROWS_WITH_AS(g.observe(y, {3.0}),
-                       "growing graph: 'y' had its value at an earlier update; declare another observed variable for a "
-                       "new one",
+                       "growing graph: 'y' had its value at an earlier update; "
+                       "declare another observed variable for a new one",
                        Error);
   g.observe(y, {2.0});
   GrowingGraph other(standard_registry(), {.lag = 1});
@@ -135,9 +135,8 @@ TEST_CASE("growing: what nothing determines stays, and what has left cannot be a
   for (int i = 0; i < 5; ++i) CHECK(other.update().stop == Report::Stop::exact);  // x has left
   CHECK(other.belief(x).variance() == 1);
   other.graph().factor("gaussian_prior", {x}, standard, {.name = "gated", .when = {{on, 0}}});
-  CHECK_THROWS_WITH_AS(
-      other.update(),
-      "growing graph: factor 'gated' counts only in some cases; a growing graph has factors that always count", Error);
+  CHECK_THROWS_WITH_AS(other.update(),
+                       "growing graph: factor 'gated' has a gate; a growing graph takes factors without gates", Error);
   CHECK(other.update().stop == Report::Stop::exact);
   CHECK_THROWS_WITH_AS(GrowingGraph(standard_registry(), {.lag = 0}),
                        "growing graph: the lag is 0; at least 1 is expected", Error);

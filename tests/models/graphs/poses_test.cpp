@@ -276,7 +276,7 @@ TEST_CASE("poses: a g2o file is written as it is read, and wrong lines are named
         "line 1: the information of edge 0 to 1 is not positive definite; look at its diagonal");
   CHECK(of("EDGE2 0 -1 1 0 0 1 0 0 1 0 1\n") == "line 1: '-1' is found; the number of a vertex is expected");
   CHECK(of("VERTEX_SE2 0 0 0 0\nVERTEX3 1 0 0 0 0 0 0\n") ==
-        "line 2: 'VERTEX3' is of 3 dimensions, but line 1 is of 2; one file holds one sort of poses");
+        "line 2: 'VERTEX3' is of 3 dimensions, but line 1 is of 2; all poses of a file have the same dimension");
   CHECK(of("VERTEX_SE2 0 0 0 0\nVERTEX_SE2 0 0 0 0\n") ==
         "line 2: vertex 0 has a place already; leave one of them out");
   CHECK(of("VERTEX_SE3:QUAT 0 0 0 0 0 0 0 0\n") == "line 1: the quaternion has length 0; one of length 1 is expected");
@@ -347,7 +347,9 @@ TEST_CASE("poses: points of the wrong sort or size are refused in one line") {
   CHECK(compiled(g).find("wants a gaussian variable but 'x' is pose2") != std::string::npos);
   Graph shared;
   point_prior(shared, shared.shared("x", 1, "angle"), {0}, one);
-  CHECK(compiled(shared) == "joint: variable 'x' is angle and shared; what examples learn of a point does not add up");
+  CHECK(compiled(shared) ==
+        "joint: variable 'x' is angle and shared; points "
+        "on manifolds cannot be learned from examples");
   Graph seen;
   const VariableId a = seen.observed("a", 1, "angle");
   point_prior(seen, a, {0}, one);
@@ -356,7 +358,7 @@ TEST_CASE("poses: points of the wrong sort or size are refused in one line") {
   CHECK(complaint([&] { state.observe(a, {1.0, 2.0}); }) != "");
   state.observe(a, std::nullopt);
   CHECK(complaint([&] { (void)run(plan, state); }) ==
-        "joint: a value of 'a' is missing, which is angle; one Gaussian over all variables infers gaussian ones alone");
+        "joint: a value of 'a' is missing, and it is angle; joint() infers gaussian variables only");
 }
 
 // The public graphs, if DMA_POSES names a folder of them. Prints objective and processor time next to the hand-written

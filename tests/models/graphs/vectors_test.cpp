@@ -226,8 +226,8 @@ TEST_CASE("vectors: what is wrong is said with the block and the row") {
   Graph g;
   const VariableId x = g.variable("x", 4), y = g.variable("y", 4);
   CHECK_THROWS_WITH_AS((void)gaussian_vector_prior(g, x, {0, 0}, SpreadMatrix::covariance({1, 2, 2, 1})),
-                       "gaussian_vector_prior of 'x': the covariance is not positive definite: -3 is left of row 1 "
-                       "after those before it; add to its diagonal",
+                       "gaussian_vector_prior of 'x': the covariance is not positive "
+                       "definite: its pivot is -3 in row 1; add to its diagonal",
                        Error);
   CHECK_THROWS_WITH_AS((void)gaussian_vector_noise(g, x, y, SpreadMatrix::covariance({1, 0.5, 0, 1})),
                        "gaussian_vector_noise of 'y': the covariance is not symmetric: 0 in row 1, column 0, but 0.5 "

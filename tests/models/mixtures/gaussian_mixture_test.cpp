@@ -117,7 +117,7 @@ TEST_CASE("mixture of Gaussians: wrong tables are one clear line") {
   holes(1, 0) = std::nan("");
   CHECK_THROWS_WITH_AS(gaussian_mixture(holes), "mixture: a number of the table is not finite", Error);
   CHECK_THROWS_WITH_AS(gaussian_mixture(Eigen::MatrixXd::Zero(3, 1), {.components = 4}),
-                       doctest::Contains("at most one for each row"), Error);
+                       doctest::Contains("at most one per row"), Error);
   CHECK_THROWS_WITH_AS(gaussian_mixture(Eigen::Vector3d(0, 1, 1e200)),
                        "mixture: the squares of the numbers overflow; divide them by a power of ten", Error);
 }

@@ -251,7 +251,7 @@ TEST_CASE("hidden Markov model: wrong numbers are one clear line") {
       "hidden Markov model: row 1 of the start is [0.5, 0.2, 0.2]; probabilities with sum 1 are expected", Error);
   CHECK_THROWS_WITH_AS(
       model.decode(MarkovValues{0.0, 2.0}),
-      "hidden Markov model: value 2 is 2; a symbol from 0 to 1 is expected, or nothing where it is missing", Error);
+      "hidden Markov model: value 2 is 2; a symbol from 0 to 1 is expected, or nothing if it is missing", Error);
   CHECK_THROWS_WITH_AS(model.decode({}), doctest::Contains("no values"), Error);
   CHECK_THROWS_WITH_AS(HiddenMarkov(kStart, kTransition, GaussianEmission{kStart, Eigen::Vector3d(1, 0, 1)}),
                        doctest::Contains("above 0"), Error);

@@ -162,7 +162,7 @@ TEST_CASE("state space: a season that the series does not reach, and sizes that 
     std::vector<std::optional<double>> scaled;
     for (const auto& value : values) scaled.push_back(*value * unit);
     StateSpace walk({random_walk()});
-    CHECK_THROWS_WITH_AS(walk.learn(scaled), doctest::Contains("in other units"), Error);
+    CHECK_THROWS_WITH_AS(walk.learn(scaled), doctest::Contains("change the units"), Error);
   }
 }
 

@@ -114,10 +114,9 @@ TEST_CASE("infer: what cannot be has no probability, and is said") {
     "factors": [{"kind": "categorical_prior", "connects": ["a"], "parameters": {"probability": [1, 0]}},
                 {"kind": "table", "connects": ["a", "b"], "parameters": {"probability": [1, 0, 0, 1]}}]})json");
   for (const char* const schedule : {"auto", "exact", "flooding"})
-    check_refused(
-        folder, fmt::format("infer g.json --schedule {}", schedule),
-        "'g.json': /variables/b: what is observed has probability zero: 'b' = 1 cannot be; change one of these "
-        "observations");
+    check_refused(folder, fmt::format("infer g.json --schedule {}", schedule),
+                  "'g.json': /variables/b: the observations have probability "
+                  "zero: 'b' = 1 cannot be; change one of these observations");
   folder.write("one.json", R"json({"variables": {"a": {"family": "categorical(1)", "observed": 0}},
     "factors": [{"kind": "categorical_prior", "connects": ["a"], "parameters": {"probability": [1.0]}}]})json");
   const auto json = dma::parse_json(run_dma(folder, "infer one.json --json").output);
@@ -142,7 +141,7 @@ TEST_CASE("infer: a BIF file, observed by name") {
   check_refused(folder, "infer '" + kGraphs + "asia.bif' --observe dys=yes", "did you mean 'dysp'?");
   check_refused(folder, "infer '" + kGraphs + "asia.bif' --observe dysp", "NAME=VALUE is expected");
   check_refused(folder, "infer '" + kGraphs + "asia.bif' --observe tub=yes --observe either=no",
-                "what is observed has probability zero: 'tub' = yes and 'either' = no cannot be together");
+                "the observations have probability zero: 'tub' = yes and 'either' = no cannot be together");
 }
 
 TEST_CASE("infer: a g2o file, and the poses found as another") {
