@@ -13,10 +13,9 @@
 #include "engine/graph/node_name.h"
 #include "engine/messages/family.h"
 #include "engine/support/on_demand.h"
+#include "engine/support/sizes.h"
 
 namespace dma {
-
-inline constexpr std::uint32_t kNowhere = 0xffffffffu;
 
 // The names that were given to variables.
 struct GivenNames {

@@ -16,12 +16,12 @@ namespace {
 using NodeList = std::vector<std::uint32_t>;  // sorted
 using Links = std::vector<NodeList>;          // the neighbours of every node
 
-Links links_of(const Network& network, const Values& values) {
-  Links links(network.nodes.size());
-  for (const Scope& scope : network.scopes)
-    for (const std::uint32_t a : network.nodes_of(scope))
-      for (const std::uint32_t b : network.nodes_of(scope))
-        if (a != b && values[a] == kNone && values[b] == kNone) links[a].push_back(b);
+Links links_of(const DiscreteGraph& discrete, const Values& values) {
+  Links links(discrete.nodes.size());
+  for (const Scope& scope : discrete.scopes)
+    for (const std::uint32_t a : discrete.nodes_of(scope))
+      for (const std::uint32_t b : discrete.nodes_of(scope))
+        if (a != b && values[a] == kNowhere && values[b] == kNowhere) links[a].push_back(b);
   for (NodeList& list : links) {
     std::ranges::sort(list);
     list.erase(std::unique(list.begin(), list.end()), list.end());
@@ -47,14 +47,14 @@ enum class Rule { fewest_links, smallest_clique };
 
 class Elimination {
  public:
-  Elimination(const Network& network, const Values& values, Links links, Rule rule)
+  Elimination(const DiscreteGraph& discrete, const Values& values, Links links, Rule rule)
       : rule_(rule),
         links_(std::move(links)),
         logs_(links_.size()),
         size_(links_.size()),
         missing_(links_.size()),
         keys_(links_.size()) {
-    for (std::uint32_t v = 0; v < links_.size(); ++v) logs_[v] = std::log2(network.nodes[v].values);
+    for (std::uint32_t v = 0; v < links_.size(); ++v) logs_[v] = std::log2(discrete.nodes[v].values);
     for (std::uint32_t a = 0; a < links_.size(); ++a) {
       const auto count = static_cast<std::int64_t>(links_[a].size());
       missing_[a] += count * (count - 1) / 2;
@@ -65,7 +65,7 @@ class Elimination {
       }
     }
     for (std::uint32_t v = 0; v < links_.size(); ++v)
-      if (values[v] == kNone) queue_.insert(keys_[v] = key(v));
+      if (values[v] == kNowhere) queue_.insert(keys_[v] = key(v));
   }
 
   // Returns false if a clique has more than 2^most entries; that clique is the last one.
@@ -133,29 +133,30 @@ class Elimination {
 };
 
 // Leaves out cliques contained in another: the clique of w, if some v had w and the neighbours of w for neighbours.
-std::vector<Clique> maximal_cliques(const Network& network, const std::vector<Eliminated>& order, NodeList& home) {
+std::vector<Clique> maximal_cliques(const DiscreteGraph& discrete, const std::vector<Eliminated>& order,
+                                    NodeList& home) {
   const auto steps = static_cast<std::uint32_t>(order.size());
-  NodeList position(network.nodes.size(), kNone), holder(steps, kNone), last;
+  NodeList position(discrete.nodes.size(), kNowhere), holder(steps, kNowhere), last;
   for (std::uint32_t i = 0; i < steps; ++i) position[order[i].node] = i;
   std::vector<NodeList> own;
   for (std::uint32_t i = 0; i < steps; ++i) {
-    if (holder[i] == kNone) {
+    if (holder[i] == kNowhere) {
       holder[i] = static_cast<std::uint32_t>(own.size());
       own.emplace_back();
       last.push_back(i);
     }
     own[holder[i]].push_back(i);
     last[holder[i]] = i;
-    std::uint32_t next = kNone;
+    std::uint32_t next = kNowhere;
     for (const std::uint32_t u : order[i].others) next = std::min(next, position[u]);
-    if (next != kNone && holder[next] == kNone && order[next].others.size() + 1 == order[i].others.size())
+    if (next != kNowhere && holder[next] == kNowhere && order[next].others.size() + 1 == order[i].others.size())
       holder[next] = holder[i];
   }
   NodeList sorted(own.size());
   for (std::uint32_t c = 0; c < sorted.size(); ++c) sorted[c] = c;
   std::ranges::sort(sorted, {}, [&](std::uint32_t c) { return last[c]; });
   std::vector<Clique> cliques;
-  home.assign(network.nodes.size(), kNone);
+  home.assign(discrete.nodes.size(), kNowhere);
   for (const std::uint32_t c : sorted) {
     Clique clique;
     const Eliminated& first = order[own[c][0]];
@@ -171,27 +172,28 @@ std::vector<Clique> maximal_cliques(const Network& network, const std::vector<El
   return cliques;
 }
 
-double entries_of(const Network& network, std::span<const std::uint32_t> nodes) {
+double entries_of(const DiscreteGraph& discrete, std::span<const std::uint32_t> nodes) {
   double product = 1;
-  for (const std::uint32_t v : nodes) product *= network.nodes[v].values;
+  for (const std::uint32_t v : nodes) product *= discrete.nodes[v].values;
   return product;
 }
 
 // Bytes for the tables and both messages of every clique.
-double bytes_of(const Network& network, const std::vector<Clique>& cliques) {
+double bytes_of(const DiscreteGraph& discrete, const std::vector<Clique>& cliques) {
   double numbers = 0;
   for (const Clique& c : cliques)
-    numbers += entries_of(network, c.nodes) + 2 * entries_of(network, std::span(c.nodes).first(c.shared));
+    numbers += entries_of(discrete, c.nodes) + 2 * entries_of(discrete, std::span(c.nodes).first(c.shared));
   return numbers * sizeof(double);
 }
 
-[[noreturn]] void refuse(const Network& network, const PlanData& plan, NodeList widest, double bytes, double limit) {
+[[noreturn]] void refuse(const DiscreteGraph& discrete, const PlanData& plan, NodeList widest, double bytes,
+                         double limit) {
   constexpr std::size_t kNamed = 8;
-  const double entries = entries_of(network, widest);
+  const double entries = entries_of(discrete, widest);
   std::ranges::sort(widest);
   std::string names;
   for (std::size_t i = 0; i < std::min(kNamed, widest.size()); ++i)
-    names += fmt::format("{}'{}'", i == 0 ? "" : ", ", plan.element_name(network.nodes[widest[i]].element));
+    names += fmt::format("{}'{}'", i == 0 ? "" : ", ", plan.element_name(discrete.nodes[widest[i]].element));
   if (widest.size() > kNamed) names += fmt::format(" and {} more", widest.size() - kNamed);
   fail("exact: the widest clique joins {} variables ({}) in {:.3g} entries; {:.3g} GB are needed, more than the limit "
        "of {:.3g} GB; sweep with a schedule, such as flooding(), which is approximate, bound the evidence by "
@@ -200,64 +202,64 @@ double bytes_of(const Network& network, const std::vector<Clique>& cliques) {
 }
 
 // The unknown nodes of a factor are pairwise linked; the links are counted before they are made.
-void check_scopes(const Network& network, const Values& values, const PlanData& plan, double limit) {
+void check_scopes(const DiscreteGraph& discrete, const Values& values, const PlanData& plan, double limit) {
   constexpr double kBytesPerLink = 16;  // both ends, and a copy of them
   double links = 0;
   NodeList unknown;
-  for (const Scope& scope : network.scopes) {
+  for (const Scope& scope : discrete.scopes) {
     unknown.clear();
-    for (const std::uint32_t v : network.nodes_of(scope))
-      if (values[v] == kNone) unknown.push_back(v);
+    for (const std::uint32_t v : discrete.nodes_of(scope))
+      if (values[v] == kNowhere) unknown.push_back(v);
     const auto count = static_cast<double>(unknown.size());
     links += 0.5 * count * (count - 1);
-    const double bytes = std::max(entries_of(network, unknown) * sizeof(double), kBytesPerLink * links);
-    if (bytes > limit) refuse(network, plan, unknown, bytes, limit);
+    const double bytes = std::max(entries_of(discrete, unknown) * sizeof(double), kBytesPerLink * links);
+    if (bytes > limit) refuse(discrete, plan, unknown, bytes, limit);
   }
 }
 
 }  // namespace
 
-CliqueTree::CliqueTree(const Network& network, const Values& values, const PlanData& plan, std::uint64_t limit) {
-  check_scopes(network, values, plan, static_cast<double>(limit));
-  const Links links = links_of(network, values);
+CliqueTree::CliqueTree(const DiscreteGraph& discrete, const Values& values, const PlanData& plan, std::uint64_t limit) {
+  check_scopes(discrete, values, plan, static_cast<double>(limit));
+  const Links links = links_of(discrete, values);
   const double most = std::log2(static_cast<double>(limit) / sizeof(double));
   double bytes = HUGE_VAL;
   NodeList too_wide;
   for (const Rule rule : {Rule::fewest_links, Rule::smallest_clique}) {
     std::vector<Eliminated> order;
-    if (!Elimination(network, values, links, rule).run(most, order)) {
+    if (!Elimination(discrete, values, links, rule).run(most, order)) {
       NodeList nodes = order.back().others;
       nodes.push_back(order.back().node);
-      if (too_wide.empty() || entries_of(network, nodes) < entries_of(network, too_wide)) too_wide = std::move(nodes);
+      if (too_wide.empty() || entries_of(discrete, nodes) < entries_of(discrete, too_wide)) too_wide = std::move(nodes);
       continue;
     }
     NodeList homes;
-    std::vector<Clique> found = maximal_cliques(network, order, homes);
-    const double needed = bytes_of(network, found);
+    std::vector<Clique> found = maximal_cliques(discrete, order, homes);
+    const double needed = bytes_of(discrete, found);
     if (needed < bytes) {
       bytes = needed;
       cliques = std::move(found);
       home = std::move(homes);
     }
   }
-  const auto size_of = [&](const Clique& c) { return entries_of(network, c.nodes); };
+  const auto size_of = [&](const Clique& c) { return entries_of(discrete, c.nodes); };
   if (bytes == HUGE_VAL) {
-    const double least = entries_of(network, too_wide) * sizeof(double);
-    refuse(network, plan, std::move(too_wide), least, static_cast<double>(limit));
+    const double least = entries_of(discrete, too_wide) * sizeof(double);
+    refuse(discrete, plan, std::move(too_wide), least, static_cast<double>(limit));
   }
   if (bytes > static_cast<double>(limit))
-    refuse(network, plan, std::ranges::max_element(cliques, {}, size_of)->nodes, bytes, static_cast<double>(limit));
+    refuse(discrete, plan, std::ranges::max_element(cliques, {}, size_of)->nodes, bytes, static_cast<double>(limit));
   for (Clique& c : cliques) {
     c.entries = static_cast<std::size_t>(size_of(c));
-    c.shared_entries = static_cast<std::size_t>(entries_of(network, std::span(c.nodes).first(c.shared)));
+    c.shared_entries = static_cast<std::size_t>(entries_of(discrete, std::span(c.nodes).first(c.shared)));
   }
   for (std::uint32_t i = 0; i < cliques.size(); ++i)
-    if (widest == kNone || cliques[i].entries > cliques[widest].entries) widest = i;
-  for (std::uint32_t s = 0; s < network.scopes.size(); ++s) {
+    if (widest == kNowhere || cliques[i].entries > cliques[widest].entries) widest = i;
+  for (std::uint32_t s = 0; s < discrete.scopes.size(); ++s) {
     // children come before parents: the clique of the node eliminated first contains them all
-    std::uint32_t first = kNone;
-    for (const std::uint32_t v : network.nodes_of(network.scopes[s])) first = std::min(first, home[v]);
-    (first == kNone ? known : cliques[first].scopes).push_back(s);
+    std::uint32_t first = kNowhere;
+    for (const std::uint32_t v : discrete.nodes_of(discrete.scopes[s])) first = std::min(first, home[v]);
+    (first == kNowhere ? known : cliques[first].scopes).push_back(s);
   }
 }
 

@@ -36,18 +36,18 @@ Plan compile_discrete(const Graph& graph, std::string_view name, const Registry&
   plan.schedule.name = name;
   lay_out(draft, false);
   index_memberships(draft, graph.factors().size());
-  clique_tree::Network network(plan);
-  auto hanging = clique_tree::Hanging::of(graph, plan, network, *kept_registry, methods);
-  make(plan, std::move(network), std::move(hanging));
+  clique_tree::DiscreteGraph discrete(plan);
+  auto hanging = clique_tree::Hanging::of(graph, plan, discrete, *kept_registry, methods);
+  make(plan, std::move(discrete), std::move(hanging));
   return Plan(std::make_shared<PlanData>(std::move(plan)));
 }
 
 }  // namespace
 
 Plan compile(const Graph& graph, const Exact& exact, const Registry& registry, const CompileOptions& options) {
-  return compile_discrete(graph, "exact", registry, options, [&](PlanData& plan, auto network, auto hanging) {
+  return compile_discrete(graph, "exact", registry, options, [&](PlanData& plan, auto discrete, auto hanging) {
     auto solver =
-        std::make_shared<clique_tree::ExactSolver>(plan, std::move(network), std::move(hanging), exact.options);
+        std::make_shared<clique_tree::ExactSolver>(plan, std::move(discrete), std::move(hanging), exact.options);
     plan.solver_text = fmt::format("exact: {}", solver->tree().text());
     plan.solver = std::move(solver);
   });
@@ -55,11 +55,12 @@ Plan compile(const Graph& graph, const Exact& exact, const Registry& registry, c
 
 Plan compile(const Graph& graph, const TreeReweighted& bounds, const Registry& registry,
              const CompileOptions& options) {
-  return compile_discrete(graph, "tree_reweighted", registry, options, [&](PlanData& plan, auto network, auto hanging) {
-    plan.solver = std::make_shared<clique_tree::ReweightedSolver>(std::move(network), std::move(hanging),
-                                                                  bounds.options);
-    plan.solver_text = "tree_reweighted: bounds of the evidence";
-  });
+  return compile_discrete(
+      graph, "tree_reweighted", registry, options, [&](PlanData& plan, auto discrete, auto hanging) {
+        plan.solver =
+            std::make_shared<clique_tree::ReweightedSolver>(std::move(discrete), std::move(hanging), bounds.options);
+        plan.solver_text = "tree_reweighted: bounds of the evidence";
+      });
 }
 
 ExactComparison compare_with_exact(const Graph& graph, const Scheduler& rule, const Registry& registry,

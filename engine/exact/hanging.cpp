@@ -42,12 +42,12 @@ class Parts {
     std::iota(leader_.begin(), leader_.end(), 0u);
     for (const Group& group : plan.groups)
       for (std::uint32_t s = 0; s < group.slots; ++s) {
-        std::uint32_t first = kNone;
+        std::uint32_t first = kNowhere;
         for (const Group::Port& port : group.ports)
           for (std::uint32_t q = s * port.terms; q < (s + 1) * port.terms; ++q) {
             const std::uint32_t e = port.elements(q);
             if (plan.variables.at_element(e).observed) continue;
-            if (first != kNone) leader_[leader(e)] = leader(first);
+            if (first != kNowhere) leader_[leader(e)] = leader(first);
             first = e;
           }
       }
@@ -75,7 +75,7 @@ bool sends_exact_messages(const PlanData& plan, const Group& group) {
 
 }  // namespace
 
-std::shared_ptr<const Hanging> Hanging::of(const Graph& graph, const PlanData& plan, const Network& network,
+std::shared_ptr<const Hanging> Hanging::of(const Graph& graph, const PlanData& plan, const DiscreteGraph& discrete,
                                            const Registry& registry, const CompileOptions& options) {
   const auto out = std::make_shared<Hanging>();
   std::vector<std::uint8_t> is_met(plan.variables.size());
@@ -111,27 +111,27 @@ std::shared_ptr<const Hanging> Hanging::of(const Graph& graph, const PlanData& p
   out->plan_ = compile(parts, along_trees(), registry, own);
   const PlanData& compiled = *out->plan_;
   Parts joined(compiled);
-  std::vector<std::uint32_t> found(compiled.elements, kNone);
+  std::vector<std::uint32_t> found(compiled.elements, kNowhere);
   for (std::uint32_t v = 0; v < compiled.variables.size(); ++v) {
     const PlanData::Variable of = compiled.variables[v];
     if (of.observed || of.family.outcomes() == 0 || !is_met[v]) continue;
     for (std::uint32_t i = 0; i < of.elements(); ++i) {
       const std::uint32_t e = of.first_element + i * of.family.components();
       std::uint32_t& other = found[joined.leader(e)];
-      if (other != kNone)
+      if (other != kNowhere)
         fail(
             "exact: factors that are not discrete join '{}' and '{}'; a "
             "connected part of them may hang on one discrete variable only: {}",
             compiled.element_name(other), compiled.element_name(e), kRepair);
       other = e;
-      out->places_.push_back({network.node_at[e], v, i});  // elements have the same numbers in both graphs
+      out->places_.push_back({discrete.node_at[e], v, i});  // elements have the same numbers in both graphs
     }
   }
-  out->place_at_.assign(compiled.elements, kNone);
-  std::vector<std::uint32_t> place_of_leader(compiled.elements, kNone);
+  out->place_at_.assign(compiled.elements, kNowhere);
+  std::vector<std::uint32_t> place_of_leader(compiled.elements, kNowhere);
   for (std::uint32_t i = 0; i < out->places_.size(); ++i) {
     const Place& place = out->places_[i];
-    place_of_leader[joined.leader(network.nodes[place.node].element)] = i;
+    place_of_leader[joined.leader(discrete.nodes[place.node].element)] = i;
   }
   for (std::uint32_t e = 0; e < compiled.elements; ++e) out->place_at_[e] = place_of_leader[joined.leader(e)];
   out->is_exact_ =
@@ -237,7 +237,7 @@ std::vector<Natural> Hanging::distribute(const Found& found, const std::vector<s
       for (std::uint32_t i = 0; i < of.size; ++i) {
         const std::uint32_t place = place_at_[of.first_element + i];
         const std::vector<double> alone{0};  // for a part that hangs on no element
-        const std::vector<double>& logs = place == kNone ? alone : log_beliefs[places_[place].node];
+        const std::vector<double>& logs = place == kNowhere ? alone : log_beliefs[places_[place].node];
         if (k < logs.size() && logs[k] > -HUGE_VAL) mixed[of.first_element + i].add(std::exp(logs[k]), belief[i]);
       }
     }

@@ -17,7 +17,7 @@ class Hanging {
  public:
   // Null if all unknowns are discrete. A part that joins two discrete elements, or has a loop, is an Error that names
   // it.
-  static std::shared_ptr<const Hanging> of(const Graph& graph, const PlanData& plan, const Network& network,
+  static std::shared_ptr<const Hanging> of(const Graph& graph, const PlanData& plan, const DiscreteGraph& discrete,
                                            const Registry& registry, const CompileOptions& options);
 
   // A graph of these parts only, with the variables of the whole graph; the discrete ones have cavities.

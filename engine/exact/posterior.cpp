@@ -20,22 +20,22 @@ std::uint32_t node_of(const PlanData& plan, const ElementOf& of) {
   if (of.element >= v.elements())
     fail("variable '{}' has {} elements, there is no element {}", v.name, v.elements(), of.element);
   const auto first = static_cast<std::uint32_t>(of.element) * v.family.components();
-  return solver_of(plan).network().node_at[v.first_element + first];
+  return solver_of(plan).discrete().node_at[v.first_element + first];
 }
 
 // Tables of joint probabilities of unknown nodes.
 class Joints {
  public:
   explicit Joints(const State& state)
-      : state_(state), network_(solver_of(*state.plan()).network()), memory_(solved_cliques(state)) {}
+      : state_(state), discrete_(solver_of(*state.plan()).discrete()), memory_(solved_cliques(state)) {}
 
   std::vector<double> of(std::span<const std::uint32_t> list) const {
     constexpr double kMost = 1e8;
     double entries = 1;
     std::vector<std::uint32_t> unknown;
     for (const std::uint32_t v : list) {
-      entries *= network_.nodes[v].values;
-      if (memory_.values[v] == kNone && std::ranges::find(unknown, v) == unknown.end()) unknown.push_back(v);
+      entries *= discrete_.nodes[v].values;
+      if (memory_.values[v] == kNowhere && std::ranges::find(unknown, v) == unknown.end()) unknown.push_back(v);
     }
     if (entries > kMost)
       fail("exact: a table of {:.3g} probabilities is asked for; ask for fewer variables at a time", entries);
@@ -46,11 +46,11 @@ class Joints {
     for (std::size_t i = 0; i < logs.size(); ++i) {
       std::size_t rest = i, at = 0;
       for (std::size_t j = unknown.size(); j > 0; --j) {
-        const std::uint32_t count = network_.nodes[unknown[j - 1]].values;
+        const std::uint32_t count = discrete_.nodes[unknown[j - 1]].values;
         values[unknown[j - 1]] = static_cast<std::uint32_t>(rest % count);
         rest /= count;
       }
-      for (const std::uint32_t v : list) at = at * network_.nodes[v].values + values[v];
+      for (const std::uint32_t v : list) at = at * discrete_.nodes[v].values + values[v];
       out[at] = std::exp(logs[i]);
     }
     return out;
@@ -58,27 +58,27 @@ class Joints {
 
  private:
   std::uint32_t common_clique(std::span<const std::uint32_t> nodes) const {
-    std::uint32_t first = kNone;
+    std::uint32_t first = kNowhere;
     for (const std::uint32_t v : nodes) first = std::min(first, memory_.tree->home[v]);
     const auto& own = memory_.tree->cliques[first].nodes;
     const auto is_there = [&](std::uint32_t v) { return std::ranges::find(own, v) != own.end(); };
-    return std::ranges::all_of(nodes, is_there) ? first : kNone;
+    return std::ranges::all_of(nodes, is_there) ? first : kNowhere;
   }
 
   // Reads one clique, or conditions on each value of the first node and reads the others.
   std::vector<double> logs_of(const CliqueTables& tables, const std::vector<Hint>& hints,
                               std::span<const std::uint32_t> nodes) const {
-    if (const std::uint32_t clique = common_clique(nodes); clique != kNone)
+    if (const std::uint32_t clique = common_clique(nodes); clique != kNowhere)
       return std::visit([&](const auto& t) { return t.log_marginal(clique, nodes); }, tables);
     std::size_t others = 1;
-    for (const std::uint32_t v : nodes.subspan(1)) others *= network_.nodes[v].values;
+    for (const std::uint32_t v : nodes.subspan(1)) others *= discrete_.nodes[v].values;
     std::vector<double> out;
     std::vector<Hint> given = hints;
     given.push_back({nodes[0], {}});
-    for (std::uint32_t k = 0; k < network_.nodes[nodes[0]].values; ++k) {
-      given.back().logs.assign(network_.nodes[nodes[0]].values, -HUGE_VAL);
+    for (std::uint32_t k = 0; k < discrete_.nodes[nodes[0]].values; ++k) {
+      given.back().logs.assign(discrete_.nodes[nodes[0]].values, -HUGE_VAL);
       given.back().logs[k] = 0;
-      const CliqueTables here = propagate({network_, *memory_.tree, memory_.values}, state_, given, Passes::both);
+      const CliqueTables here = propagate({discrete_, *memory_.tree, memory_.values}, state_, given, Passes::both);
       const double log_weight = log_total(here) - log_total(tables);
       const std::vector<double> rest =
           log_weight == -HUGE_VAL ? std::vector(others, -HUGE_VAL) : logs_of(here, given, nodes.subspan(1));
@@ -88,7 +88,7 @@ class Joints {
   }
 
   const State& state_;
-  const Network& network_;
+  const DiscreteGraph& discrete_;
   const CliqueMemory& memory_;
 };
 
@@ -122,15 +122,15 @@ std::vector<double> ExactPosterior::family(FactorId factor, std::size_t slot) co
   std::vector<std::uint32_t> nodes;
   for (const Group::Port& port : group.ports)
     for (std::uint32_t q = s * port.terms; q < (s + 1) * port.terms; ++q)
-      if (const std::uint32_t v = solver_of(*state_->plan()).network().node_at[port.elements(q)]; v != kNone)
+      if (const std::uint32_t v = solver_of(*state_->plan()).discrete().node_at[port.elements(q)]; v != kNowhere)
         nodes.push_back(v);
   return Joints(*state_).of(nodes);
 }
 
 MostProbable ExactPosterior::most_probable() const {
   const CliqueMemory& memory = solved_cliques(*state_);
-  const CliqueTables tables = propagate({solver_of(*state_->plan()).network(), *memory.tree, memory.values}, *state_,
-                                  memory.hints, Passes::maxima);
+  const CliqueTables tables = propagate({solver_of(*state_->plan()).discrete(), *memory.tree, memory.values}, *state_,
+                                        memory.hints, Passes::maxima);
   MostProbable out;
   out.log_probability =
       memory.found.why_no_evidence.empty() ? log_total(tables) + memory.found.log_scale : std::nan("");

@@ -81,15 +81,15 @@ std::size_t meet(const Problem& problem, const Clique& clique, std::span<const s
   std::size_t step = 1, first = 0;
   for (std::size_t j = nodes.size(); j > 0; --j) {
     const std::uint32_t v = nodes[j - 1];
-    if (const std::uint32_t value = problem.values[v]; value != kNone)
+    if (const std::uint32_t value = problem.values[v]; value != kNowhere)
       first += step * value;
     else
       steps[static_cast<std::size_t>(std::ranges::find(clique.nodes, v) - clique.nodes.begin())] += step;
-    step *= problem.network.nodes[v].values;
+    step *= problem.discrete.nodes[v].values;
   }
   axes.clear();
   for (std::size_t a = 0; a < steps.size(); ++a)
-    add_axis(axes, problem.network.nodes[clique.nodes[a]].values, steps[a]);
+    add_axis(axes, problem.discrete.nodes[clique.nodes[a]].values, steps[a]);
   return first;
 }
 
@@ -165,9 +165,9 @@ template <class Number>
 bool Propagation<Number>::multiply_factors(std::uint32_t clique, FactorWeights& weights) {
   bool is_whole = true;
   for (const std::uint32_t s : of(clique).scopes) {
-    const Scope& scope = problem_.network.scopes[s];
+    const Scope& scope = problem_.discrete.scopes[s];
     const FactorWeights::Weights found = weights.of(scope);
-    const auto nodes = problem_.network.nodes_of(scope);
+    const auto nodes = problem_.discrete.nodes_of(scope);
     is_whole &= found.are_logs ? multiply_logs(clique, nodes, found.numbers) : multiply(clique, nodes, found.numbers);
   }
   return is_whole;
@@ -177,9 +177,9 @@ bool Propagation<Number>::multiply_factors(std::uint32_t clique, FactorWeights& 
 template <class Number>
 void Propagation<Number>::add_known(FactorWeights& weights) {
   for (const std::uint32_t s : problem_.tree.known) {
-    const Scope& scope = problem_.network.scopes[s];
+    const Scope& scope = problem_.discrete.scopes[s];
     std::size_t at = 0;
-    for (const std::uint32_t v : problem_.network.nodes_of(scope)) at = at * value_count(v) + problem_.values[v];
+    for (const std::uint32_t v : problem_.discrete.nodes_of(scope)) at = at * value_count(v) + problem_.values[v];
     const FactorWeights::Weights found = weights.of(scope);
     log_scale_ += found.are_logs ? found.numbers[at] : std::log(found.numbers[at]);
   }
@@ -187,13 +187,13 @@ void Propagation<Number>::add_known(FactorWeights& weights) {
 
 template <class Number>
 bool Propagation<Number>::collect(const State& state, std::span<const Hint> hints, bool by_maxima) {
-  FactorWeights weights(problem_.network, state);
+  FactorWeights weights(problem_.discrete, state);
   std::ranges::fill(tables_, Number(1.0));
   log_total_ = -HUGE_VAL;
   log_scale_ = 0;
   add_known(weights);
   for (const Hint& hint : hints)
-    if (const std::uint32_t value = problem_.values[hint.node]; value != kNone)
+    if (const std::uint32_t value = problem_.values[hint.node]; value != kNowhere)
       log_scale_ += hint.logs[value];
     else if (!multiply_logs(problem_.tree.home[hint.node], {&hint.node, 1}, hint.logs))
       return false;
@@ -216,7 +216,7 @@ bool Propagation<Number>::collect(const State& state, std::span<const Hint> hint
     if (!rescale(out, exponents_[c])) return false;
     sum += exponents_[c] * std::numbers::ln2;
     const Clique& clique = of(c);
-    if (clique.parent == kNone)
+    if (clique.parent == kNowhere)
       sum += log_of(out[0]);
     else if (!multiply<Number>(clique.parent, std::span(clique.nodes).first(clique.shared), out))
       return false;
@@ -229,7 +229,7 @@ template <class Number>
 bool Propagation<Number>::distribute() {
   for (auto c = static_cast<std::uint32_t>(problem_.tree.cliques.size()); c-- > 0;) {
     const Clique& clique = of(c);
-    if (clique.parent == kNone) continue;
+    if (clique.parent == kNowhere) continue;
     sums_.assign(clique.shared_entries, Number(0.0));
     add_marginal<Number>(problem_, of(clique.parent), table(clique.parent),
                          std::span(clique.nodes).first(clique.shared), sums_);

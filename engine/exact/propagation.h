@@ -27,7 +27,7 @@ struct Hint {
 
 // Inputs of one run; they must outlive the tables.
 struct Problem {
-  const Network& network;
+  const DiscreteGraph& discrete;
   const CliqueTree& tree;
   const Values& values;
 };
@@ -63,7 +63,7 @@ class Propagation {
     return std::span(messages_).subspan(first_message_[clique], of(clique).shared_entries);
   }
   const Clique& of(std::uint32_t clique) const { return problem_.tree.cliques[clique]; }
-  std::size_t value_count(std::uint32_t node) const { return problem_.network.nodes[node].values; }
+  std::size_t value_count(std::uint32_t node) const { return problem_.discrete.nodes[node].values; }
 
   bool multiply_factors(std::uint32_t clique, FactorWeights& weights);
   bool multiply_logs(std::uint32_t clique, std::span<const std::uint32_t> nodes, std::span<const double> logs);

@@ -18,37 +18,38 @@ void Reweighted::for_each(std::span<const std::uint32_t> nodes, const Visit& vis
   for (std::size_t entry = 0;; ++entry) {
     visit(entry);
     std::size_t j = nodes.size();
-    for (; j > 0 && ++at_[nodes[j - 1]] == network_.nodes[nodes[j - 1]].values; --j) at_[nodes[j - 1]] = 0;
+    for (; j > 0 && ++at_[nodes[j - 1]] == discrete_.nodes[nodes[j - 1]].values; --j) at_[nodes[j - 1]] = 0;
     if (j == 0) break;
   }
-  for (const std::uint32_t v : nodes) at_[v] = kNone;
+  for (const std::uint32_t v : nodes) at_[v] = kNowhere;
 }
 
 // Index of the combination in at_ in a table over these nodes.
 std::size_t Reweighted::place(std::span<const std::uint32_t> nodes) const {
   std::size_t out = 0;
-  for (const std::uint32_t v : nodes) out = out * network_.nodes[v].values + at_[v];
+  for (const std::uint32_t v : nodes) out = out * discrete_.nodes[v].values + at_[v];
   return out;
 }
 
-Reweighted::Reweighted(const Network& network, const Values& values, const State& state, std::span<const Hint> hints)
-    : network_(network), regions_at_(values.size()), weights_(values.size()), at_(values) {
+Reweighted::Reweighted(const DiscreteGraph& discrete, const Values& values, const State& state,
+                       std::span<const Hint> hints)
+    : discrete_(discrete), regions_at_(values.size()), weights_(values.size()), at_(values) {
   for (std::uint32_t v = 0; v < values.size(); ++v)
-    if (values[v] == kNone) weights_[v].assign(network.nodes[v].values, 0);
-  FactorWeights weights(network, state);
+    if (values[v] == kNowhere) weights_[v].assign(discrete.nodes[v].values, 0);
+  FactorWeights weights(discrete, state);
   std::vector<std::pair<std::vector<std::uint32_t>, std::vector<double>>> tables;
-  for (const Scope& scope : network.scopes) {
+  for (const Scope& scope : discrete.scopes) {
     const FactorWeights::Weights found = weights.of(scope);
     auto& [nodes, logs] = tables.emplace_back();
-    for (const std::uint32_t v : network.nodes_of(scope))
-      if (values[v] == kNone && std::ranges::find(nodes, v) == nodes.end()) nodes.push_back(v);
+    for (const std::uint32_t v : discrete.nodes_of(scope))
+      if (values[v] == kNowhere && std::ranges::find(nodes, v) == nodes.end()) nodes.push_back(v);
     for_each(nodes, [&, &logs = logs](std::size_t) {
-      const double f = found.numbers[place(network.nodes_of(scope))];
+      const double f = found.numbers[place(discrete.nodes_of(scope))];
       logs.push_back(found.are_logs ? f : std::log(f));
     });
   }
   for (const Hint& hint : hints)
-    if (const std::uint32_t value = values[hint.node]; value == kNone)
+    if (const std::uint32_t value = values[hint.node]; value == kNowhere)
       tables.push_back({{hint.node}, hint.logs});
     else
       constant_ += hint.logs[value];
@@ -74,7 +75,7 @@ void Reweighted::add(std::vector<std::uint32_t> nodes, std::vector<double> logs)
     Region region{std::move(nodes), std::move(logs), {}, {}};
     for (const std::uint32_t v : region.nodes) {
       region.first.push_back(region.sent.size());
-      region.sent.resize(region.sent.size() + network_.nodes[v].values);
+      region.sent.resize(region.sent.size() + discrete_.nodes[v].values);
       regions_at_[v].push_back(static_cast<std::uint32_t>(regions_.size()));
       ++messages_;
     }
@@ -85,7 +86,7 @@ void Reweighted::add(std::vector<std::uint32_t> nodes, std::vector<double> logs)
 // Factors in few forests come first in the next forest, so that the fractions are as equal as loops allow.
 void Reweighted::draw_forests() {
   constexpr std::size_t kForests = 64;
-  std::vector<std::uint32_t> order(regions_.size()), leader(network_.nodes.size()), met;
+  std::vector<std::uint32_t> order(regions_.size()), leader(discrete_.nodes.size()), met;
   std::vector<std::size_t> count(regions_.size());
   std::iota(order.begin(), order.end(), 0u);
   const auto leader_of = [&](std::uint32_t v) {
@@ -158,7 +159,7 @@ void Reweighted::find_ratios(const Region& region) {
     }
   });
   for (std::size_t j = 0; j < region.nodes.size(); ++j)
-    for (std::uint32_t k = 0; k < network_.nodes[region.nodes[j]].values; ++k) {
+    for (std::uint32_t k = 0; k < discrete_.nodes[region.nodes[j]].values; ++k) {
       const std::size_t i = region.first[j] + k;
       const double b = beliefs_[region.nodes[j]][k];
       ratios_[i] = b == -HUGE_VAL ? std::nan("") : largest_[i] + std::log(ratios_[i]) - b;

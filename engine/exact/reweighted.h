@@ -27,7 +27,7 @@ namespace dma::clique_tree {
 
 class Reweighted {
  public:
-  Reweighted(const Network& network, const Values& values, const State& state, std::span<const Hint> hints);
+  Reweighted(const DiscreteGraph& discrete, const Values& values, const State& state, std::span<const Hint> hints);
 
   // Sends every message twice, in one order and in reverse. Returns how far the log of an r was from constant.
   double sweep();
@@ -61,7 +61,7 @@ class Reweighted {
   void add_others(const Region& region, std::uint32_t node, const Beliefs& q, const Add& add);
   double mean_field(Beliefs q);
 
-  const Network& network_;
+  const DiscreteGraph& discrete_;
   std::vector<Region> regions_;
   std::vector<std::vector<std::uint32_t>> regions_at_;  // by node
   Beliefs weights_, beliefs_;                           // logs of u and, up to their sum, b

@@ -21,14 +21,14 @@ bool passes_over(Propagation<Number>& tables, const State& state, std::span<cons
 }
 
 // Adds the cavities of shared variables.
-void add_cavities(const Network& network, const State& state, std::vector<Hint>& hints) {
+void add_cavities(const DiscreteGraph& discrete, const State& state, std::vector<Hint>& hints) {
   for (const auto& v : state.plan()->variables) {
     if (!v.shared || v.observed || v.family.outcomes() == 0) continue;
     std::vector<Natural> message(v.family.components());
     for (std::uint32_t e = 0; e < v.size; e += v.family.components()) {
       for (std::uint32_t k = 0; k < message.size(); ++k) message[k] = state.message(v.first_slot + e + k);
       if (is_flat(message)) continue;
-      Hint& hint = hints.emplace_back(Hint{network.node_at[v.first_element + e], {}});
+      Hint& hint = hints.emplace_back(Hint{discrete.node_at[v.first_element + e], {}});
       for (std::uint32_t k = 0; k < v.family.outcomes(); ++k) {
         const double value = k;
         hint.logs.push_back(v.family->log_density(message, {&value, 1}));
@@ -38,7 +38,7 @@ void add_cavities(const Network& network, const State& state, std::vector<Hint>&
 }
 
 bool is_same_pattern(const Values& a, const Values& b) {
-  return std::ranges::equal(a, b, [](std::uint32_t x, std::uint32_t y) { return (x == kNone) == (y == kNone); });
+  return std::ranges::equal(a, b, [](std::uint32_t x, std::uint32_t y) { return (x == kNowhere) == (y == kNowhere); });
 }
 
 }  // namespace
@@ -63,10 +63,10 @@ void DiscreteSolver::make_parts(DiscreteMemory& memory) const {
 
 Values DiscreteSolver::begin(const State& state, DiscreteMemory& memory) const {
   memory.is_solved = false;
-  Values before = std::exchange(memory.values, observed_values(network_, state));
+  Values before = std::exchange(memory.values, observed_values(discrete_, state));
   if (hanging_ != nullptr) memory.found = hanging_->collect(state, *memory.parts);
   memory.hints = memory.found.hints;
-  add_cavities(network_, state, memory.hints);
+  add_cavities(discrete_, state, memory.hints);
   return before;
 }
 
@@ -85,24 +85,24 @@ Belief DiscreteSolver::belief(const State& state, VariableId variable) const {
   if (v.observed)
     for (std::uint32_t i = 0; i < v.size; ++i) out[i] = state.message(v.first_slot + i);
   for (std::uint32_t e = 0; memory.is_solved && v.family.outcomes() > 0 && e < v.size; e += v.family.components())
-    if (const auto& logs = memory.log_beliefs[network_.node_at[v.first_element + e]]; !logs.empty())
+    if (const auto& logs = memory.log_beliefs[discrete_.node_at[v.first_element + e]]; !logs.empty())
       v.family->from_logs(logs, out.data() + e);
   return {v.name, v.family, std::move(out)};
 }
 
-ExactSolver::ExactSolver(const PlanData& plan, Network network, std::shared_ptr<const Hanging> hanging,
+ExactSolver::ExactSolver(const PlanData& plan, DiscreteGraph discrete, std::shared_ptr<const Hanging> hanging,
                          ExactOptions options)
-    : DiscreteSolver(std::move(network), std::move(hanging)),
+    : DiscreteSolver(std::move(discrete), std::move(hanging)),
       options_(options),
-      as_compiled_(network_.nodes.size(), kNone) {
+      as_compiled_(discrete_.nodes.size(), kNowhere) {
   for (const auto& v : plan.variables)
     for (std::uint32_t e = 0; v.observed && v.family.outcomes() > 0 && e < v.size; e += v.family.components())
-      as_compiled_[network_.node_at[v.first_element + e]] = 0;
+      as_compiled_[discrete_.node_at[v.first_element + e]] = 0;
   tree_ = make_tree(plan, as_compiled_);
 }
 
 std::shared_ptr<const CliqueTree> ExactSolver::make_tree(const PlanData& plan, const Values& values) const {
-  return std::make_shared<const CliqueTree>(network_, values, plan, options_.memory);
+  return std::make_shared<const CliqueTree>(discrete_, values, plan, options_.memory);
 }
 
 std::unique_ptr<SolverMemory> ExactSolver::make_memory(const PlanData&) const {
@@ -121,11 +121,11 @@ Report ExactSolver::run(State& state, const RunOptions&) const {
     memory.tree = tree_;
   else if (!is_same_pattern(memory.values, before))
     memory.tree = make_tree(*state.plan(), memory.values);
-  memory.tables.emplace(propagate({network_, *memory.tree, memory.values}, state, memory.hints, Passes::both));
+  memory.tables.emplace(propagate({discrete_, *memory.tree, memory.values}, state, memory.hints, Passes::both));
   if (log_total(*memory.tables) == -HUGE_VAL) refuse_impossible(state, memory);
-  memory.log_beliefs.assign(network_.nodes.size(), {});
-  for (std::uint32_t v = 0; v < network_.nodes.size(); ++v)
-    if (memory.values[v] == kNone)
+  memory.log_beliefs.assign(discrete_.nodes.size(), {});
+  for (std::uint32_t v = 0; v < discrete_.nodes.size(); ++v)
+    if (memory.values[v] == kNowhere)
       memory.log_beliefs[v] = std::visit(
           [&](const auto& tables) {
             return tables.log_marginal(memory.tree->home[v], {&v, 1});
@@ -137,7 +137,7 @@ Report ExactSolver::run(State& state, const RunOptions&) const {
   report.stop = is_exact ? Report::Stop::exact : Report::Stop::approximate;
   report.why = is_exact ? "" : "approximate messages reach the discrete variables";
   report.messages = 2 * static_cast<std::uint64_t>(std::ranges::count_if(
-                            memory.tree->cliques, [](const Clique& c) { return c.parent != kNone; }));
+                            memory.tree->cliques, [](const Clique& c) { return c.parent != kNowhere; }));
   report.found = memory.tree->text();
   return report;
 }
@@ -149,13 +149,13 @@ double ExactSolver::log_evidence(const State& state) const { return ExactPosteri
 void ExactSolver::refuse_impossible(const State& state, const CliqueMemory& memory) const {
   std::vector<std::uint32_t> candidates, needed;
   for (std::uint32_t v = 0; v < memory.values.size(); ++v)
-    if (memory.values[v] != kNone) candidates.push_back(v);
+    if (memory.values[v] != kNowhere) candidates.push_back(v);
   const auto are_impossible = [&](std::size_t count) {
-    Values values(memory.values.size(), kNone);
+    Values values(memory.values.size(), kNowhere);
     for (std::size_t i = 0; i < count; ++i) values[candidates[i]] = memory.values[candidates[i]];
     for (const std::uint32_t v : needed) values[v] = memory.values[v];
     const auto tree = make_tree(*state.plan(), values);
-    return log_total(propagate({network_, *tree, values}, state, memory.hints, Passes::sums)) == -HUGE_VAL;
+    return log_total(propagate({discrete_, *tree, values}, state, memory.hints, Passes::sums)) == -HUGE_VAL;
   };
   std::string_view advice = "change one of these observations";
   try {
@@ -180,7 +180,7 @@ void ExactSolver::refuse_impossible(const State& state, const CliqueMemory& memo
   std::ranges::sort(needed);
   std::string names;
   for (std::size_t i = 0; i < std::min(kNamed, needed.size()); ++i) {
-    const std::uint32_t element = network_.nodes[needed[i]].element;
+    const std::uint32_t element = discrete_.nodes[needed[i]].element;
     names += fmt::format("{}'{}' = {}",
                          i == 0                   ? ""
                          : i + 1 == needed.size() ? " and "
@@ -193,14 +193,15 @@ void ExactSolver::refuse_impossible(const State& state, const CliqueMemory& memo
                                   needed.size() == 1 ? "cannot be" : "cannot be together", advice));
 }
 
-ReweightedSolver::ReweightedSolver(Network network, std::shared_ptr<const Hanging> hanging, ReweightedOptions options)
-    : DiscreteSolver(std::move(network), std::move(hanging)), options_(options) {
+ReweightedSolver::ReweightedSolver(DiscreteGraph discrete, std::shared_ptr<const Hanging> hanging,
+                                   ReweightedOptions options)
+    : DiscreteSolver(std::move(discrete), std::move(hanging)), options_(options) {
   if (!(options.tolerance >= 0)) fail("tree_reweighted: tolerance is {}; it must be 0 or more", options.tolerance);
   if (options.limit < 1) fail("tree_reweighted: the limit is {} sweeps; at least 1 is expected", options.limit);
   double bytes = 0;
-  for (const Scope& scope : network_.scopes) {
+  for (const Scope& scope : discrete_.scopes) {
     double own = 2 * sizeof(double);  // the table, and its sums
-    for (const std::uint32_t v : network_.nodes_of(scope)) own *= network_.nodes[v].values;
+    for (const std::uint32_t v : discrete_.nodes_of(scope)) own *= discrete_.nodes[v].values;
     bytes += own;
   }
   if (const auto limit = static_cast<double>(options.memory); bytes > limit)
@@ -222,7 +223,7 @@ Report ReweightedSolver::run(State& state, const RunOptions& options) const {
   BoundMemory& memory = static_cast<BoundMemory&>(*state.solver_memory());
   (void)begin(state, memory);
   if (!memory.found.why_no_evidence.empty()) fail("{}", memory.found.why_no_evidence);
-  Reweighted messages(network_, memory.values, state, memory.hints);
+  Reweighted messages(discrete_, memory.values, state, memory.hints);
   const Watch watch(options);
   Report report;
   report.stop = Report::Stop::limit;

@@ -34,10 +34,10 @@ class DiscreteMemory : public SolverMemory {
 // Base of all solvers of discrete variables: handles hanging parts and beliefs.
 class DiscreteSolver : public Solver {
  public:
-  DiscreteSolver(Network network, std::shared_ptr<const Hanging> hanging)
-      : network_(std::move(network)), hanging_(std::move(hanging)) {}
+  DiscreteSolver(DiscreteGraph discrete, std::shared_ptr<const Hanging> hanging)
+      : discrete_(std::move(discrete)), hanging_(std::move(hanging)) {}
   Belief belief(const State& state, VariableId variable) const override;
-  const Network& network() const { return network_; }
+  const DiscreteGraph& discrete() const { return discrete_; }
 
  protected:
   void make_parts(DiscreteMemory& memory) const;
@@ -46,7 +46,7 @@ class DiscreteSolver : public Solver {
   // Sends the beliefs down the hanging parts.
   void end(DiscreteMemory& memory) const;
 
-  Network network_;
+  DiscreteGraph discrete_;
   std::shared_ptr<const Hanging> hanging_;  // null: all unknowns are discrete
 };
 
@@ -58,7 +58,8 @@ class CliqueMemory : public DiscreteMemory {
 
 class ExactSolver : public DiscreteSolver {
  public:
-  ExactSolver(const PlanData& plan, Network network, std::shared_ptr<const Hanging> hanging, ExactOptions options);
+  ExactSolver(const PlanData& plan, DiscreteGraph discrete, std::shared_ptr<const Hanging> hanging,
+              ExactOptions options);
 
   std::unique_ptr<SolverMemory> make_memory(const PlanData& plan) const override;
   Report run(State& state, const RunOptions& options) const override;
@@ -85,7 +86,7 @@ class BoundMemory : public DiscreteMemory {
 
 class ReweightedSolver : public DiscreteSolver {
  public:
-  ReweightedSolver(Network network, std::shared_ptr<const Hanging> hanging, ReweightedOptions options);
+  ReweightedSolver(DiscreteGraph discrete, std::shared_ptr<const Hanging> hanging, ReweightedOptions options);
   std::unique_ptr<SolverMemory> make_memory(const PlanData& plan) const override;
   Report run(State& state, const RunOptions& options) const override;
   double log_evidence(const State& state) const override;

@@ -5,7 +5,7 @@
 // which is constant for a perfect fit. The tail of the weights measures the misfit: the shape k of a generalised Pareto
 // distribution of the largest of them, as in Pareto-smoothed importance sampling (Vehtari, Simpson, Gelman, Yao and
 // Gabry 2024). Draws of a Gaussian that is too narrow miss the mass beyond it; steps of a sampler from them find it
-// (chains.cpp), and other starts find other modes.
+// (draws.cpp), and other starts find other modes.
 #include <fmt/format.h>
 
 #include <algorithm>

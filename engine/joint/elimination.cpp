@@ -93,10 +93,10 @@ class Analysis {
     for (std::uint32_t k = 0; k < n_; ++k) position[order[k]] = k;
     const Indices parent = elimination_tree(graph_, order, position);
     const Indices post = post_order(parent);
-    Indices moved(n_), parent_after(n_, kNone);
+    Indices moved(n_), parent_after(n_, kNowhere);
     for (std::uint32_t k = 0; k < n_; ++k) moved[post[k]] = k;
     for (std::uint32_t k = 0; k < n_; ++k)
-      if (parent[k] != kNone) parent_after[moved[k]] = moved[parent[k]];
+      if (parent[k] != kNowhere) parent_after[moved[k]] = moved[parent[k]];
     out_.unknown.resize(n_);
     for (std::uint32_t k = 0; k < n_; ++k) out_.unknown[k] = order[post[k]];
     for (std::uint32_t k = 0; k < n_; ++k) position[out_.unknown[k]] = k;
@@ -107,7 +107,7 @@ class Analysis {
   // Column by column: a column meets later the columns of its rows and of its children. A finished front whose parent
   // is the next column is merged with it if that pays.
   void form_fronts(const Indices& parent) {
-    Indices mark(n_, kNone);
+    Indices mark(n_, kNowhere);
     std::vector<std::uint32_t> top;  // stack of fronts whose parent is not reached yet
     Indices parent_column;           // by front
     forming_.clear();
@@ -140,9 +140,9 @@ class Analysis {
         while (!top.empty() && parent_column[top.back()] == j) top.pop_back();
         forming_.push_back(std::move(own));
       }
-      parent_column.resize(forming_.size(), kNone);
+      parent_column.resize(forming_.size(), kNowhere);
       parent_column.back() = parent[j];
-      if (parent[j] != kNone) top.push_back(static_cast<std::uint32_t>(forming_.size() - 1));
+      if (parent[j] != kNowhere) top.push_back(static_cast<std::uint32_t>(forming_.size() - 1));
     }
   }
 
@@ -192,7 +192,7 @@ class Analysis {
 
   void place_rows() {
     out_.local.resize(rows_.columns.size());
-    out_.front_of_row.assign(rows_.rows(), kNone);
+    out_.front_of_row.assign(rows_.rows(), kNowhere);
     Indices count(out_.fronts.size() + 1);
     for (std::size_t r = 0; r < rows_.rows(); ++r) {
       const std::uint32_t begin = rows_.first[r], end = rows_.first[r + 1];
@@ -217,7 +217,7 @@ class Analysis {
     for (std::size_t f = 0; f < out_.fronts.size(); ++f) out_.fronts[f].rows = count[f];
     out_.rows.resize(count.back());
     for (std::uint32_t r = 0; r < rows_.rows(); ++r)
-      if (out_.front_of_row[r] != kNone) out_.rows[count[out_.front_of_row[r]]++] = r;
+      if (out_.front_of_row[r] != kNowhere) out_.rows[count[out_.front_of_row[r]]++] = r;
   }
 
   RowPattern& rows_;

@@ -14,9 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "engine/support/sizes.h"
+
 namespace dma::joint_system {
 
-inline constexpr std::uint32_t kNone = 0xffffffffu;
 
 // Row r has numbers at columns[first[r]] .. columns[first[r + 1] - 1].
 struct RowPattern {
@@ -35,7 +36,7 @@ struct Elimination {
     std::uint32_t first = 0;    // position of its first own column
     std::uint32_t columns = 0;  // own columns
     std::uint32_t size = 0;     // own and later columns
-    std::uint32_t parent = kNone;
+    std::uint32_t parent = kNowhere;
     std::uint64_t indices = 0;  // start of its later positions in `later` and `in_parent`
     std::uint64_t panel = 0;    // start of its part of the factor: size x columns
     std::uint64_t square = 0;   // start of its part of the inverse: size x size
@@ -53,7 +54,7 @@ struct Elimination {
   std::vector<std::uint32_t> in_parent;  // places of `later` within the parent's front
   std::vector<std::uint32_t> rows;       // grouped by front
   std::vector<std::uint32_t> local;      // parallel to RowPattern::columns: the place within the row's front, ascending
-  std::vector<std::uint32_t> front_of_row;           // kNone for a row without columns
+  std::vector<std::uint32_t> front_of_row;           // kNowhere for a row without columns
   std::uint64_t panels = 0, squares = 0, stack = 0;  // total sizes
   std::uint32_t largest = 0;                         // size of the largest front
 

@@ -114,16 +114,16 @@ double Fronts::quadratic(std::span<const std::uint32_t> unknowns, std::span<cons
       const double c = std::exchange(room[p], 0.0) * std::sqrt(inverse_pivots_[p]);
       sum += c * c;
     }
-    if (shape.parent != kNone) next.push(shape.parent);
+    if (shape.parent != kNowhere) next.push(shape.parent);
   }
   return sum;
 }
 
 std::uint32_t Fronts::common_front(std::span<const std::uint32_t> unknowns, std::vector<std::uint32_t>& local) const {
   local.clear();
-  std::uint32_t first = kNone;
+  std::uint32_t first = kNowhere;
   for (const std::uint32_t u : unknowns) first = std::min(first, e_->position[u]);
-  if (first == kNone) return kNone;
+  if (first == kNowhere) return kNowhere;
   const std::uint32_t f = e_->front_of[first];
   const Elimination::Front& shape = e_->fronts[f];
   const std::span later(e_->later.data() + shape.indices, shape.below());
@@ -134,7 +134,7 @@ std::uint32_t Fronts::common_front(std::span<const std::uint32_t> unknowns, std:
       continue;
     }
     const auto found = std::ranges::lower_bound(later, p);
-    if (found == later.end() || *found != p) return kNone;
+    if (found == later.end() || *found != p) return kNowhere;
     local.push_back(shape.columns + static_cast<std::uint32_t>(found - later.begin()));
   }
   return f;
@@ -144,7 +144,7 @@ const double* Fronts::entry(std::uint32_t a, std::uint32_t b) const {
   std::vector<std::uint32_t> local;
   const std::uint32_t both[] = {a, b};
   const std::uint32_t f = common_front(both, local);
-  if (f == kNone) return nullptr;
+  if (f == kNowhere) return nullptr;
   return squares_.data() + e_->fronts[f].square + local[0] + std::size_t{local[1]} * e_->fronts[f].size;
 }
 

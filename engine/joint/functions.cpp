@@ -19,7 +19,7 @@ struct Node {
   std::uint32_t group, slot;
   std::uint32_t inputs = 0, outputs = 0;
   std::size_t first = 0;  // index of its first input element; outputs follow the inputs
-  std::uint32_t waits = 0, level = 0, solved_for = kNone;
+  std::uint32_t waits = 0, level = 0, solved_for = kNowhere;
 };
 
 class Functions {
@@ -57,7 +57,7 @@ class Functions {
 
 // Kahn's algorithm.
 void Functions::order() {
-  std::vector<std::uint32_t> node_of(plan_.elements, kNone);  // node that computes each derived element
+  std::vector<std::uint32_t> node_of(plan_.elements, kNowhere);  // node that computes each derived element
   for (std::uint32_t n = 0; n < nodes.size(); ++n) {
     nodes[n].waits = nodes[n].level = 0;
     for (const std::uint32_t e : outputs(nodes[n])) node_of[e] = n;
@@ -66,7 +66,7 @@ void Functions::order() {
   std::vector<std::uint32_t> first(nodes.size() + 1), waiting;
   const auto for_inputs = [&](const Node& node, const auto& visit) {
     for (const std::uint32_t e : inputs(node))
-      if (node_of[e] != kNone) visit(node_of[e]);
+      if (node_of[e] != kNowhere) visit(node_of[e]);
   };
   for (Node& node : nodes) for_inputs(node, [&](std::uint32_t m) { ++first[m + 1], ++node.waits; });
   std::partial_sum(first.begin(), first.end(), first.begin());
@@ -111,7 +111,7 @@ bool Functions::are_linear(const std::vector<Role>& role) {
 // output, and so on through outputs that no other factor reads. Nodes in a cycle have no waiting readers: their only
 // reader is solved for them.
 bool Functions::solve_for_noise(std::vector<Role>& role) {
-  std::vector<std::uint32_t> uses(plan_.elements), reader(plan_.elements, kNone), priors(plan_.elements),
+  std::vector<std::uint32_t> uses(plan_.elements), reader(plan_.elements, kNowhere), priors(plan_.elements),
       others(plan_.elements), path;
   for (std::uint32_t n = 0; n < nodes.size(); ++n)
     for (const std::uint32_t e : inputs(nodes[n])) {
@@ -135,8 +135,9 @@ bool Functions::solve_for_noise(std::vector<Role>& role) {
       path.push_back(e);
       e = outputs(nodes[reader[e]])[0];
     } while (uses[e] == 1 && priors[e] + others[e] == 0);
-    const bool is_free = std::ranges::all_of(
-        path, [&](std::uint32_t p) { return nodes[reader[p]].solved_for == kNone && nodes[reader[p]].outputs == 1; });
+    const bool is_free = std::ranges::all_of(path, [&](std::uint32_t p) {
+      return nodes[reader[p]].solved_for == kNowhere && nodes[reader[p]].outputs == 1;
+    });
     if (!is_free || uses[e] + priors[e] + others[e] == 0) continue;
     for (const std::uint32_t p : path) {
       Node& node = nodes[reader[p]];
@@ -183,7 +184,7 @@ void System::form_batches(const PlanData& plan, bool may_solve) {
              plan.slot_name(head.group, head.slot), batch.inputs, batch.outputs, group.kind->name(), size->inputs,
              size->outputs);
     }
-    if (batch.solved_for != kNone)
+    if (batch.solved_for != kNowhere)
       std::ranges::swap_ranges(
           batch.results, std::span(batch.arguments).subspan(std::size_t{batch.solved_for} * batch.slots, batch.slots));
     if (batch.slots == group.slots) batch.slot.clear();

@@ -74,8 +74,8 @@ Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, c
 // their own start.
 void set_start(State& state, VariableId variable, std::span<const double> values);
 
-class JointChains;
-struct ChainOptions;
+class JointDraws;
+struct DrawOptions;
 
 // Draws from a posterior, one per row.
 class JointSamples {
@@ -85,7 +85,7 @@ class JointSamples {
 
  private:
   friend class JointPosterior;
-  friend JointChains draw_chains(const State& state, const ChainOptions& options);
+  friend JointDraws draw_posterior(const State& state, const DrawOptions& options);
   Plan plan_;
   std::size_t draws_ = 0, elements_ = 0;
   std::vector<double> values_;  // draw by draw, all elements of each

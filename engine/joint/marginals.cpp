@@ -139,7 +139,7 @@ void JointSolver::name_unpredicted(const State& state, const Memory& memory, Rep
   for (const SitePlate& plate : memory.system->sites)
     for (const SitePlate::Port& port : plate.ports)
       for (std::size_t q = 0; q < port.elements.size(); ++q)
-        if (port.rows[q] == kNone && memory.numbers.missing[port.elements[q]]) elements.push_back(port.elements[q]);
+        if (port.rows[q] == kNowhere && memory.numbers.missing[port.elements[q]]) elements.push_back(port.elements[q]);
   report.joint->unpredicted = names(*state.plan(), elements);
 }
 
@@ -152,13 +152,13 @@ Gaussian marginal(const State&, const Memory& memory, std::uint32_t element, Num
   const bool is_predicted = n.prediction_of(element) != nullptr;
   if (system.role[element] == Role::known && !is_predicted)
     return n.missing[element] ? Gaussian::uniform() : Gaussian::point(mean);
-  if (const std::uint32_t u = system.unknown_of[element]; u != kNone)
+  if (const std::uint32_t u = system.unknown_of[element]; u != kNowhere)
     return memory.is_singular() && memory.is_undetermined[u] ? Gaussian::uniform()
                                                              : moments(mean, n.fronts.variance(u));
   n.gradient_of(element, reader, row);
   if (memory.is_open(row)) return Gaussian::uniform();
   const std::uint32_t front = n.fronts.common_front(row.unknowns, reader.roots);
-  double variance = front == kNone ? std::nan("") : n.fronts.quadratic(front, reader.roots, row.values);
+  double variance = front == kNowhere ? std::nan("") : n.fronts.quadratic(front, reader.roots, row.values);
   if (std::isnan(variance)) variance = n.fronts.quadratic(row.unknowns, row.values, reader.room);
   return moments(mean, variance + row.noise);
 }

@@ -62,7 +62,7 @@ void Numbers::place(std::span<const double> at, bool with_gains) {
     const Batch& batch = system->batches[i];
     const Group& group = plan_->groups[batch.group];
     for (std::size_t q = 0; q < batch.arguments.size(); ++q) inputs_[q] = values[batch.arguments[q]];
-    const bool is_solved = batch.solved_for != kNone;
+    const bool is_solved = batch.solved_for != kNowhere;
     if (is_solved) std::fill_n(inputs_.data() + std::size_t{batch.solved_for} * batch.slots, batch.slots, 0.0);
     group.kind->linear_view()({.slots = batch.slots,
                                .inputs = batch.inputs,
@@ -121,7 +121,7 @@ void Numbers::solve_batch(const Batch& batch) {
 double Numbers::log_gains_of_noise() const {
   double sum = 0;
   for (const Batch& batch : system->batches)
-    for (std::uint32_t s = 0; batch.solved_for != kNone && s < batch.slots; ++s)
+    for (std::uint32_t s = 0; batch.solved_for != kNowhere && s < batch.slots; ++s)
       sum += std::log(std::abs(gains_[batch.gains + std::size_t{batch.solved_for} * batch.slots + s]));
   return sum;
 }
@@ -170,7 +170,7 @@ bool Numbers::trace() {
   for (std::uint32_t r = 0; r < s.rows; ++r) {
     const std::uint32_t begin = s.pattern.first[r], end = s.pattern.first[r + 1];
     if (begin == end) continue;
-    if (s.sources[begin] != kNone) {
+    if (s.sources[begin] != kNowhere) {
       for (std::uint32_t k = begin; k < end; ++k) row_values[k] = coefficients_[s.sources[k]];
       continue;
     }

@@ -73,7 +73,7 @@ class Numbers {
   };
   // Working memory of one reader; several readers may run in parallel.
   struct Reader {
-    explicit Reader(const Numbers& of) : mark(of.values.size(), kNone), adjoint(of.values.size()) {}
+    explicit Reader(const Numbers& of) : mark(of.values.size(), kNowhere), adjoint(of.values.size()) {}
     std::vector<std::uint32_t> mark, derived, roots, from;
     std::vector<double> adjoint;
     std::vector<double> room = {};  // for Fronts::quadratic

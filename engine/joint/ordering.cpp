@@ -37,7 +37,7 @@ std::optional<Neighbours> neighbours(const RowPattern& rows, const Indices& diff
   Neighbours out;
   out.first.reserve(n + 1);
   out.first.push_back(0);
-  Indices mark(n, kNone);
+  Indices mark(n, kNowhere);
   for (std::uint32_t v = 0; v < n; ++v) {
     mark[v] = v;
     for (std::uint64_t k = first_row[v]; k < first_row[v + 1]; ++k)
@@ -75,13 +75,13 @@ Indices minimum_degree(const Neighbours& graph, std::uint32_t n) {
 
 Indices elimination_tree(const Neighbours& graph, const Indices& order, const Indices& position) {
   const auto n = static_cast<std::uint32_t>(order.size());
-  Indices parent(n, kNone), ancestor(n, kNone);
+  Indices parent(n, kNowhere), ancestor(n, kNowhere);
   for (std::uint32_t j = 0; j < n; ++j)
     for (const std::uint32_t v : graph.of(order[j]))
-      for (std::uint32_t i = position[v]; i < j && i != kNone;) {
+      for (std::uint32_t i = position[v]; i < j && i != kNowhere;) {
         const std::uint32_t next = ancestor[i];
         ancestor[i] = j;
-        if (next == kNone) parent[i] = j;
+        if (next == kNowhere) parent[i] = j;
         if (next == j) break;
         i = next;
       }
@@ -90,19 +90,19 @@ Indices elimination_tree(const Neighbours& graph, const Indices& order, const In
 
 Indices post_order(const Indices& parent) {
   const auto n = static_cast<std::uint32_t>(parent.size());
-  Indices child(n, kNone), sibling(n, kNone), out, stack;
+  Indices child(n, kNowhere), sibling(n, kNowhere), out, stack;
   for (std::uint32_t j = n; j-- > 0;)
-    if (parent[j] != kNone) {
+    if (parent[j] != kNowhere) {
       sibling[j] = child[parent[j]];
       child[parent[j]] = j;
     }
   out.reserve(n);
   for (std::uint32_t root = 0; root < n; ++root) {
-    if (parent[root] != kNone) continue;
+    if (parent[root] != kNowhere) continue;
     stack.push_back(root);
     while (!stack.empty()) {
       const std::uint32_t j = stack.back();
-      if (child[j] != kNone) {
+      if (child[j] != kNowhere) {
         stack.push_back(child[j]);
         child[j] = sibling[child[j]];
       } else {

@@ -52,7 +52,7 @@ void Sites::apply(Numbers& numbers) const {
   for (const SitePlate& plate : system_->sites)
     for (const SitePlate::Port& port : plate.ports)
       for (std::size_t q = 0; q < port.rows.size(); ++q)
-        if (port.rows[q] != kNone) {
+        if (port.rows[q] != kNowhere) {
           double& weight = numbers.weights[port.rows[q]];
           if (weight != numbers.site_rho[port.first + q]) {
             weight = numbers.site_rho[port.first + q];
@@ -75,7 +75,7 @@ void Sites::find_cavities(Numbers& numbers) {
         tau_[at] = is_missing ? 0 : mean;
         rho_[at] = is_missing ? 0 : kInfinity;
         refused_[at] = 0;
-        if (r == kNone) continue;
+        if (r == kNowhere) continue;
         const std::uint32_t begin = pattern.first[r], count = pattern.first[r + 1] - begin;
         const std::span row(numbers.row_values.data() + begin, count);
         double variance = numbers.fronts.quadratic(system_->elimination.front_of_row[r],
@@ -142,7 +142,7 @@ double Sites::change(const State& state, const Numbers& numbers, double damping)
     for (const SitePlate::Port& port : plate.ports)
       for (std::size_t q = 0; q < port.elements.size(); ++q) {
         const std::size_t at = port.first + q;
-        if (port.rows[q] == kNone || refused_[at]) continue;
+        if (port.rows[q] == kNowhere || refused_[at]) continue;
         const double before = rho_[at] + kept_rho_[at], mean = (tau_[at] + kept_tau_[at]) / before;
         const double moved = std::abs(numbers.values[port.elements[q]] - mean) * std::sqrt(before);
         const double wider = 0.5 * std::abs(numbers.site_rho[at] - kept_rho_[at]) / before;
@@ -180,7 +180,7 @@ double Sites::log_density(const State& state, const Numbers& numbers) {
       for (const SitePlate::Port& port : plate.ports)
         for (std::size_t q = std::size_t{s} * port.terms; q < (s + std::size_t{1}) * port.terms; ++q) {
           arguments_.push_back(numbers.values[port.elements[q]]);
-          is_missing |= port.rows[q] == kNone && numbers.missing[port.elements[q]] != 0;
+          is_missing |= port.rows[q] == kNowhere && numbers.missing[port.elements[q]] != 0;
         }
       for (const ParameterView& view : views_)
         parameters_.insert(parameters_.end(), view.at(0, s), view.at(0, s) + view.terms);
@@ -208,7 +208,7 @@ double Sites::log_scales(const State& state, const Numbers& numbers) const {
       for (const SitePlate::Port& port : plate.ports)
         for (std::uint32_t t = 0; t < port.terms; ++t) {
           const std::size_t q = std::size_t{s} * port.terms + t, at = port.first + q;
-          const bool is_known = port.rows[q] == kNone;  // sites of known elements only are never refreshed
+          const bool is_known = port.rows[q] == kNowhere;  // sites of known elements only are never refreshed
           const Gaussian arrival =
               is_known ? Gaussian::point(numbers.values[port.elements[q]]) : Gaussian(tau_[at], rho_[at]);
           if (!is_known) {

@@ -23,7 +23,7 @@ System::System(const PlanData& plan, const EliminationLimits& limits, std::vecto
   trace_rows(limits);
   elimination = eliminate(pattern, limits);
   // Columns have their final order from here on.
-  sources.assign(pattern.columns.size(), kNone);
+  sources.assign(pattern.columns.size(), kNowhere);
   for (std::uint32_t r = 0; r < rows; ++r) {
     if (first_program[r] != first_program[r + 1]) continue;
     const std::span own(seeds.data() + first_seed[r], seeds.data() + first_seed[r + 1]);
@@ -36,12 +36,12 @@ System::System(const PlanData& plan, const EliminationLimits& limits, std::vecto
 void System::assign_roles(const PlanData& plan) {
   role.assign(plan.elements, Role::root);
   level.assign(plan.elements, 0);
-  unknown_of.assign(plan.elements, kNone);
+  unknown_of.assign(plan.elements, kNowhere);
   is_computed.assign(plan.elements, 0);
   for (const auto& v : plan.variables)
     for (std::uint32_t e = v.first_element; v.observed && e < v.first_element + v.size; ++e)
       if (inferred.empty() || !inferred[e]) role[e] = Role::known;
-  std::vector<std::uint32_t> producer(plan.elements, kNone);
+  std::vector<std::uint32_t> producer(plan.elements, kNowhere);
   for (std::uint32_t g = 0; g < plan.groups.size(); ++g) {
     const Group& group = plan.groups[g];
     if (!is_function(*group.kind)) continue;
@@ -55,7 +55,7 @@ void System::assign_roles(const PlanData& plan) {
               "joint: '{}' is observed and also the output of factor '{}', a constraint "
               "of infinite precision; observe it through gaussian_noise instead",
               plan.element_name(e), factor());
-        if (producer[e] != kNone)
+        if (producer[e] != kNowhere)
           fail(
               "joint: '{}' is the output of two deterministic factors, '{}' is one of them: "
               "a constraint of infinite precision; connect one of them through gaussian_noise",
@@ -69,7 +69,8 @@ void System::assign_roles(const PlanData& plan) {
 }
 
 void System::find_points(const PlanData& plan) {
-  std::vector<std::uint32_t> bends(plan.elements, kNone);  // by element: the point that begins there, if it has slopes
+  std::vector<std::uint32_t> bends(plan.elements,
+                                   kNowhere);  // by element: the point that begins there, if it has slopes
   for (const auto& v : plan.variables) {
     const Chart* const chart = v.family->chart;
     for (std::uint32_t e = v.first_element; chart != nullptr && e < v.first_element + v.size; e += chart->size) {
@@ -85,7 +86,7 @@ void System::find_points(const PlanData& plan) {
     const auto& size = plan.groups[batch.group].kind->vector_size();
     if (points.empty() || !size || size->is_along_steps) continue;
     for (std::uint32_t q = 0; q < batch.arguments.size(); ++q)
-      if (const std::uint32_t p = bends[batch.arguments[q]]; p != kNone)
+      if (const std::uint32_t p = bends[batch.arguments[q]]; p != kNowhere)
         batch.points.push_back({q / batch.slots, q % batch.slots, points[p].element, points[p].chart});
   }
 }
@@ -156,7 +157,7 @@ void System::form_rows(const PlanData& plan) {
         out.elements.push_back(e);
         take_part(e);
         if (takes_part) site_elements.push_back(e);
-        out.rows.push_back(takes_part ? add_unit_row(e) : kNone);
+        out.rows.push_back(takes_part ? add_unit_row(e) : kNowhere);
       }
     }
   }
@@ -184,7 +185,7 @@ void System::trace_rows(const EliminationLimits& limits) {
   constexpr std::uint64_t kBytesPerNumber = 16;
   pattern.unknowns = static_cast<std::uint32_t>(element_of.size());
   first_program.push_back(0);
-  std::vector<std::uint32_t> mark(role.size(), kNone), from, roots;
+  std::vector<std::uint32_t> mark(role.size(), kNowhere), from, roots;
   for (std::uint32_t r = 0; r < rows; ++r) {
     from.clear();
     roots.clear();

@@ -40,7 +40,7 @@ struct Batch {
   };
   std::vector<Point> points;
   // Solved for this input: it and the output are swapped in the two lists, and gains are those of the solution.
-  std::uint32_t solved_for = kNone;
+  std::uint32_t solved_for = kNowhere;
 };
 
 // The slots of a Gaussian group: consecutive rows.

@@ -64,7 +64,7 @@ struct Outcome {
   std::uint64_t replaced = 0;  // messages replaced by those of another method, see OrFallback
   double change = 0;
   bool overflowed = false;  // a message that grew without bound overflowed
-  bool has_sites = false;   // a message of negative precision was stored
+  bool has_widening = false;  // a message of negative precision was stored
 
   void fault(std::uint64_t slot) {
     ++faults;
@@ -113,18 +113,18 @@ struct Sink {
   double damping = 0;
   bool is_tracked = false;  // the old message is present: the new one is damped, and its change is recorded
   // stores messages of negative precision: their method divides by the message that arrives on the same edge
-  bool keeps_sites = false;
+  bool keeps_widening = false;
 
   // Always inlined: called for every message. kTracked is known to the caller.
   template <bool kTracked>
   [[gnu::always_inline]] void store(std::ptrdiff_t i, Natural message, std::uint64_t slot, Outcome& outcome) const {
     if (!is_valid(message)) [[unlikely]] {
-      if (!(keeps_sites && widens(message))) {
+      if (!(keeps_widening && widens(message))) {
         outcome.fault(slot);
         if constexpr (!kTracked) tau[i] = rho[i] = 0;
         return;
       }
-      outcome.has_sites = true;
+      outcome.has_widening = true;
     }
     if constexpr (kTracked) {
       const Natural before{tau[i], rho[i]};
@@ -209,8 +209,8 @@ template <class Message>
 struct OrFallback : Message {
   OrFallback() = default;
   explicit OrFallback(const Message& valid) : Message(valid) {}
-  OrFallback(const Message& other, bool is_other, const Natural& site = {})
-      : Message(other), replaced(is_other), own(site) {}
+  OrFallback(const Message& other, bool is_other, const Natural& own_message = {})
+      : Message(other), replaced(is_other), own(own_message) {}
   bool replaced = false;
   Natural own;
 };

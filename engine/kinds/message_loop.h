@@ -255,7 +255,7 @@ class MessageLoop {
     template <class Message>
     [[gnu::always_inline]] void keep(std::ptrdiff_t out, const Message& message, std::uint64_t slot) {
       if constexpr (requires { message.replaced; }) {
-        if (sink_.keeps_sites && widens(message.own)) return sink_.store(out, message.own, slot, outcome_);
+        if (sink_.keeps_widening && widens(message.own)) return sink_.store(out, message.own, slot, outcome_);
         outcome_.replaced += message.replaced;
       }
       if (kTracked == Tracked::kAsk ? sink_.is_tracked : kTracked == Tracked::kYes) keep_as<true>(out, message, slot);

@@ -21,8 +21,9 @@ Sink sink_at(const MessageArrays& messages, std::size_t slot, double damping, bo
 
 BoundSends::BoundSends(const PlanData& plan, const Memory& memory, const Parameters& parameters)
     : memory_(memory),
-      keeps_sites_(std::ranges::none_of(plan.variables, [](const PlanData::Variable& v) { return v.shared; })),
-      table_{memory.incidence, memory.messages, memory.arrivals}, uniform_(most_terms(plan)) {
+      keeps_widening_(std::ranges::none_of(plan.variables, [](const PlanData::Variable& v) { return v.shared; })),
+      table_{memory.incidence, memory.messages, memory.arrivals},
+      uniform_(most_terms(plan)) {
   bind_parameters(plan, parameters);
   const bool iterates = plan.schedule.order != Schedule::Order::once;
   for (const Operation& op : plan.constants) constants_.push_back(bind(plan, std::get<Send>(op), false));
@@ -72,10 +73,9 @@ BoundSend BoundSends::bind_call(const PlanData& plan, std::uint32_t g, std::uint
   Call& call = bound.call;
   call.sink = sink_at(memory_.messages, port.first_slot, tracked ? group.damping : 0, tracked);
   const MessageFunction& message = *port.message;
-  call.sink.keeps_sites =
-      keeps_sites_ && message.method != kExact && message.method != kVariational &&
-      std::ranges::find(message.reads, p) != message.reads.end() && port.terms > 0 &&
-      plan.variables.at_element(port.elements(0)).family->is_like_gaussian;
+  call.sink.keeps_widening = keeps_widening_ && message.method != kExact && message.method != kVariational &&
+                             std::ranges::find(message.reads, p) != message.reads.end() && port.terms > 0 &&
+                             plan.variables.at_element(port.elements(0)).family->is_like_gaussian;
   call.out_terms = port.terms;
   call.out_column = port.terms;
   call.out_row = std::ptrdiff_t{group.columns} * port.terms;

@@ -72,7 +72,7 @@ class BoundSends {
   PortView view(const ReadView& read, std::uint32_t terms, std::uint32_t first_slot) const;
 
   Memory memory_;
-  bool keeps_sites_;             // see run.h
+  bool keeps_widening_;          // see run.h
   ChainTable table_;             // segments point to it
   std::vector<double> uniform_;  // zeros: both parameters of a port that no message reaches, term by term
   std::vector<PortView> port_views_;

@@ -36,7 +36,7 @@ void Executor::start_fresh() {
   refresh_tables();
   MessageStore& store = store_;
   std::ranges::fill(store.memory, 0.0);
-  store.has_sites = store.has_sites && state_.frozen_.any();
+  store.has_widening = store.has_widening && state_.frozen_.any();
   for (const SlotRange& range : plan_.resets) store.make_uniform(range);
   for (const SlotRange& range : plan_.arrival_resets) store.make_arrivals_uniform(range);
   state_.restore_frozen();
@@ -110,7 +110,7 @@ void Executor::send(const BoundChain& first, const BoundChain& second, ChainPair
   while (!a.is_at_end() || !b.is_at_end()) {
     if (a.is_at_end()) {
       finish_segment(b, total);
-    } else if (b.is_at_end() || a.here().sends > 1 || b.here().sends > 1 || store_.has_sites) {
+    } else if (b.is_at_end() || a.here().sends > 1 || b.here().sends > 1 || store_.has_widening) {
       finish_segment(a, total);
     } else {
       const auto& sends = memory_.sends.of_chains();

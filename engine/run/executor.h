@@ -75,7 +75,7 @@ class Executor {
   void compute(const BoundSend& op, const ChainSegment& segment, Outcome& outcome);
   // The same if messages of negative precision may arrive (widening.cpp): slot by slot.
   struct Slot;
-  void compute_among_sites(const BoundSend& op, const Slot& at, Outcome& outcome);
+  void compute_among_widening(const BoundSend& op, const Slot& at, Outcome& outcome);
   void send(const BoundSend& op, HeldCavities::Use& held, Total& total);
   // The same if some variables are frozen (frozen.cpp): slower, and separate from the usual path.
   template <class Compute>

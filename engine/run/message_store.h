@@ -18,7 +18,7 @@ struct MessageStore {
   std::vector<double> arrival_tau, arrival_rho;  // kept arrivals
   std::vector<double> scratch;                   // for one kernel call
   std::vector<double> memory;                    // memory of kinds, by slot
-  bool has_sites = false;                        // a stored message may have negative precision
+  bool has_widening = false;                     // a stored message may have negative precision
 
   MessageArrays messages() { return {tau.data(), rho.data()}; }
   MessageArrays arrivals() { return {arrival_tau.data(), arrival_rho.data()}; }
@@ -39,7 +39,7 @@ struct MessageStore {
     std::ranges::copy(other.arrival_tau, arrival_tau.begin());
     std::ranges::copy(other.arrival_rho, arrival_rho.begin());
     std::ranges::copy(other.memory, memory.begin());
-    has_sites = other.has_sites;
+    has_widening = other.has_widening;
   }
 };
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/messages/gaussian.h"
+#include "engine/support/sizes.h"
 
 namespace dma {
 
@@ -70,7 +71,7 @@ class PriorityQueue {
   }
   // The visit taken last changed the messages that arrive at all other readers of a variable.
   void inform(std::uint32_t variable, double change) {
-    if (!(change > 0) || lines_[variable].first == kNone) return;
+    if (!(change > 0) || lines_[variable].first == kNowhere) return;
     lines_[variable].note(now_, change);
     reconsider(variable);
   }
@@ -80,7 +81,6 @@ class PriorityQueue {
   }
 
  private:
-  static constexpr std::uint32_t kNone = 0xffffffffu;
   static constexpr std::uint32_t kMostChanges = 8;
 
   struct Change {
@@ -88,7 +88,7 @@ class PriorityQueue {
     double size = 0;
   };
   struct Line {
-    std::uint32_t first = kNone, last = kNone;  // indices of edges
+    std::uint32_t first = kNowhere, last = kNowhere;  // indices of edges
     // Changes larger than all later ones. If there are too many, the last one also represents its successors: a reader
     // may then be visited without need, but none is missed.
     std::array<Change, kMostChanges> changes = {};
@@ -110,7 +110,7 @@ class PriorityQueue {
   };
   struct Edge {
     std::uint32_t variable = 0, visit = 0;
-    std::uint32_t before = kNone, after = kNone;  // neighbours in the variable's list
+    std::uint32_t before = kNowhere, after = kNowhere;  // neighbours in the variable's list
   };
   struct Made {
     std::uint32_t first_edge = 0, end_edge = 0;
@@ -127,15 +127,15 @@ class PriorityQueue {
   void append(std::uint32_t e) {
     Line& line = lines_[edges_[e].variable];
     edges_[e].before = line.last;
-    edges_[e].after = kNone;
-    (line.last == kNone ? line.first : edges_[line.last].after) = e;
+    edges_[e].after = kNowhere;
+    (line.last == kNowhere ? line.first : edges_[line.last].after) = e;
     line.last = e;
   }
   void remove(std::uint32_t e) {
     Line& line = lines_[edges_[e].variable];
     const auto [variable, visit, before, after] = edges_[e];
-    (before == kNone ? line.first : edges_[before].after) = after;
-    (after == kNone ? line.last : edges_[after].before) = before;
+    (before == kNowhere ? line.first : edges_[before].after) = after;
+    (after == kNowhere ? line.last : edges_[after].before) = before;
   }
   void reconsider(std::uint32_t variable) {
     Line& line = lines_[variable];

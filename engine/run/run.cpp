@@ -140,7 +140,7 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
       report.stop = Stop::approximate;
       report.why =
           "a function whose slope vanishes at the belief tells its input nothing, as between two modes: approximate; "
-          "solve it by joint(), or by draw_chains() after it";
+          "solve it by joint(), or by draw_posterior() after it";
     }
   }
   state.ended_ = report.stop;

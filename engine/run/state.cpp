@@ -114,7 +114,7 @@ State::State(Plan of, const State& before) : State(std::move(of)) {
         take(old.ports[p].first_slot + old.first_slot[old_member] * terms,
              same.ports[p].first_slot + same.first_slot[member] * terms, slots * terms);
   }
-  store_.has_sites = before.store_.has_sites;
+  store_.has_widening = before.store_.has_widening;
   for (const VariableId frozen : before.frozen()) freeze(frozen);
 }
 
@@ -267,7 +267,7 @@ void State::reset() {
     for (const Group::Port& port : group.ports) store_.make_uniform({port.first_slot, group.slots * port.terms});
   store_.make_arrivals_uniform({0, plan_->arrivals});
   std::ranges::fill(store_.memory, 0.0);
-  store_.has_sites = frozen_.any() && store_.has_sites;
+  store_.has_widening = frozen_.any() && store_.has_widening;
   restore_frozen();
   sweeping_->constants_are_stale = true;
   ended_.reset();

@@ -8,8 +8,10 @@
 
 namespace dma {
 
-// One less than the largest number: that one marks what is nowhere.
+// Sizes leave out the largest number, which is kNowhere.
 inline constexpr std::uint64_t kLargestSize = 0xfffffffeu;
+// Marks an index that refers to nothing.
+inline constexpr std::uint32_t kNowhere = 0xffffffffu;
 
 // The size as stored. `what` describes the counted quantity, and is called for an error only: [&] { return
 // fmt::format("variable '{}': the elements of the graph", name); }.

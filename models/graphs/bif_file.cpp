@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "engine/support/text.h"
-#include "models/graphs/network_files.h"
-#include "models/graphs/network_tokens.h"
+#include "models/graphs/discrete_files.h"
+#include "models/graphs/discrete_tokens.h"
 
 namespace dma {
 
@@ -61,7 +61,7 @@ class Bif {
            printable(name.text));
     if (numbers_.contains(std::string(name.text)))
       fail("line {}: there are two variables '{}'; rename one of them", name.line, printable(name.text));
-    NetworkVariable v{std::string(name.text), {}, 0, name.line};
+    DiscreteVariable v{std::string(name.text), {}, 0, name.line};
     tokens_.expect("{", "after the name of the variable");
     while (!tokens_.skip("}")) {
       if (tokens_.peek().text == "property") {
@@ -94,7 +94,7 @@ class Bif {
     const auto found = numbers_.find(name.text);
     if (found != numbers_.end()) return found->second;
     std::vector<std::string> known;
-    for (const NetworkVariable& v : variables_) known.push_back(v.name);
+    for (const DiscreteVariable& v : variables_) known.push_back(v.name);
     fail("line {}: there is no variable '{}'{}", name.line, printable(name.text), suggestion(name.text, known));
   }
 
@@ -203,14 +203,14 @@ class Bif {
   std::string combination(const Function& f, std::size_t r) const {
     std::vector<std::string> names(f.scope.size());
     for (std::size_t j = f.scope.size(); j > 0; --j) {
-      const NetworkVariable& v = variables_[f.scope[j - 1]];
+      const DiscreteVariable& v = variables_[f.scope[j - 1]];
       names[j - 1] = v.categories[r % v.values];
       r /= v.values;
     }
     return f.scope.empty() ? "" : fmt::format(" given ({})", joined(names));
   }
   void finish_row(const Function& f, Rows& table, std::size_t r) const {
-    const NetworkVariable& child = variables_[table.child];
+    const DiscreteVariable& child = variables_[table.child];
     if (table.lines[r] == 0 && !table.others.empty()) put_row(f, table, r, table.others_line, table.others);
     const std::span<const double> row = std::span(table.numbers).subspan(r * child.values, child.values);
     if (table.lines[r] == 0)
@@ -227,7 +227,7 @@ class Bif {
 
   Tokens tokens_;
   double most_numbers_, numbers_in_all_ = 0;  // totals over all tables
-  std::vector<NetworkVariable> variables_;
+  std::vector<DiscreteVariable> variables_;
   std::map<std::string, std::uint32_t, std::less<>> numbers_;
   std::vector<Function> functions_;
   std::map<std::uint32_t, std::size_t> function_of_;  // by child

@@ -9,8 +9,8 @@
 
 #include "engine/support/error.h"
 #include "models/files/checksummed_json.h"
+#include "models/graphs/discrete_files.h"
 #include "models/graphs/distinct_keys.h"
-#include "models/graphs/network_files.h"
 #include "models/graphs/poses.h"
 
 namespace dma {

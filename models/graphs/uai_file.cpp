@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "models/graphs/network_files.h"
-#include "models/graphs/network_tokens.h"
+#include "models/graphs/discrete_files.h"
+#include "models/graphs/discrete_tokens.h"
 
 namespace dma {
 
@@ -24,7 +24,7 @@ std::vector<double> normalised(std::vector<double> numbers, std::size_t values) 
 }
 
 // Follows parents from the child until one repeats.
-void refuse_cycle(const std::vector<NetworkVariable>& variables, const std::vector<Function>& functions) {
+void refuse_cycle(const std::vector<DiscreteVariable>& variables, const std::vector<Function>& functions) {
   std::vector<const Function*> function_of(variables.size(), nullptr);  // by child
   for (const Function& f : functions)
     if (f.is_conditional) function_of[f.scope.back()] = &f;
@@ -65,13 +65,13 @@ void refuse_cycle(const std::vector<NetworkVariable>& variables, const std::vect
 
 }  // namespace
 
-GraphFile network_file::graph_of(const std::vector<NetworkVariable>& variables, const std::vector<Function>& functions,
+GraphFile network_file::graph_of(const std::vector<DiscreteVariable>& variables, const std::vector<Function>& functions,
                                  std::span<const GivenText> given) {
   refuse_cycle(variables, functions);
   GraphFile file;
   std::vector<VariableId> ids;
   const auto given_names = variables_of(given);
-  for (const NetworkVariable& v : variables) try {
+  for (const DiscreteVariable& v : variables) try {
       const std::string family = fmt::format("categorical({})", v.values);
       ids.push_back(given_names.contains(v.name) ? file.graph.observed(v.name, 1, family)
                                                  : file.graph.variable(v.name, 1, family));
@@ -98,7 +98,7 @@ GraphFile parse_uai(std::string_view text, std::span<const GivenText> given) {
   if (kind.text != "MARKOV" && kind.text != "BAYES") tokens.refuse(kind, "MARKOV or BAYES");
   constexpr std::uint32_t kMost = 1u << 20;
   // Lists grow with the file, not with the size that it announces.
-  std::vector<NetworkVariable> variables;
+  std::vector<DiscreteVariable> variables;
   for (std::uint32_t left = tokens.count(1, kMost, "the number of variables"); left > 0; --left) {
     const std::size_t line = tokens.peek().line;
     variables.push_back({fmt::format("v{}", variables.size()), {},

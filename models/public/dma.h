@@ -3,7 +3,7 @@
 //   a model       Graph, and product, sum, leaky_relu, ... (expressions.h), gaussian_vector_prior (vectors.h),
 //                 between (poses.h) or Graph::factor; parse_graph, graph_text, parse_g2o: as a file
 //   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual; joint, hyper,
-//                 JointPosterior, draw_chains, compare_with_joint; exact, ExactPosterior, compare_with_exact;
+//                 JointPosterior, draw_posterior, compare_with_joint; exact, ExactPosterior, compare_with_exact;
 //                 tree_reweighted, evidence_bounds; gates, around any of them; GrowingGraph
 //   its kinds     standard_registry, factor_from_function, factor_from_vector_function, likelihood_from_log_density,
 //                 kind
@@ -23,7 +23,7 @@
 #include "engine/gates/gates.h"
 #include "engine/inspect/dot.h"
 #include "engine/inspect/explain.h"
-#include "engine/joint/chains.h"
+#include "engine/joint/draws.h"
 #include "engine/joint/joint.h"
 #include "engine/learn/joint/class_learner.h"
 #include "engine/learn/joint/joint_learner.h"

@@ -7,7 +7,7 @@
 #include "engine/compile/compile.h"
 #include "engine/exact/exact.h"
 #include "engine/gates/gates.h"
-#include "engine/joint/chains.h"
+#include "engine/joint/draws.h"
 #include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
 #include "engine/run/run.h"
@@ -310,7 +310,7 @@ void fuzz_chains(Choices& choices, RandomGraph& drawn, Joint how) {
   promise(report.joint.has_value(), "a report of joint without its part of\n{}", describe(graph));
   check_beliefs(graph, state, report);
   if (has_hyper || !report.converged()) return;
-  const JointChains chains = draw_chains(state, {.chains = 2, .warm_up = 4, .draws = 8, .leaps = 3});
+  const JointDraws chains = draw_posterior(state, {.chains = 2, .warm_up = 4, .draws = 8, .leaps = 3});
   promise(!std::isnan(chains.r_hat) && chains.effective >= 0, "'{}' of\n{}", chains.line(), describe(graph));
 }
 

@@ -9,7 +9,7 @@ std::span<const Target> targets() {
                                         {"model", "files", &fuzz_model},
                                         {"command", "commands", &fuzz_command},
                                         {"graph", "graphs", &fuzz_graph},
-                                        {"network", "graphs", &fuzz_network},
+                                        {"discrete", "graphs", &fuzz_discrete},
                                         {"graph_file", "files", &fuzz_graph_file},
                                         {"rows", "graphs", &fuzz_rows},
                                         {"messages", "messages", &fuzz_messages},

@@ -38,7 +38,7 @@ std::size_t fuzz_model(Choices& choices);       // damaged model files of every 
 std::size_t fuzz_command(Choices& choices);     // the whole command line, in this process
 std::size_t fuzz_graph(Choices& choices);       // graphs of all kinds, families, methods, schedules, solvers and maps
 std::size_t fuzz_graph_file(Choices& choices);  // damaged graph files
-std::size_t fuzz_network(Choices& choices);     // graphs of tables, compared with enumeration
+std::size_t fuzz_discrete(Choices& choices);    // graphs of tables, compared with enumeration
 std::size_t fuzz_rows(Choices& choices);        // likelihoods far on the wrong side of a line
 std::size_t fuzz_messages(Choices& choices);    // message functions of all kinds, in closed form
 std::size_t fuzz_integrals(Choices& choices);   // and by quadrature

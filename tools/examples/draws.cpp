@@ -25,7 +25,7 @@ int main() {
   fmt::print("{}; does the Gaussian fit? {}\n", report.converged() ? "converged" : "stopped", fits ? "yes" : "no");
   fmt::print("the Gaussian: {:.2f} +- {:.2f}\n", state.belief(x).mean(), state.belief(x).sd());
 
-  const JointChains chains = draw_chains(state, {.chains = 4, .draws = 5000});
+  const JointDraws chains = draw_posterior(state, {.chains = 4, .draws = 5000});
   double above = 0, size_above = 0, size_below = 0;
   for (std::size_t d = 0; d < chains.size(); ++d) {
     const double drawn = chains(d, x);

@@ -8,7 +8,7 @@
 
 #include "engine/exact/exact.h"
 #include "engine/inspect/explain.h"
-#include "engine/joint/chains.h"
+#include "engine/joint/draws.h"
 #include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
 #include "engine/support/error.h"
@@ -221,11 +221,11 @@ void bind_joint(py::module_& module) {
 }
 
 // Draws where the Gaussian of joint() does not fit.
-struct ChainsHandle {
-  JointChains chains;
+struct DrawsHandle {
+  JointDraws chains;
   PlanHandle plan;
 
-  using Number = double (JointChains::*)(VariableId, std::size_t) const;
+  using Number = double (JointDraws::*)(VariableId, std::size_t) const;
   py::array_t<double> of_elements(const py::object& variable, Number number) const {
     const VariableId id = id_of(plan, variable);
     std::vector<double> all;
@@ -235,16 +235,16 @@ struct ChainsHandle {
 };
 
 void bind_chains(py::module_& module) {
-  py::class_<ChainsHandle>(module, "JointChains", "Draws from the graph's own density, and what they are worth.")
+  py::class_<DrawsHandle>(module, "JointDraws", "Draws from the graph's own density, and what they are worth.")
       .def(
-          "mean", [](const ChainsHandle& c, const py::object& v) { return c.of_elements(v, &JointChains::mean); },
+          "mean", [](const DrawsHandle& c, const py::object& v) { return c.of_elements(v, &JointDraws::mean); },
           py::arg("variable"))
       .def(
-          "sd", [](const ChainsHandle& c, const py::object& v) { return c.of_elements(v, &JointChains::sd); },
+          "sd", [](const DrawsHandle& c, const py::object& v) { return c.of_elements(v, &JointDraws::sd); },
           py::arg("variable"))
       .def(
           "draws",
-          [](const ChainsHandle& c, const py::object& variable) {
+          [](const DrawsHandle& c, const py::object& variable) {
             const VariableId id = id_of(c.plan, variable);
             const std::size_t size = c.plan.plan->variable(id).elements();
             std::vector<double> rows;
@@ -254,19 +254,19 @@ void bind_chains(py::module_& module) {
                             {static_cast<py::ssize_t>(c.chains.size()), static_cast<py::ssize_t>(size)});
           },
           py::arg("variable"), "Draw x element, chain after chain.")
-      .def_property_readonly("r_hat", [](const ChainsHandle& c) { return c.chains.r_hat; })
-      .def_property_readonly("effective", [](const ChainsHandle& c) { return c.chains.effective; })
-      .def_property_readonly("accepted", [](const ChainsHandle& c) { return c.chains.accepted; })
-      .def_property_readonly("settled", [](const ChainsHandle& c) { return c.chains.have_settled(); })
-      .def("__len__", [](const ChainsHandle& c) { return c.chains.size(); })
-      .def("__repr__", [](const ChainsHandle& c) { return c.chains.line(); });
-  const ChainOptions usual;
+      .def_property_readonly("r_hat", [](const DrawsHandle& c) { return c.chains.r_hat; })
+      .def_property_readonly("effective", [](const DrawsHandle& c) { return c.chains.effective; })
+      .def_property_readonly("accepted", [](const DrawsHandle& c) { return c.chains.accepted; })
+      .def_property_readonly("settled", [](const DrawsHandle& c) { return c.chains.have_settled(); })
+      .def("__len__", [](const DrawsHandle& c) { return c.chains.size(); })
+      .def("__repr__", [](const DrawsHandle& c) { return c.chains.line(); });
+  const DrawOptions usual;
   module.def(
-      "draw_chains",
+      "draw_posterior",
       [](StateHandle& s, int chains, int warm_up, int draws, int leaps, std::uint64_t seed) {
         const Alone alone(s);
-        const ChainOptions options{chains, warm_up, draws, leaps, seed};
-        return ChainsHandle{without_lock([&] { return draw_chains(s.state, options); }), s.plan};
+        const DrawOptions options{chains, warm_up, draws, leaps, seed};
+        return DrawsHandle{without_lock([&] { return draw_posterior(s.state, options); }), s.plan};
       },
       py::arg("state"), py::kw_only(), py::arg("chains") = usual.chains, py::arg("warm_up") = usual.warm_up,
       py::arg("draws") = usual.draws, py::arg("leaps") = usual.leaps, py::arg("seed") = usual.seed,

@@ -15,7 +15,7 @@
 #include <numbers>
 #include <sstream>
 
-#include "engine/joint/chains.h"
+#include "engine/joint/draws.h"
 #include "engine/joint/joint.h"
 #include "engine/support/error.h"
 #include "factors/authoring/from_function.h"
@@ -246,7 +246,7 @@ TEST_CASE("poses: landmarks by range and bearing, the evidence of angles, and dr
   CHECK(angles.belief(heading).variance() == doctest::Approx(0.008).epsilon(1e-9));
   CHECK(std::abs(std::remainder(angles.belief(heading).mean() - (3.1 + 0.8 * apart), 2 * std::numbers::pi)) < 1e-9);
   const JointSamples draws = JointPosterior(angles).sample(200, 3);
-  const JointChains chains = draw_chains(angles, {.chains = 2, .warm_up = 20, .draws = 40, .leaps = 3});
+  const JointDraws chains = draw_posterior(angles, {.chains = 2, .warm_up = 20, .draws = 40, .leaps = 3});
   double low = 0, high = 0;
   for (std::size_t d = 0; d < draws.size(); ++d)
     low = std::min(low, draws(d, heading)), high = std::max(high, draws(d, heading));

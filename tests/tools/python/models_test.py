@@ -146,7 +146,7 @@ def test_vectors_and_chains() -> None:
     dma.run(plan, state)
     gain = prior @ np.linalg.inv(prior + noise)
     assert np.allclose(state.belief(x).mean, [1, -1] + gain @ [1.0, 1.0])
-    chains = dma.draw_chains(state, chains=2, warm_up=50, draws=200)
+    chains = dma.draw_posterior(state, chains=2, warm_up=50, draws=200)
     assert chains.draws(x).shape == (400, 2) and np.allclose(chains.mean(x), state.belief(x).mean, atol=0.2)
     assert "draws of 2 chains" in repr(chains)
     seen.set(state, noise := np.array([[0.3, -0.1], [-0.1, 0.2]]))

@@ -27,11 +27,11 @@ from typing import TYPE_CHECKING, Any
 from . import words as words  # first: functions of _dma refuse in our words from here on
 from ._dma import (
     Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Exact, ExactComparison, Explanation,
-    Factor, Graph, GrowingGraph, HiddenMarkov, Hyper, HyperBelief, Joint, JointChains, JointComparison, Kind,
+    Factor, Graph, GrowingGraph, HiddenMarkov, Hyper, HyperBelief, Joint, JointDraws, JointComparison, Kind,
     LearnReport, Learner, LinearFit, ParsedGraph, Plan, Process, Registry, Report, RunCertificate, Schedule,
     SeriesFilter, Smoothed, State, StateSpace, TreeReweighted, Variable, VectorFactor,
     above, all_to_one, at_least, at_most, autoregressive, below, certificate, certify, column, compare_with_exact,
-    compare_with_joint, compile, covariance, decide, draw_chains, evidence, evidence_bounds, exact, explain, finite,
+    compare_with_joint, compile, covariance, decide, draw_posterior, evidence, evidence_bounds, exact, explain, finite,
     flooding, forward, forward_backward, gather, given, graph_text, hyper, hyper_belief, joint, linear_regression,
     local_trend, log_evidence, marginal, most_probable, motion, one_of, parse_graph, random_walk, residual, row,
     run, sample, seasonal, sequential, set_start, shift, standard_registry, tree_reweighted, value_of_information,
@@ -49,12 +49,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Belief", "Certificate", "Classifier", "Connection", "Contradiction", "Domain", "Error", "Evidence", "Exact",
     "ExactComparison", "Explanation", "Factor", "Factorisation", "Game", "Graph", "GraphClassifier", "GraphRegressor",
-    "GrowingGraph", "HiddenMarkov", "Hyper", "HyperBelief", "Joint", "JointChains", "JointComparison", "Kind",
+    "GrowingGraph", "HiddenMarkov", "Hyper", "HyperBelief", "Joint", "JointDraws", "JointComparison", "Kind",
     "LearnReport", "Learner", "LinearFit", "Mixture", "ParsedGraph", "Plan", "Process", "Rating", "Registry",
     "Regressor", "Report", "RunCertificate", "Schedule", "Season", "Series", "SeriesFilter", "Smoothed", "State",
     "StateSpace", "TreeReweighted", "Variable", "VectorFactor", "above", "all_to_one", "at_least", "at_most",
     "autoregressive", "below", "certificate", "certify", "column", "compare_with_exact", "compare_with_joint",
-    "compile", "covariance", "decide", "draw_chains", "evidence", "evidence_bounds", "exact", "explain", "factor",
+    "compile", "covariance", "decide", "draw_posterior", "evidence", "evidence_bounds", "exact", "explain", "factor",
     "factor_from_function", "factor_from_vector_function", "factorise", "finite", "flooding", "forward",
     "forward_backward", "gather", "gaussian_mixture", "given", "graph_text", "hyper", "hyper_belief", "joint",
     "likelihood", "likelihood_from_log_density", "linear_regression", "local_trend", "log_evidence", "marginal",

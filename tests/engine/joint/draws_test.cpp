@@ -1,5 +1,5 @@
 // Draws by Hamiltonian Monte Carlo, against closed formulas and quadrature.
-#include "engine/joint/chains.h"
+#include "engine/joint/draws.h"
 
 #include <doctest/doctest.h>
 
@@ -28,17 +28,17 @@ MeanAndSd quadrature(const LogDensity& f) {
   return {first / mass, std::sqrt(second / mass - first * first / (mass * mass))};
 }
 
-TEST_CASE("chains: of a linear graph they are draws of the Gaussian") {
+TEST_CASE("draws: for a linear graph they are those of the Gaussian") {
   Graph g;
   const VariableId x = g.variable("x", 2), y = g.observed("y", 3);
   g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 4.0}});
   g.factor("gaussian_linear", {column(x), y}, {{"A", {1.0, 1.0, 1.0, -1.0, 0.5, 2.0}}, {"variance", 0.5}});
   const Plan plan = compile(g, joint(), standard_registry());
   State state(plan);
-  CHECK_THROWS_AS((void)draw_chains(state), Error);  // not run yet
+  CHECK_THROWS_AS((void)draw_posterior(state), Error);  // not run yet
   state.observe(y, {1.0, 2.0, -0.5});
   (void)run(plan, state);
-  const JointChains chains = draw_chains(state, {.draws = 2000});
+  const JointDraws chains = draw_posterior(state, {.draws = 2000});
   CHECK(chains.have_settled());
   CHECK(chains.size() == 8000);
   for (std::size_t i = 0; i < 2; ++i) {
@@ -47,10 +47,11 @@ TEST_CASE("chains: of a linear graph they are draws of the Gaussian") {
     CHECK(chains.sd(x, i) == doctest::Approx(state.belief(x).sd(i)).epsilon(0.08));
   }
   CHECK(chains.line().starts_with("8000 draws of 4 chains: R-hat 1.0"));
-  CHECK(draw_chains(state, {.chains = 2, .warm_up = 10, .draws = 20}).line().find("not settled") != std::string::npos);
+  CHECK(draw_posterior(state, {.chains = 2, .warm_up = 10, .draws = 20}).line().find("not settled") !=
+        std::string::npos);
 }
 
-TEST_CASE("chains: what no Gaussian fits, a function and a likelihood") {
+TEST_CASE("draws: posteriors that no Gaussian fits, by a function and a likelihood") {
   // x^2 is observed, so x may have either sign; and a count of 0 with a wide prior.
   Graph g;
   const VariableId x = g.variable("x"), square = g.variable("square"), rate = g.variable("rate"),
@@ -67,7 +68,7 @@ TEST_CASE("chains: what no Gaussian fits, a function and a likelihood") {
   const Report report = run(plan, state);
   REQUIRE(report.joint->fit);
   CHECK(!report.joint->fit->is_good());
-  const JointChains chains = draw_chains(state, {.draws = 4000});
+  const JointDraws chains = draw_posterior(state, {.draws = 4000});
   CHECK(chains.have_settled());
   const MeanAndSd of_x = quadrature([](double z) {
     return -0.5 * (z - 0.3) * (z - 0.3) - (z * z - 0.4) * (z * z - 0.4);
@@ -86,7 +87,7 @@ TEST_CASE("chains: what no Gaussian fits, a function and a likelihood") {
   CHECK(mean_square == doctest::Approx(of_x.sd * of_x.sd + of_x.mean * of_x.mean).epsilon(0.1));
 }
 
-TEST_CASE("chains: what is missing is drawn with its noise") {
+TEST_CASE("draws: missing values are drawn with their noise") {
   Graph g;
   const VariableId x = g.variable("x"), y = g.observed("y", 2);
   g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
@@ -95,12 +96,12 @@ TEST_CASE("chains: what is missing is drawn with its noise") {
   State state(plan);
   state.observe(y, {std::optional(0.5), std::nullopt});
   (void)run(plan, state);
-  const JointChains chains = draw_chains(state, {.draws = 4000});
+  const JointDraws chains = draw_posterior(state, {.draws = 4000});
   CHECK(chains.sd(y, 1) == doctest::Approx(std::sqrt(0.75 + 3)).epsilon(0.03));
   CHECK(chains.sd(x) == doctest::Approx(std::sqrt(0.75)).epsilon(0.03));
 }
 
-TEST_CASE("chains: those that never move have not settled") {
+TEST_CASE("draws: chains that never move have not settled") {
   // A likelihood that forbids every value, with a message that ignores that.
   Registry registry = standard_registry();
   registry.add(kind("never")
@@ -114,7 +115,7 @@ TEST_CASE("chains: those that never move have not settled") {
   const Plan plan = compile(g, joint(), registry);
   State state(plan);
   (void)run(plan, state);
-  const JointChains chains = draw_chains(state, {.warm_up = 20, .draws = 200});
+  const JointDraws chains = draw_posterior(state, {.warm_up = 20, .draws = 200});
   CHECK(chains.accepted == 0);
   CHECK(!chains.have_settled());
 }

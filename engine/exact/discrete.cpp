@@ -1,4 +1,4 @@
-#include "engine/exact/network.h"
+#include "engine/exact/discrete.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +33,7 @@ std::vector<Natural> point_at(const Family& family, std::uint32_t k) {
 
 }  // namespace
 
-Network::Network(const PlanData& plan) : node_at(plan.elements, kNone), joins(plan.elements, 0) {
+DiscreteGraph::DiscreteGraph(const PlanData& plan) : node_at(plan.elements, kNowhere), joins(plan.elements, 0) {
   std::vector<std::uint8_t> is_met(plan.elements);
   for (const auto& v : plan.variables)
     for (std::uint32_t i = 0; v.family.outcomes() > 0 && i < v.size; i += v.family.components()) {
@@ -51,7 +51,7 @@ Network::Network(const PlanData& plan) : node_at(plan.elements, kNone), joins(pl
           is_open |= role[e] == Role::open;
           joins[e] |= is_met[e];
           is_met[e] = 1;
-          if (node_at[e] != kNone) members.push_back(node_at[e]);
+          if (node_at[e] != kNowhere) members.push_back(node_at[e]);
         }
       if (is_open)
         members.resize(first);  // hanging.h handles it
@@ -60,9 +60,9 @@ Network::Network(const PlanData& plan) : node_at(plan.elements, kNone), joins(pl
     }
 }
 
-Values observed_values(const Network& network, const State& state) {
+Values observed_values(const DiscreteGraph& discrete, const State& state) {
   const PlanData& plan = *state.plan();
-  Values values(network.nodes.size(), kNone);
+  Values values(discrete.nodes.size(), kNowhere);
   for (std::uint32_t i = 0; i < plan.variables.size(); ++i) {
     const PlanData::Variable v = plan.variables[i];
     if (!v.observed) continue;
@@ -71,7 +71,7 @@ Values observed_values(const Network& network, const State& state) {
     for (std::uint32_t e = 0; v.family.outcomes() > 0 && e < v.size; e += v.family.components()) {
       for (std::uint32_t k = 0; k < point.size(); ++k) point[k] = state.message(v.first_slot + e + k);
       if (point[0].is_point())
-        values[network.node_at[v.first_element + e]] = static_cast<std::uint32_t>(observed_value(v.family, point)[0]);
+        values[discrete.node_at[v.first_element + e]] = static_cast<std::uint32_t>(observed_value(v.family, point)[0]);
     }
   }
   return values;
@@ -105,7 +105,7 @@ FactorWeights::Weights FactorWeights::of(const Scope& scope) {
       const std::uint32_t e = port.elements(q);
       const PlanData::Variable v = plan.variables.at_element(e);
       if (q == scope.slot * port.terms) families.push_back(v.family);
-      if (network_.node_at[e] != kNone) {
+      if (discrete_.node_at[e] != kNowhere) {
         places.push_back({p, arrivals[p].size(), {}});
         for (std::uint32_t k = 0; k < v.family.outcomes(); ++k) places.back().points.push_back(point_at(v.family, k));
       }
@@ -114,7 +114,7 @@ FactorWeights::Weights FactorWeights::of(const Scope& scope) {
       if (v.family.outcomes() > 0 || arrivals[p].size() % components != 0) continue;
       const Components arrival = Components(arrivals[p]).last(components);
       if (!is_flat(arrival)) continue;  // a missing value is integrated over in this factor only
-      if (network_.joins[e])
+      if (discrete_.joins[e])
         fail(
             "exact: observed variable '{}' has no value in this run, and joins "
             "factors; declare it with graph.variable(...) if it is unknown",

@@ -28,7 +28,7 @@ namespace {
 // Precision with which a widening message counts as a density, relative to the precision sent before.
 constexpr double kLeastFraction = 1e-6;
 
-struct ArrivedSites {
+struct WideningInputs {
   const PlanData& plan;
   const State& state;
   const BoundSend& op;
@@ -51,10 +51,10 @@ struct ArrivedSites {
     return plan.variables.at_element(state.element(group.ports[port], 0)).family->is_like_gaussian;
   }
 
-  void add(const Natural& m, bool is_site, bool is_own_output, const Natural& said) {
+  void add(const Natural& m, bool is_widening, bool is_own_output, const Natural& said) {
     arrived.raw.push_back(m);
     arrived.as_density.push_back(m);
-    if (!is_site) return;
+    if (!is_widening) return;
     ++count;
     arrived.as_density.back() = {};
     const Natural belief = multiply(m, said);
@@ -112,7 +112,7 @@ struct ArrivedSites {
     arrived.sent_tau.assign(terms, 0);
     arrived.sent_rho.assign(terms, 0);
     Sink room{arrived.sent_tau.data(), arrived.sent_rho.data()};
-    room.keeps_sites = sink.keeps_sites = true;
+    room.keeps_widening = sink.keeps_widening = true;
     if (!is_linear(target) || send(arrived.raw, target, slot, room).faults > 0) return false;
     const std::span<const Natural> own = at(target);
     for (std::size_t t = 0; t < terms; ++t) {
@@ -132,52 +132,53 @@ void add(const Outcome& one, std::uint64_t slot, Outcome& all) {
   all.replaced += one.replaced;
   all.change = std::max(all.change, one.change);
   all.overflowed |= one.overflowed;
-  all.has_sites |= one.has_sites;
+  all.has_widening |= one.has_widening;
 }
 
 }  // namespace
 
 void Executor::compute(const BoundSend& op, Outcome& outcome) {
-  if (!store_.has_sites) {
+  if (!store_.has_widening) {
     op.kernel(op.call, outcome);
   } else {
     Slot at;
     for (at.row = 0; at.row < op.call.rows; ++at.row)
       for (at.column = 0; at.column < op.call.columns; ++at.column, ++at.in_call) {
         at.in_group = op.first + static_cast<std::uint32_t>(at.in_call);
-        compute_among_sites(op, at, outcome);
+        compute_among_widening(op, at, outcome);
       }
   }
-  store_.has_sites |= outcome.has_sites;
+  store_.has_widening |= outcome.has_widening;
 }
 
 // If one slot may send a widening message, the next one may read it.
 void Executor::compute(const BoundSend& op, const ChainSegment& segment, Outcome& outcome) {
-  if (!store_.has_sites && !op.call.sink.keeps_sites) return op.chain_kernel(op.call, segment, outcome);
+  if (!store_.has_widening && !op.call.sink.keeps_widening) return op.chain_kernel(op.call, segment, outcome);
   for (std::uint64_t step = 0; step < segment.count; ++step) {
     const ChainSegment one = segment.part(step, 1);
     const auto slot = static_cast<std::uint32_t>(one.first);
-    if (store_.has_sites) compute_among_sites(op, {0, slot, slot, slot, &one}, outcome);
+    if (store_.has_widening)
+      compute_among_widening(op, {0, slot, slot, slot, &one}, outcome);
     else op.chain_kernel(op.call, one, outcome);
-    store_.has_sites |= outcome.has_sites;
+    store_.has_widening |= outcome.has_widening;
   }
 }
 
-void Executor::compute_among_sites(const BoundSend& op, const Slot& at, Outcome& outcome) {
+void Executor::compute_among_widening(const BoundSend& op, const Slot& at, Outcome& outcome) {
   auto& arrived = memory_.arrived;
   arrived.raw.clear();
   arrived.as_density.clear();
   arrived.parameters.clear();
-  ArrivedSites sites{plan_, state_, op, arrived};
-  const Group& group = sites.group;
-  for (std::size_t i = 0; i < sites.reads.size(); ++i) {
-    const Group::Port& port = group.ports[sites.reads[i]];
-    const bool is_gaussian = sites.is_gaussian(sites.reads[i]),
-               is_own_output = sites.reads[i] == op.port && group.kind->ports()[op.port].output;
+  WideningInputs inputs{plan_, state_, op, arrived};
+  const Group& group = inputs.group;
+  for (std::size_t i = 0; i < inputs.reads.size(); ++i) {
+    const Group::Port& port = group.ports[inputs.reads[i]];
+    const bool is_gaussian = inputs.is_gaussian(inputs.reads[i]),
+               is_own_output = inputs.reads[i] == op.port && group.kind->ports()[op.port].output;
     for (std::uint32_t t = 0; t < port.terms; ++t) {
       const Natural m = at.arrival(op.call, i, t);
-      sites.add(m, is_gaussian && widens(m), is_own_output,
-                state_.message(port.first_slot + at.in_group * port.terms + t));
+      inputs.add(m, is_gaussian && widens(m), is_own_output,
+                 state_.message(port.first_slot + at.in_group * port.terms + t));
     }
   }
   for (std::size_t i = 0; i < group.parameters.size(); ++i)
@@ -191,13 +192,13 @@ void Executor::compute_among_sites(const BoundSend& op, const Slot& at, Outcome&
     sink.tau += out;
     sink.rho += out;
     Outcome one;
-    if (sites.count == 0) {
-      one = sites.send(arrived.raw, target, at.in_call, sink);
-    } else if (!sites.send_linear(target, at.in_call, sink, one)) {
+    if (inputs.count == 0) {
+      one = inputs.send(arrived.raw, target, at.in_call, sink);
+    } else if (!inputs.send_linear(target, at.in_call, sink, one)) {
       const bool has_cavity =
-          sites.count_at(target) == 0 || sites.is_linear(target) || group.kind->ports()[target].output;
-      if (sites.are_densities && has_cavity) {
-        one = sites.send(arrived.as_density, target, at.in_call, sink);
+          inputs.count_at(target) == 0 || inputs.is_linear(target) || group.kind->ports()[target].output;
+      if (inputs.are_densities && has_cavity) {
+        one = inputs.send(arrived.as_density, target, at.in_call, sink);
         one.replaced += op.call.out_terms;
       } else {
         one.fault(0);
@@ -210,7 +211,7 @@ void Executor::compute_among_sites(const BoundSend& op, const Slot& at, Outcome&
 
 std::optional<Place> Executor::improper_belief() const {
   std::vector<Natural> beliefs;
-  for (std::uint32_t v = 0; store_.has_sites && v < plan_.variables.size(); ++v) {
+  for (std::uint32_t v = 0; store_.has_widening && v < plan_.variables.size(); ++v) {
     const PlanData::Variable variable = plan_.variables[v];
     if (variable.observed || variable.eliminated || !variable.family->is_like_gaussian) continue;
     beliefs.resize(variable.size);

@@ -1,5 +1,5 @@
 // Discrete graphs in the formats of other programs.
-#include "models/graphs/network_files.h"
+#include "models/graphs/discrete_files.h"
 
 #include <doctest/doctest.h>
 

@@ -16,7 +16,7 @@
 
 namespace dma {
 
-struct ChainOptions {
+struct DrawOptions {
   int chains = 4;
   int warm_up = 500;  // draws per chain that tune the step and are discarded
   int draws = 500;    // per chain
@@ -24,7 +24,7 @@ struct ChainOptions {
   std::uint64_t seed = 1;
 };
 
-class JointChains {
+class JointDraws {
  public:
   double operator()(std::size_t draw, VariableId variable, std::size_t element = 0) const {
     return draws_(draw, variable, element);
@@ -42,11 +42,11 @@ class JointChains {
   std::string line() const;
 
  private:
-  friend JointChains draw_chains(const State& state, const ChainOptions& options);
+  friend JointDraws draw_posterior(const State& state, const DrawOptions& options);
   JointSamples draws_;
 };
 
 // The state must have been run by joint without hypers. Every kind must have a function, a row or a log density.
-JointChains draw_chains(const State& state, const ChainOptions& options = {});
+JointDraws draw_posterior(const State& state, const DrawOptions& options = {});
 
 }  // namespace dma

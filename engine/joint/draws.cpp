@@ -1,4 +1,4 @@
-#include "engine/joint/chains.h"
+#include "engine/joint/draws.h"
 
 #include <fmt/format.h>
 
@@ -53,14 +53,14 @@ class GraphDensity {
         for (std::size_t q = std::size_t{s} * port.terms; q < (s + std::size_t{1}) * port.terms; ++q) {
           arguments_.push_back(numbers.values[port.elements[q]]);
           rows_.push_back(port.rows[q]);
-          is_missing |= port.rows[q] == joint_system::kNone && numbers.missing[port.elements[q]] != 0;
+          is_missing |= port.rows[q] == joint_system::kNowhere && numbers.missing[port.elements[q]] != 0;
         }
       if (is_missing) continue;
       for (const ParameterView& view : views_)
         parameters_.insert(parameters_.end(), view.at(0, s), view.at(0, s) + view.terms);
       total += kind.log_density()(arguments_, parameters_);
       for (std::size_t i = 0; i < arguments_.size(); ++i) {
-        if (rows_[i] == joint_system::kNone) continue;
+        if (rows_[i] == joint_system::kNowhere) continue;
         const double at = arguments_[i], step = 1e-5 * std::max(1.0, std::abs(at));
         const auto moved = [&](double to) {
           arguments_[i] = to;
@@ -322,18 +322,20 @@ void joint_system::JointSolver::check_steps(const State& state, const Memory& me
   }
 }
 
-JointChains draw_chains(const State& state, const ChainOptions& options) {
+JointDraws draw_posterior(const State& state, const DrawOptions& options) {
   const Memory& memory = joint_system::solved_memory(state);
-  if (memory.is_singular()) fail("chains: nothing determines some variables; there is no posterior to draw from");
+  if (memory.is_singular())
+    fail("draw_posterior: nothing determines some variables; there is no posterior to draw from");
   if (memory.hypers != nullptr)
-    fail("chains: hypers are integrated over, and not drawn; draw with JointPosterior::sample, or give them values");
+    fail(
+        "draw_posterior: hypers are integrated over, and not drawn; draw with JointPosterior::sample, or give them values");
   if (const Kind* const kind = memory.sites.without_density(*state.plan()))
-    fail("chains: kind '{}' has no log_density; register kind.log_density(...)", kind->name());
+    fail("draw_posterior: kind '{}' has no log_density; register kind.log_density(...)", kind->name());
   if (options.chains < 1 || options.warm_up < 0 || options.draws < 4 || options.leaps < 1)
-    fail("chains: {} chains of {} + {} draws, {} leaps; at least 1 chain, 4 draws and 1 leap are expected",
+    fail("draw_posterior: {} chains of {} + {} draws, {} leaps; at least 1 chain, 4 draws and 1 leap are expected",
          options.chains, options.warm_up, options.draws, options.leaps);
   GraphDensity density(state, memory);
-  JointChains out;
+  JointDraws out;
   out.chains = options.chains;
   const std::size_t draws = (static_cast<std::size_t>(options.draws) + 1) / 2 * 2;  // chains are cut into halves
   const std::size_t unknowns = memory.numbers.x.size();
@@ -368,22 +370,22 @@ JointChains draw_chains(const State& state, const ChainOptions& options) {
   return out;
 }
 
-double JointChains::mean(VariableId variable, std::size_t element) const {
+double JointDraws::mean(VariableId variable, std::size_t element) const {
   double sum = 0;
   for (std::size_t d = 0; d < size(); ++d) sum += (*this)(d, variable, element);
   return sum / static_cast<double>(size());
 }
 
-double JointChains::sd(VariableId variable, std::size_t element) const {
+double JointDraws::sd(VariableId variable, std::size_t element) const {
   const double m = mean(variable, element);
   double sum = 0;
   for (std::size_t d = 0; d < size(); ++d) sum += std::pow((*this)(d, variable, element) - m, 2);
   return std::sqrt(sum / static_cast<double>(size() - 1));
 }
 
-bool JointChains::have_settled() const { return r_hat < 1.05 && effective >= 100; }
+bool JointDraws::have_settled() const { return r_hat < 1.05 && effective >= 100; }
 
-std::string JointChains::line() const {
+std::string JointDraws::line() const {
   return fmt::format("{} draws of {} chains{}: R-hat {:.3f}, {:.0f} effective, {:.0f} % accepted", size(), chains,
                      have_settled() ? "" : ", not settled", r_hat, effective, 100 * accepted);
 }

@@ -9,7 +9,6 @@
 
 namespace dma::clique_tree {
 
-inline constexpr std::uint32_t kNone = 0xffffffffu;
 
 struct Node {
   std::uint32_t element;  // its first component
@@ -25,8 +24,8 @@ struct Scope {
 // The value of every node in a run, kNowhere if unknown.
 using Values = std::vector<std::uint32_t>;
 
-struct Network {
-  explicit Network(const PlanData& plan);
+struct DiscreteGraph {
+  explicit DiscreteGraph(const PlanData& plan);
 
   std::vector<Node> nodes;
   std::vector<std::uint32_t> node_at;  // by element; kNowhere where no node begins
@@ -40,12 +39,12 @@ struct Network {
 };
 
 // Values observed in a state; an observed variable without a value is an Error.
-Values observed_values(const Network& network, const State& state);
+Values observed_values(const DiscreteGraph& discrete, const State& state);
 
 // f for every combination of the values of a scope's nodes, the last node innermost.
 class FactorWeights {
  public:
-  FactorWeights(const Network& network, const State& state) : network_(network), state_(state) {}
+  FactorWeights(const DiscreteGraph& discrete, const State& state) : discrete_(discrete), state_(state) {}
 
   struct Weights {
     std::span<const double> numbers;  // f, or logs of f
@@ -54,7 +53,7 @@ class FactorWeights {
   Weights of(const Scope& scope);  // valid until the next call
 
  private:
-  const Network& network_;
+  const DiscreteGraph& discrete_;
   const State& state_;
   std::vector<double> parameters_, logs_;
 };

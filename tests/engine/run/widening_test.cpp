@@ -31,7 +31,7 @@ struct NormalGrid {
 };
 
 // The number of messages of negative precision from a factor to a port.
-std::size_t sites_at(const State& state, FactorId factor, const char* port) {
+std::size_t widening_at(const State& state, FactorId factor, const char* port) {
   std::size_t count = 0;
   for (const Gaussian& m : state.messages(factor, port)) count += m.rho < 0;
   return count;
@@ -46,7 +46,7 @@ struct WeightedMoments {
 
 }  // namespace
 
-TEST_CASE("sites: what widens goes through sums, noise and scales, as the integral has it, in every schedule") {
+TEST_CASE("widening: messages pass through sums, noise and scales as the integral does, in every schedule") {
   // total = a + b / 2 is observed with noise, and its sign by an unreliable witness.
   Graph g;
   const auto a = g.variable("a"), b = g.variable("b"), total = g.variable("total"), half = g.variable("half"),
@@ -95,7 +95,7 @@ TEST_CASE("sites: what widens goes through sums, noise and scales, as the integr
   check(residual({.tolerance = 1e-13}));
 }
 
-TEST_CASE("sites: many at one variable, some of which widen, beside quadrature") {
+TEST_CASE("widening: many at one variable, against quadrature") {
   const std::vector<double> cuts{-1.5, -0.4, 0.3, 1.1, 2.0, 2.4}, said{0, 1, 1, 0, 1, 0};
   Graph g;
   const auto x = g.variable("x"), step = g.variable("step", 6, "categorical(2)"),
@@ -128,7 +128,7 @@ TEST_CASE("sites: many at one variable, some of which widen, beside quadrature")
   CHECK(std::abs(log_evidence(plan, state) - std::log(exact.mass)) < 0.03);
 }
 
-TEST_CASE("sites: weights of a line and labels that may be wrong, fused and not, beside sums over the weights") {
+TEST_CASE("widening: weights of a line with unreliable labels, fused and unfused, against sums over the weights") {
   const std::vector<std::vector<double>> inputs{{1, 0.3, -1.2}, {1, -0.8, 0.4},  {1, 1.5, 0.9}, {1, -1.1, -0.6},
                                                 {1, 0.2, 1.7},  {1, 0.9, -0.5}, {1, -2, 0.1},  {1, 0.6, 0.6}};
   const std::vector<double> label{0, 0, 1, 1, 0, 1, 1, 0};  // some contradict their priors
@@ -170,7 +170,7 @@ TEST_CASE("sites: weights of a line and labels that may be wrong, fused and not,
     CHECK(report.converged());
     CHECK(report.faults == 0);
     CHECK(report.replaced == 0);
-    CHECK(sites_at(state, labels, "x") > 0);
+    CHECK(widening_at(state, labels, "x") > 0);
     for (std::size_t k = 0; k < 3; ++k) {
       const Belief found = state.belief(w);
       CHECK(std::abs(found.mean(k) - exact[k].mean(total)) < 0.05 * exact[k].sd(total));
@@ -181,7 +181,7 @@ TEST_CASE("sites: weights of a line and labels that may be wrong, fused and not,
   }
 }
 
-TEST_CASE("sites: a belief that is not proper is a fault, and nothing is called converged") {
+TEST_CASE("widening: an improper belief is a fault, and no run is reported as converged") {
   Registry registry = standard_registry();
   registry.add(kind("too_wide").input("x").message(
       "ep", "x", [](const Gaussian& x) { return Gaussian(0, -2 * x.rho); }, from("x")));
@@ -198,7 +198,7 @@ TEST_CASE("sites: a belief that is not proper is a fault, and nothing is called 
   CHECK(state.belief(x).is_uninformed(0));
 }
 
-TEST_CASE("sites: difficulty and ability with answers that nobody knows, beside sums over everything hidden") {
+TEST_CASE("widening: difficulty and ability with unknown answers, against sums over all unknowns") {
   // Three subjects answer four questions, each of unknown difficulty and discrimination: a subject who knows gives the
   // right one of three answers, others guess.
   constexpr std::uint32_t kSubjects = 3, kQuestions = 4, kChoices = 3;
@@ -289,7 +289,7 @@ TEST_CASE("sites: difficulty and ability with answers that nobody knows, beside 
   CHECK(worst_answer < 0.05);
 }
 
-TEST_CASE("sites: a recommender by sweeps, tastes times traits, beside sums over all of them") {
+TEST_CASE("widening: a recommender by sweeps, tastes times traits, against sums over all of them") {
   const double rated[2][3] = {{2, 0, 1}, {0, 2, 0}};  // below -0.7, between, above 0.7
   const NormalGrid grid(0.25, 4.5);
   const std::size_t n = grid.at.size();
@@ -365,7 +365,7 @@ TEST_CASE("sites: a recommender by sweeps, tastes times traits, beside sums over
       mass += weight, of_x.add(weight, a);
     }
   CHECK(of_x.sd(mass) > 1);
-  CHECK(sites_at(rated_once, likes, "x") == 1);
+  CHECK(widening_at(rated_once, likes, "x") == 1);
   CHECK(rated_once.belief(x).mean() == doctest::Approx(of_x.mean(mass)).epsilon(1e-6));
   CHECK(rated_once.belief(x).sd() == doctest::Approx(of_x.sd(mass)).epsilon(1e-6));
 }

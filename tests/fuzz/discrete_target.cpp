@@ -10,7 +10,7 @@
 
 namespace dma::fuzz {
 
-std::size_t fuzz_network(Choices& choices) {
+std::size_t fuzz_discrete(Choices& choices) {
   const std::size_t n = choices.between(1, 6);
   Graph graph;
   std::vector<VariableId> variables;

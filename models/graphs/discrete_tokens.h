@@ -111,7 +111,7 @@ class Tokens {
   Token token_;
 };
 
-struct NetworkVariable {
+struct DiscreteVariable {
   std::string name;
   std::vector<std::string> categories;  // names; empty for UAI
   std::uint32_t values = 0;
@@ -129,7 +129,7 @@ inline constexpr double kRowRounding = 2e-3;
 
 // Variables with a value are observed; factors are in the order of the functions. Conditional ones in a directed cycle
 // are refused.
-GraphFile graph_of(const std::vector<NetworkVariable>& variables, const std::vector<Function>& functions,
+GraphFile graph_of(const std::vector<DiscreteVariable>& variables, const std::vector<Function>& functions,
                    std::span<const GivenText> given);
 
 }  // namespace dma::network_file
