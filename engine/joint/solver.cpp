@@ -298,7 +298,7 @@ JointSolver::End JointSolver::settle(const State& state, Memory& memory, Report&
     Outcome outcome;
     memory.sites.refresh(state, n, damping, outcome);
     memory.sites.apply(n);
-    report.faults = outcome.faults;  // those of the last refresh, whose sites are kept
+    report.faults = outcome.faults;  // faults of the last refresh, whose sites are kept
     report.replaced = outcome.replaced;
     ++joint.refreshes;
     end = step_to_the_end(memory, joint);

@@ -103,7 +103,7 @@ std::size_t fuzz_model(Choices& choices) {
   promise(page.find("<script>bad") == page.npos, "markup of a file is on a page");
   if (command[0] == "fit" && ended.code == 0 && seed.readers.size() > 2) {
     const Ended again = run({"predict", "more.json", "data.csv"});
-    promise(again.code == 0, "what an update wrote is not read: {}", again.errors);
+    promise(again.code == 0, "a file written by an update is not read: {}", again.errors);
   }
   return 1;
 }

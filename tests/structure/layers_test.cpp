@@ -121,7 +121,7 @@ TEST_CASE("layers: the check of a folder's README names file, line and folder") 
   CHECK(circle({{"a", {"b"}}, {"b", {"c"}}, {"c", {"b"}}}) == std::vector<std::string>{"b", "c", "b"});
 }
 
-TEST_CASE("layers: every folder has a README whose last line says what it may include, and includes nothing else") {
+TEST_CASE("layers: every folder has a README whose last line names the folders that it may include") {
   std::map<std::string, Folder> folders;
   for (Folder& folder : read_folders()) {
     CHECK_MESSAGE(folder.has_line, folder.path, "/README.md: the last line is not \"May include: ... .\"");

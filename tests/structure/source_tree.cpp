@@ -109,8 +109,8 @@ std::vector<Folder> read_folders() {
   std::map<std::string, Folder> folders;
   for (const char* top : kFolders) {
     if (!fs::exists(root / top)) continue;
-    for (const auto& entry :
-         fs::recursive_directory_iterator(root / top)) {  // git keeps no empty folders: they are skipped
+    // git keeps no empty folders: they are skipped
+    for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
       const std::string path = entry.path().lexically_relative(root).generic_string();
       if (!entry.is_regular_file() || path.find("__pycache__") != path.npos) continue;
       ++folders[std::string(folder_of(path))].files;
@@ -120,7 +120,7 @@ std::vector<Folder> read_folders() {
   }
   std::vector<Folder> all;
   for (auto& [path, folder] : folders) {
-    const SourceFile readme = read(root / path / "README.md", root);
+    const SourceFile readme = read(root / (path.starts_with("tests/") ? "tests" : path) / "README.md", root);
     if (!readme.lines.empty() && readme.lines.back().starts_with(kLine) && readme.lines.back().ends_with('.')) {
       folder.has_line = true;
       folder.may_include = listed(std::string_view(readme.lines.back()).substr(kLine.size()));

@@ -32,7 +32,7 @@ std::vector<Include> includes_of(const SourceFile& file);
 std::vector<SourceFile> read_sources();
 
 // A folder below the six of the project: its number of files, and the folders that its files may include besides
-// itself, each with everything below it.
+// itself, each with everything below it: the last line of its README.md, or of tests/README.md for all tests.
 struct Folder {
   std::string path;
   std::size_t files = 0;

@@ -12,6 +12,7 @@
 #include "factors/authoring/from_log_density.h"
 #include "factors/standard_registry.h"
 #include "tests/engine/joint/peers.h"
+#include "tests/oracles/columns.h"
 #include "tests/oracles/plain_matrix.h"
 
 namespace {
@@ -128,18 +129,20 @@ TEST_CASE("hyper: eight schools, against quadrature") {
 }
 
 TEST_CASE("hyper: a regression with unknown noise has the Student t of the textbook") {
-  const auto rows = kKidScore.size();
+  const auto kids = oracle::read_columns("engine/joint/kids.csv");
+  const std::vector<double>&score = kids.at("score"), &mother_iq = kids.at("mother_iq");
+  const auto rows = score.size();
   Graph g;
   const VariableId beta = g.variable("beta", 2), fitted = g.variable("fitted", rows), y = g.observed("y", rows);
   std::vector<double> a;
-  for (const double iq : kMotherIq) a.insert(a.end(), {1.0, iq});
+  for (const double iq : mother_iq) a.insert(a.end(), {1.0, iq});
   g.factor("linear", {column(beta), fitted}, {{"A", a}});
   const FactorId noise = g.factor("gaussian_noise", {fitted, y}, {{"variance", 1.0}});
   const auto solve = [&](HyperPrior prior, const auto& look) {
     const Hyper sigma = hyper("sigma", std::move(prior), {{noise, "variance", 2}});
     const Plan plan = compile(g, joint({.hypers = {sigma}}), standard_registry());
     State state(plan);
-    state.observe(y, kKidScore);
+    state.observe(y, score);
     CHECK(run(plan, state).converged());
     look(state.belief(beta), JointPosterior(state).hyper("sigma"));
   };
@@ -152,8 +155,8 @@ TEST_CASE("hyper: a regression with unknown noise has the Student t of the textb
   solve(HyperPrior::flat(), [&](const Belief& b, const HyperBelief& sigma) {
     const auto n = static_cast<double>(rows);
     PlainMatrix x(rows, 2, 1);
-    for (std::size_t i = 0; i < rows; ++i) x(i, 1) = kMotherIq[i];
-    const PlainMatrix across = x.transpose(), target = PlainMatrix::column(kKidScore);
+    for (std::size_t i = 0; i < rows; ++i) x(i, 1) = mother_iq[i];
+    const PlainMatrix across = x.transpose(), target = PlainMatrix::column(score);
     const PlainMatrix inverse = (across * x).inverse(), least = inverse * (across * target), error = target - x * least;
     const double rest = dot(error, error);
     CHECK(b.mean(1) == doctest::Approx(least[1]).epsilon(1e-9));
@@ -167,8 +170,8 @@ TEST_CASE("hyper: thirty rats, three scales") {
   const VariableId centre = g.variable("alpha_c"), slope_centre = g.variable("beta_c"), at_birth = g.variable("alpha0"),
                    alpha = g.variable("alpha", 30), beta = g.variable("beta", 30), weight = g.observed("weight", 150);
   std::vector<std::uint32_t> of;
-  for (std::size_t i = 0; i < 150; ++i)
-    of.push_back(static_cast<std::uint32_t>(kRatOf[i]));
+  const auto rats = oracle::read_columns("engine/joint/rats.csv");
+  for (const double rat : rats.at("rat")) of.push_back(static_cast<std::uint32_t>(rat));
   const VariableId effects = g.variable("fitted", 150);
   const VariableId growth = g.variable("growth", 150);
   g.factor("gaussian_prior", {centre}, {{"mean", 0.0}, {"variance", 1e6}});
@@ -176,7 +179,7 @@ TEST_CASE("hyper: thirty rats, three scales") {
   const FactorId a = g.factor("gaussian_noise", {all_to_one(centre), alpha}, {{"variance", 100.0}});
   const FactorId b = g.factor("gaussian_noise", {all_to_one(slope_centre), beta}, {{"variance", 1.0}});
   std::vector<double> shifted_days;
-  for (const double day : kRatDay) shifted_days.push_back(day - 22);
+  for (const double day : rats.at("day")) shifted_days.push_back(day - 22);
   g.factor("affine", {gather(beta, of), growth}, {{"a", shifted_days}, {"b", 0.0}});
   g.factor("add", {gather(alpha, of), growth, effects});
   const FactorId noise = g.factor("gaussian_noise", {effects, weight}, {{"variance", 36.0}});
@@ -190,7 +193,7 @@ TEST_CASE("hyper: thirty rats, three scales") {
       g, joint({.hypers = {precision(a, "tau_alpha"), precision(b, "tau_beta"), precision(noise, "tau_c")}}),
       standard_registry());
   State state(plan);
-  state.observe(weight, kRatWeight);
+  state.observe(weight, rats.at("weight"));
   CHECK(run(plan, state).converged());
   check_moments(state.belief(at_birth).mean(), state.belief(at_birth).sd(), 106.6, 3.66);
   check_moments(state.belief(slope_centre).mean(), state.belief(slope_centre).sd(), 6.186, 0.109);
