@@ -1,5 +1,5 @@
-// The chest clinic of Lauritzen and Spiegelhalter (1988): a patient is short of breath and was in Asia. The network has
-// a loop through smoking, so cliques solve it. tools/examples/graphs/asia.bif is the same as a file.
+// The chest clinic of Lauritzen and Spiegelhalter (1988): a patient is short of breath and was in Asia. The graph has a
+// loop through smoking, which exact() handles. tools/examples/graphs/asia.bif is the same as a file.
 //
 // Prints:
 //   exact: 4 cliques, the widest of 3 variables with 8 entries

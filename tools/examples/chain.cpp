@@ -1,5 +1,5 @@
 // A random walk of ten steps as one plate: x_t = x_(t-1) + noise, read with noise on some of the days. shift(x) is the
-// step before; what was not read is std::nullopt. One sweep forward and backward is exact, for ten steps or for a
+// step before; a day without a reading is std::nullopt. One sweep forward and backward is exact, for ten steps or for a
 // million.
 //
 // Prints:

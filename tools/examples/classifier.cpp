@@ -1,6 +1,5 @@
-// Classes: is a point inside the ring or outside? A network learns it from 150 labelled points, says how often it will
-// be right on points that it has not seen, and how sure it is of each answer. Labels that are mere chance get their
-// frequencies.
+// Classes: is a point inside the ring or outside? A network learns it from 150 labelled points; it estimates how often
+// it will be right on new points, and gives each answer a probability. Random labels get their frequencies.
 //
 // Prints:
 //   left out: 93 % right, log-loss 0.09

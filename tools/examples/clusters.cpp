@@ -1,4 +1,4 @@
-// How many clusters are there, and which point is of which? The evidence of one, two, ... says.
+// How many clusters are there, and which point is of which? The evidence of one, two, ... clusters decides.
 //
 // Prints:
 //   1 cluster: log evidence -291.1

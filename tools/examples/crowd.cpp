@@ -1,5 +1,5 @@
-// Labels of a crowd: what is true of each thing, and how reliable is each person? Truth is hidden; each person has a
-// table of confusions with unknown rows.
+// Labels from a crowd: what is the true label of each item, and how reliable is each person? True labels are hidden;
+// each person has a confusion table with unknown rows.
 //
 // Prints:
 //   true with probability  0.04 0.09 0.94 0.98 0.09 0.94 0.63 0.94
@@ -22,7 +22,7 @@ int main() {
   for (std::size_t person = 0; person < labels.size(); ++person) {
     said.push_back(g.observed("", things, "categorical(2)"));
     rows.push_back(g.variable("", 2, "dirichlet(2)"));
-    // People are right more often than not: this tells the two values of truth apart.
+    // People are right more often than not: this identifies the two true labels.
     g.factor("dirichlet_prior", {gather(rows[person], {0})}, {{"concentration", {4, 1}}});
     g.factor("dirichlet_prior", {gather(rows[person], {1})}, {{"concentration", {1, 4}}});
     g.factor("learned_table", {{"rows", column(rows[person])}, {"parent", truth}, {"child", said[person]}},

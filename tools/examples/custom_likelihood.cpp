@@ -1,5 +1,5 @@
-// A likelihood of one's own, in one line: readings of a thermometer that stops at 30 degrees. What is read as 30 may
-// have been anything above; taking it at its word would bias the mean.
+// A custom likelihood in one line: readings of a thermometer that stops at 30 degrees. A reading of 30 stands for any
+// temperature above; taken literally it would bias the mean.
 //
 // Prints:
 //   gaussian_noise  mean ~ N(29.18, 0.7053^2)

@@ -17,7 +17,7 @@ int main() {
   g.name_categories(test, {"no structure", "an open structure", "a closed structure"});
   g.factor("categorical_prior", {oil}, {{"probability", {0.5, 0.3, 0.2}}});
   g.factor("table", {oil, test}, {{"probability", {0.6, 0.3, 0.1, 0.3, 0.4, 0.3, 0.1, 0.4, 0.5}}});
-  const std::vector<double> utility{0, 0, 0, -70, 50, 200};  // leave it, drill; of a dry, a wet and a soaking hole
+  const std::vector<double> utility{0, 0, 0, -70, 50, 200};  // rows: leave it, drill; columns: dry, wet, soaking
   const char* const actions[] = {"leave it", "drill"};
 
   const Plan plan = compile(g, exact(), standard_registry());

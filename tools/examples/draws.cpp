@@ -1,5 +1,5 @@
-// A number that is known by its square alone: either sign will do, and no Gaussian fits that. The joint solver's check
-// says so, and Hamiltonian Monte Carlo on the graph's own density draws what the Gaussian does not see.
+// A number known only by its square: either sign is possible, and no Gaussian fits that. The joint solver's check
+// reports it, and Hamiltonian Monte Carlo on the graph's own density draws from both modes.
 //
 // Prints:
 //   converged; does the Gaussian fit? no

@@ -1,5 +1,5 @@
-// A level that wanders, seen through noise, filtered as the readings come in: ten thousand steps, one at a time. What
-// is older than five steps has left the window and is kept as one Gaussian.
+// A level that wanders, seen through noise, filtered as the readings come in: ten thousand steps, one at a time. Steps
+// older than five have left the window and are summarised by one Gaussian.
 //
 // Prints:
 //   at the end v19998 ~ N(-0.3013, 0.3084^2)

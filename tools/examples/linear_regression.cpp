@@ -1,5 +1,5 @@
-// Which of three inputs matter? Weights, noise and the size of weights are inferred together, and how sure all of it
-// is.
+// Which of three inputs matter? Weights, noise and the prior variance of the weights are inferred together, with
+// uncertainty.
 //
 // Prints:
 //   weight 1:  2.03 +- 0.08

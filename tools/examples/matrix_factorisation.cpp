@@ -1,5 +1,5 @@
-// Marks that eight readers gave five books, with gaps: what would they have given? Each is a product of one taste and
-// one quality, around the mean.
+// Marks that eight readers gave five books, with gaps: what would the missing marks be? Each mark is a product of a
+// taste and a quality, around the mean.
 //
 // Prints:
 //   converged, noise 0.68

@@ -1,5 +1,5 @@
-// A robot walks around a square and recognises two places at the end: one rightly, the other not. A Gaussian believes
-// both readings and bends the walk; Cauchy's loss lets the wrong one go.
+// A robot walks around a square and recognises two places at the end: one correctly, the other not. A Gaussian trusts
+// both readings and distorts the walk; Cauchy's loss ignores the wrong one.
 //
 // Prints:
 //   half squares: converged, the walk ends at (-0.124, 0.365) +- 0.083

@@ -1,6 +1,5 @@
-// Skills from games, draws included: a performance is a skill and noise, who performs better by more than a margin
-// wins. One plate of wins, one of draws; all skills are solved jointly, so that the last line can say who of two is
-// better.
+// Skills from games, draws included: a performance is a skill plus noise, and a lead of more than a margin wins. One
+// plate of wins, one of draws; all skills are solved jointly, so the last line can compare two of them.
 //
 // Prints:
 //   converged
@@ -24,7 +23,7 @@ int main() {
 
   Graph g;
   const auto skill = gaussian_prior(g, g.variable("skill", players.size()), 0.0, 4.0);
-  // The difference of two performances, for each of the games.
+  // The difference of two performances, per game.
   const auto lead = [&](const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b) {
     const auto difference = g.variable("", a.size());
     std::vector<std::uint32_t> pairs;

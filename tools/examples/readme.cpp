@@ -3,7 +3,7 @@
 
 int main() {
   using namespace dma;
-  // Three parcels, each weighed on two scales; each scale has an offset that nobody knows.
+  // Three parcels, each weighed on two scales; each scale has an unknown offset.
   Graph g;
   auto weight = gaussian_prior(g, g.variable("weight", 3), 4.0, 9.0);
   auto offset = gaussian_prior(g, g.variable("offset", 2), 0.0, 0.25);

@@ -1,5 +1,5 @@
 // Calm and wild days: a hidden Markov model finds two regimes in a series of changes, learns how long each lasts, and
-// says in which one every day was. A day that nobody recorded has its regime from its neighbours.
+// gives each day's regime. A missing day has its regime from its neighbours.
 //
 // Prints:
 //   converged, log evidence -136.08

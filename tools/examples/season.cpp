@@ -1,5 +1,5 @@
-// A season is learned with the graph of one game: who plays is a table that comes with every game (given), as the
-// points do. Skills are shared by all games.
+// A season is learned with the graph of one game: the players are a table given with every game (given), like the
+// points. Skills are shared by all games.
 //
 // Prints:
 //   2 epochs
@@ -16,7 +16,7 @@
 int main() {
   using namespace dma;
   const std::vector<std::string> teams{"Ants", "Bees", "Cats", "Dogs"};
-  // The first team's points less the second's.
+  // The first team's points minus the second's.
   const std::vector<std::uint32_t> players{0, 1, 2, 3, 0, 2, 1, 3, 0, 3, 1, 2, 3, 2, 1, 0};
   const std::vector<double> points{7, -3, 4, 9, 13, 1, 5, -4};
 
@@ -36,7 +36,7 @@ int main() {
     fmt::print("{:<5} {:5.2f} +- {:.2f}\n", teams[i], belief.mean(i), std::sqrt(belief.variance(i)));
 
   const std::vector<std::uint32_t> next{1, 2};
-  const std::vector<double> unknown{0};  // not looked at: it is predicted
+  const std::vector<double> unknown{0};  // ignored: it is predicted
   Data game_to_come{{seen, unknown}};
   game_to_come.tables.push_back({game, "terms", next});
   std::vector<double> mean(1), variance(1);

@@ -1,5 +1,5 @@
-// A series as a trend, a season of four and noise: how much each of them wanders is learned by evidence, a gap is
-// filled, the next year is forecast.
+// A series as a trend, a season of four and noise: their variances are learned by evidence, a gap is filled, and the
+// next year is forecast.
 //
 // Prints:
 //   log evidence -52.00
@@ -21,7 +21,7 @@ int main() {
   for (std::size_t t = 0; t < 40; ++t)
     sales.push_back(20 + 0.5 * static_cast<double>(t) + season[t % 4] +
                     0.4 * std::sin(37.0 * static_cast<double>(t * t)));
-  sales[17].reset();  // nobody counted
+  sales[17].reset();  // missing
 
   StateSpace model({local_trend(), seasonal(4)});
   const auto learned = model.learn(sales);

@@ -1,6 +1,5 @@
-// The grass is wet: has it rained, or was it the sprinkler? A network of tables over categorical variables. To have no
-// loop, sprinkler and rain, which both depend on the clouds, are one variable of four categories: dry, rain, sprinkler,
-// both.
+// The grass is wet: has it rained, or was it the sprinkler? Tables over categorical variables. To avoid a loop,
+// sprinkler and rain, which both depend on the clouds, are one variable of four categories: dry, rain, sprinkler, both.
 //
 // Prints:
 //   wet grass, exact: probability 0.6471

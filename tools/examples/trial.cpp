@@ -1,5 +1,5 @@
-// A clinical trial in one graph: did the treatment do anything? If so the two groups have each their own probability of
-// success, otherwise they have one. A gate chooses, and the evidence of the two models weighs it.
+// A clinical trial in one graph: did the treatment do anything? If so each group has its own probability of success,
+// otherwise they share one. A gate chooses, weighted by the evidence of the two models.
 //
 // Prints:
 //   exact: 2 cases, the likeliest effective = yes with 0.7549

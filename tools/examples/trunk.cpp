@@ -1,6 +1,6 @@
-// A network of one's own: a hidden layer whose activation is a lambda (softplus), a skip connection past it, and two
-// targets of different kinds on this one trunk, a number with Gaussian noise and a count. All weights are learned as
-// one Gaussian; what each target says of the trunk is its likelihood's slope and curvature.
+// A custom network: a hidden layer whose activation is a lambda (softplus), a skip connection past it, and two targets
+// of different kinds on this one trunk, a number with Gaussian noise and a count. All weights are learned as one
+// Gaussian; each target contributes its likelihood's slope and curvature.
 //
 // Prints:
 //   x = -1: y -1.29 +- 0.20 (curve -1.30); n 0.8, in 95 % of rows from 0 to 3

@@ -1,6 +1,5 @@
-// A line through points whose noise is not known: its precision is a variable, of the gamma family. Two methods on one
-// graph:
-// expectation propagation by quadrature, and variational messages, which are too sure of the slope.
+// A line through points with unknown noise: its precision is a variable, of the gamma family. Two methods on one graph:
+// expectation propagation by quadrature, and variational messages, which underestimate the slope's variance.
 //
 // Prints:
 //   ep: converged

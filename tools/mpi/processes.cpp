@@ -22,8 +22,8 @@ class MpiProcesses final : public Processes {
   std::size_t rank() const override { return rank_; }
   std::size_t size() const override { return size_; }
 
-  // Every process adds its own slice of all arrays, in their order, and then all have all slices: two messages of one
-  // array for each process, however many there are, and the same bits whoever comes first.
+  // Every process adds its own slice of all arrays, in order, and then all processes receive all slices: two messages
+  // of one array per process for any number of arrays, and identical bits in every process.
   void sum(const double* parts, std::size_t count, double* total, std::size_t size) override {
     const std::size_t piece =
         std::max<std::size_t>(1, kMostAtOnce / count);  // MPI counts the numbers of all parts in ints

@@ -18,12 +18,12 @@ class Processes {
   // others.
   virtual void gather_sizes(std::size_t own, std::size_t* sizes) = 0;
   virtual void gather(const double* own, std::size_t size, double* all, const std::size_t* sizes) = 0;
-  // Numbers for every process, one after the other, so many for each; of what all have for this one, those of the first
-  // process come first. `heard` has room for `heard_sizes`, see exchange_sizes().
+  // Sends numbers to every process, one block after the other; receives the blocks for this process, that of the first
+  // process first. `heard` has room for `heard_sizes`, see exchange_sizes().
   virtual void exchange_sizes(const std::size_t* sizes, std::size_t* heard_sizes) = 0;
   virtual void exchange(const double* own, const std::size_t* sizes, double* heard, const std::size_t* heard_sizes) = 0;
-  virtual void finish() = 0;  // all processes come here
-  virtual void end_all(int code) = 0;  // the others are stopped where they are
+  virtual void finish() = 0;  // all processes call it
+  virtual void end_all(int code) = 0;  // stops the others at once
 };
 
 // The one function of the module.
