@@ -53,14 +53,14 @@ class GraphDensity {
         for (std::size_t q = std::size_t{s} * port.terms; q < (s + std::size_t{1}) * port.terms; ++q) {
           arguments_.push_back(numbers.values[port.elements[q]]);
           rows_.push_back(port.rows[q]);
-          is_missing |= port.rows[q] == joint_system::kNowhere && numbers.missing[port.elements[q]] != 0;
+          is_missing |= port.rows[q] == kNowhere && numbers.missing[port.elements[q]] != 0;
         }
       if (is_missing) continue;
       for (const ParameterView& view : views_)
         parameters_.insert(parameters_.end(), view.at(0, s), view.at(0, s) + view.terms);
       total += kind.log_density()(arguments_, parameters_);
       for (std::size_t i = 0; i < arguments_.size(); ++i) {
-        if (rows_[i] == joint_system::kNowhere) continue;
+        if (rows_[i] == kNowhere) continue;
         const double at = arguments_[i], step = 1e-5 * std::max(1.0, std::abs(at));
         const auto moved = [&](double to) {
           arguments_[i] = to;
