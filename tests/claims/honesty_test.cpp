@@ -109,7 +109,7 @@ TEST_CASE("honesty: y = |x| does not collapse") {
   CHECK(oracle::rmse(net.predict(x).mean, bent(0)) < 0.08);
 }
 
-TEST_CASE("honesty: with more weights than rows, left-out rows alone do not make a network believed") {
+TEST_CASE("honesty: with more weights than rows, left-out rows do not suffice to trust a network") {
   // Linear data; judged by its rows alone, this network would have all of the mixture.
   const HonestyTable t = honesty_table("200 features x 100", 103);
   const Standardiser of_inputs = Standardiser::of(t.inputs), of_targets = Standardiser::of(t.targets);

@@ -21,7 +21,7 @@ Eigen::MatrixXd skewed(const Eigen::MatrixXd& x, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("linear baseline: of skewed targets the squared error is that of least squares, not that of the quiet rows") {
+TEST_CASE("linear baseline: on skewed targets its squared error is that of least squares, not of the quiet rows") {
   for (const std::uint64_t seed : {2u, 3u}) {
     const Eigen::MatrixXd x = oracle::random_matrix(200, 5, 10 * seed),
                           fresh = oracle::random_matrix(1000, 5, 10 * seed + 1);

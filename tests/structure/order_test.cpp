@@ -118,7 +118,7 @@ std::string disputed(const std::string& call) { return disputed(arguments(call, 
 
 }  // namespace
 
-TEST_CASE("order: what the check finds, and what it lets pass") {
+TEST_CASE("order: examples that the check finds, and ones that it accepts") {
   CHECK(disputed("read_row(rows.empty(), rows.add_row())") == "rows");
   CHECK(disputed("add(std::move(name), name.size())") == "name");
   CHECK(disputed("add(i, numbers[i++])") == "i");

@@ -61,7 +61,7 @@ TEST_CASE("exact message: a known output turns into a density of the input that 
           doctest::Approx(std::exp(log_density(Gaussian::from_moments(3, 0.01), 6 / x)) / x).epsilon(1e-6));
 }
 
-TEST_CASE("exact message: nothing to integrate where a needed arrival is uniform") {
+TEST_CASE("exact message: no integral if a needed arrival is uniform") {
   const Registry registry = standard_registry();
   const Arrivals arrivals = {{Natural{}}, {Natural{}}, {normal(1, 1)}};
   CHECK_FALSE(ExactMessage::make(registry.kind("product"), 0, 0, arrivals, {}).has_value());

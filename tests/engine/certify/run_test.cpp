@@ -140,7 +140,7 @@ TEST_CASE("run certificate: a factor may have any number of inputs") {
   }
 }
 
-TEST_CASE("run certificate: the product has a bound forward, and r alone where its exact message is improper") {
+TEST_CASE("run certificate: the product has a forward bound, and only r where its exact message is improper") {
   Graph g;
   const auto w = g.variable("w"), x = g.variable("x"), z = g.variable("z"), data = g.observed("data");
   g.factor("gaussian_prior", {w}, {{"mean", 1.5}, {"variance", 0.5}});
@@ -179,7 +179,7 @@ TEST_CASE("run certificate: the product has a bound forward, and r alone where i
   CHECK(to_w.r == doctest::Approx(2 / std::sqrt(0.3)));
 }
 
-TEST_CASE("run certificate: of all edges of a graph, in a line and a table") {
+TEST_CASE("run certificate: every edge of a graph, in a line and a table") {
   Graph g;
   const auto x = g.variable("x", 3), y = g.variable("y", 3), data = g.observed("data", 3);
   g.factor("gaussian_prior", {x}, {{"mean", 0.2}, {"variance", 1.0}});

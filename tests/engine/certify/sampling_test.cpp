@@ -33,7 +33,7 @@ GridMoments by_grid(const std::function<double(double)>& density, const std::fun
 
 }  // namespace
 
-TEST_CASE("sampling: a draw weighs what the message on the output says of it") {
+TEST_CASE("sampling: a draw has the weight of the message on the output") {
   const Registry registry = standard_registry();
   const Kind& kind = registry.kind("leaky_relu");
   const LeakyRelu::Parameters slope{0.3};
@@ -52,7 +52,7 @@ TEST_CASE("sampling: a draw weighs what the message on the output says of it") {
   CHECK(std::abs(to_y.variance() - of_y.variance) < kSamplingError);
 }
 
-TEST_CASE("sampling: of a density, a draw of all ports weighs what the density is there") {
+TEST_CASE("sampling: for a density, a draw of all ports has the weight of the density there") {
   const Registry registry = standard_registry();
   const Kind& kind = registry.kind("gaussian_noise");
   const Gaussian first = Gaussian::from_moments(1, 2), second = Gaussian::from_moments(2.5, 0.4);
@@ -71,7 +71,7 @@ TEST_CASE("histogram: samples that are all equal fill one bin") {
   CHECK(h.fraction.front() == 1);
 }
 
-TEST_CASE("histogram: it is that of its samples, whatever stood behind them") {
+TEST_CASE("histogram: it is that of its samples, for any source") {
   WeightedSamples samples;
   samples.x = {0, 1, 2, 3, 1.5}, samples.weight = {1, 1, 1, 1, 100};
   samples.x.pop_back(), samples.weight.pop_back();

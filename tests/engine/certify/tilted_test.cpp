@@ -58,7 +58,7 @@ TEST_CASE("certify: a comparison with a doubled mean shift, or a wrong variance,
   CHECK(wide.edges[0].tilted.variance_error > 0.01);
 }
 
-TEST_CASE("certify: the built-in likelihoods are matched, whatever is observed") {
+TEST_CASE("certify: the built-in likelihoods are matched for any observation") {
   const Registry registry = standard_registry();
   for (const char* name : {"probit", "greater_than", "within", "logistic", "poisson", "student_t_noise",
                            "multinomial", "ordered"}) {
@@ -69,7 +69,7 @@ TEST_CASE("certify: the built-in likelihoods are matched, whatever is observed")
   }
 }
 
-TEST_CASE("certify: a curve with noise of its own is halved to a limit, and its error says so") {
+TEST_CASE("certify: a curve with its own noise is halved to a limit, and its error includes that") {
   // Like a derivative by differences near a pole.
   std::int64_t calls = 0;
   const auto noisy = [&calls](double x) {
@@ -93,7 +93,7 @@ TEST_CASE("certify: a curve without a place to look at, and one that is nowhere 
   CHECK(!trace([nan](double) { return nan; }, {{}}).proper);
 }
 
-TEST_CASE("certify: somebody who listens is told how far it is") {
+TEST_CASE("certify: a listener receives the progress") {
   int told = 0;
   const Kind tanh = factor_from_function("tanh", [](double x) { return std::tanh(x); });
   CertifyOptions options{.scenarios = 1, .sweep = 10, .widths = 2, .ratios = 2, .samples = 0};

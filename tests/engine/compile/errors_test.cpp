@@ -88,7 +88,7 @@ TEST_CASE("errors: a family mismatch names both families") {
           g.factor("sum", {x, g.variable("l", 1, "log_normal")}));
 }
 
-TEST_CASE("errors: plate sizes that do not fit are told with both sizes") {
+TEST_CASE("errors: plate sizes that do not fit are reported with both sizes") {
   REFUSED(
       "factor 'gaussian_noise3' (gaussian_noise): plate sizes do not fit: 'x' has 3 elements but "
       "'z' has 1; wrap one in row(), column(), all_to_one() or gather(), or give both the same size",

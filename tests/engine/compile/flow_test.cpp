@@ -106,7 +106,7 @@ TEST_CASE("flow: exact_order does not exist on loops, unless an observed variabl
   CHECK(!Flowing(oracle::ring(1, 5, 0.5).graph).flow.exact_order());
 }
 
-TEST_CASE("port set: it is the set of ports that was put in, whatever is done with two of them") {
+TEST_CASE("port set: it equals a set of ports under all operations") {
   for (unsigned a = 0; a < 256; a += 3)
     for (unsigned b = 0; b < 256; b += 5) {
       PortSet first, second;

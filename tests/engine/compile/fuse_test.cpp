@@ -45,7 +45,7 @@ Gaussian forty_two_to_x(const Gaussian&, const Gaussian&) { return Gaussian::fro
 
 }  // namespace
 
-TEST_CASE("fuse: a consumer under a user's method stays apart, whoever chose the method") {
+TEST_CASE("fuse: a consumer under a user's method is never fused") {
   Registry registry = standard_registry();
   registry.extend("sum").message("mine", "total", forty_two);
   const FusedPair pair({.method = "mine"}), plain;
@@ -145,7 +145,7 @@ TEST_CASE("fuse: two rules that want one factor get it once") {
   CHECK(pair.belief(registry, true) == pair.belief(registry, false));
 }
 
-TEST_CASE("fuse: what a rule makes can be what the next rule takes") {
+TEST_CASE("fuse: the result of a rule can be the producer of the next rule") {
   // double_sum = sum of sums: the fused factor of the first rule is the producer of the second.
   const auto none = [](std::span<const Gaussian>, const Gaussian&, std::span<Gaussian> out) {
     std::ranges::fill(out, Gaussian());

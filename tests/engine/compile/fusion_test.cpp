@@ -129,7 +129,7 @@ FusedModel scalars() {
 
 }  // namespace
 
-TEST_CASE("fusion: layered networks have the same beliefs fused and not, whatever their priors") {
+TEST_CASE("fusion: layered networks have the same beliefs fused and unfused, for any priors") {
   for (const Prior prior : {Prior::proper, Prior::none, Prior::point, Prior::mixed})
     for (const Scheduler& rule : fusing_rules()) {
       CAPTURE(rule.name);
@@ -177,7 +177,7 @@ TEST_CASE("fusion: far-range messages have the same beliefs fused and not") {
   }
 }
 
-TEST_CASE("fusion: a variable somebody else reads, observes or shares is not fused away") {
+TEST_CASE("fusion: a variable that is read elsewhere, observed or shared is not fused away") {
   const Registry registry = standard_registry();
   const auto is_fused = [&](auto change) {
     Graph g;
@@ -234,7 +234,7 @@ TEST_CASE("fusion: is left out where it would cost a tree its exact order") {
           kFusionTolerance);
 }
 
-TEST_CASE("fusion: the belief of a variable fused away is an error that says how to see it") {
+TEST_CASE("fusion: the belief of a variable fused away is an error that shows how to see it") {
   const FusedModel model = regression(4, 2);
   const Plan plan = compile(model.graph, forward_backward(), standard_registry());
   State state(plan);

@@ -189,7 +189,7 @@ TEST_CASE("resolve: options that name no variable of the graph are an error") {
         "compile: predicted names a variable that is not of this graph (number 1 of 1)");
 }
 
-TEST_CASE("resolve: how many values a parameter takes is said once") {
+TEST_CASE("resolve: a wrong number of parameter values is reported once") {
   Graph g;
   const auto x = g.variable("x"), y = g.variable("y", 2), z = g.variable("z", 2);
   Graph one = g, plate = g, terms = g;

@@ -134,7 +134,7 @@ TEST_CASE("straighten: irregular chains equal a dense solve, straightened or not
   CHECK(looked_up > 0);
 }
 
-TEST_CASE("straighten: what reads a value looks it up as before") {
+TEST_CASE("straighten: readers of a value look it up as before") {
   Graph g;
   std::vector<VariableId> coefficients;
   VariableId x = g.variable("");

@@ -269,7 +269,7 @@ TEST_CASE("exact: a directed cycle is named") {
   CHECK(text.find("cycle") != std::string::npos);
 }
 
-TEST_CASE("exact: what sweeps are off by") {
+TEST_CASE("exact: the error of sweeps is measured") {
   DiscreteModel m = random_model(5);
   const ExactComparison found = compare_with_exact(m.graph, flooding({.damping = 0.2}), standard_registry(),
                                                    [&](State& state) { m.observe(state); });

@@ -171,7 +171,7 @@ TEST_CASE("exact: a missing value is integrated over all it could be, by one fac
   }
 }
 
-TEST_CASE("exact: discrete variables that nothing hangs on stand beside those that something does") {
+TEST_CASE("exact: discrete variables with and without hanging parts") {
   Graph g;
   const VariableId cause = g.variable("cause", 1, "categorical(3)"), s = g.variable("s", 1, "categorical(2)"),
                    means = g.observed("means", 2), level = g.variable("level"), seen = g.observed("seen");

@@ -106,7 +106,7 @@ TEST_CASE("tree_reweighted: without loops the upper bound and the beliefs are ex
   }
 }
 
-TEST_CASE("tree_reweighted: a grid of strong couplings, beside belief propagation") {
+TEST_CASE("tree_reweighted: a grid of strong couplings, against belief propagation") {
   int failures = 0;  // failures of belief propagation, which here finds one of two states, or oscillates
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);

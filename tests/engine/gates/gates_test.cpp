@@ -53,7 +53,7 @@ struct Trial {
 
 }  // namespace
 
-TEST_CASE("gates: a clinical trial in one graph, as its two evidences have it") {
+TEST_CASE("gates: a clinical trial in one graph equals its two evidences") {
   const double log_one = log_beta(1 + 5, 2 + 5) - log_beta(1, 2),
                log_two = log_beta(1 + 1, 2 + 4) + log_beta(1 + 4, 2 + 1) - 2 * log_beta(1, 2),
                effective = 1 / (1 + std::exp(log_one - log_two));
@@ -180,7 +180,7 @@ TEST_CASE("gates: Gaussian parts, by sweeps and by cliques; parameters and missi
   CHECK(file.graph.has_gates());
 }
 
-TEST_CASE("gates: what is missing, predicted or learned elsewhere weighs no case but by its own probability") {
+TEST_CASE("gates: missing, predicted and shared values weigh no case beyond their own probability") {
   // A class that exists only if s is 1, a number that exists only if s is 0.
   Graph g;
   const auto s = g.observed("s", 1, "categorical(2)"), y = g.observed("y", 1, "categorical(3)"), z = g.observed("z");
@@ -301,7 +301,7 @@ TEST_CASE("gates: Gaussian cases with loops by joint(), as dense matrices have t
   }
 }
 
-TEST_CASE("gates: what cannot be is refused in one line, with the repair") {
+TEST_CASE("gates: impossible requests are refused in one line, with the repair") {
   const auto refusal = [](const std::function<void()>& work) -> std::string {
     try {
       work();

@@ -55,7 +55,7 @@ TEST_CASE("graph: a number makes way for the name a user gives later") {
   CHECK(g.find_factor(g[f].name()) == f);
 }
 
-TEST_CASE("graph: numbers of kinds that end in a digit are told from longer numbers") {
+TEST_CASE("graph: numbered names of kinds that end in a digit are unambiguous") {
   Graph g;
   const auto x = g.variable("x");
   for (int i = 0; i < 13; ++i) g.factor(i == 2 ? "log1" : "log", {x});
@@ -83,7 +83,7 @@ TEST_CASE("graph: describes itself with sizes, families and index maps") {
         "  product0: product(row x, all_to_one s, y)\n");
 }
 
-TEST_CASE("graph: whatever is asked of a variable, the id of another graph is refused") {
+TEST_CASE("graph: every function refuses the id of another graph") {
   Graph g, other;
   g.variable("x");
   const VariableId foreign = other.variable("a"), beyond{7};

@@ -33,7 +33,7 @@ TEST_CASE(
         "}\n");
 }
 
-TEST_CASE("dot: beliefs stand under the names, and a variable that was fused away has its name alone") {
+TEST_CASE("dot: beliefs appear under the names, and a variable that was fused away has only its name") {
   Graph g;
   const auto w = g.variable("w", 2), x = g.observed("x", 2), p = g.variable("p", 2), z = g.variable("z");
   g.factor("gaussian_prior", {w}, {{"mean", 1.0}, {"variance", 4.0}});

@@ -60,7 +60,7 @@ Report run_bent(double slope, int draws) {
 
 }  // namespace
 
-TEST_CASE("joint: the Report says that Laplace's Gaussian does not fit eight schools") {
+TEST_CASE("joint: the Report shows that Laplace's Gaussian does not fit eight schools") {
   Registry registry = standard_registry();
   registry.add(factor_from_log_density("half_cauchy", {"x"}, 1, [](std::span<const double> v, std::span<const double>) {
     return log_half_cauchy(v[0]) + v[0] * v[0] / (2 * kWide);  // divided by its Gaussian prior
@@ -117,7 +117,7 @@ TEST_CASE("joint: the shape of the weights is the one that two Gaussians have") 
   CHECK(!wide.joint->fit->is_good());
 }
 
-TEST_CASE("joint: where the Gaussian is the posterior the weights are equal") {
+TEST_CASE("joint: if the Gaussian is the posterior the weights are equal") {
   // A linear graph behind a function that is not declared linear.
   Registry registry = standard_registry();
   registry.add(factor_from_function("twice", [](double x) { return 2 * x; }));
@@ -136,7 +136,7 @@ TEST_CASE("joint: where the Gaussian is the posterior the weights are equal") {
   CHECK(state.belief(x).mean(2) == doctest::Approx((0.5 + 8) / 8.5));  // the check does not change the answer
 }
 
-TEST_CASE("joint: a check that is not made says why, and linear graphs need none") {
+TEST_CASE("joint: a skipped check is explained, and linear graphs need none") {
   Graph g;
   const VariableId x = g.variable("x"), s = g.variable("s"), y = g.observed("y");
   g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 1.0}});

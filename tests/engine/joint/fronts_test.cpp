@@ -169,7 +169,7 @@ TEST_CASE("fronts: dense or sparse is chosen by the fill, and a chain keeps it c
   CHECK(eliminate(none, {}).bytes() == 0);
 }
 
-TEST_CASE("fronts: what nothing determines is found, however it hides") {
+TEST_CASE("fronts: undetermined directions are found, however hidden") {
   Problem p = chain(40, 2);
   p.pattern.unknowns += 3;
   p.add({80, 81});    // only their sum is known
@@ -197,7 +197,7 @@ TEST_CASE("fronts: more memory than the limit is refused before it is taken") {
   CHECK_THROWS_AS(eliminate(q.pattern, {.bytes = 100'000}), dma::Error);
 }
 
-TEST_CASE("fronts: what the order itself would take is counted before it is sought") {
+TEST_CASE("fronts: the memory of the ordering is checked before it starts") {
   constexpr std::uint32_t kWide = 1000;
   RowPattern sums;  // three rows that share no unknown
   for (std::uint32_t u = 0; u < 3 * kWide; ++u) {

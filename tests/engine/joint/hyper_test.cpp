@@ -333,7 +333,7 @@ TEST_CASE("hyper: the noise of angles, against quadrature") {
   CHECK(JointPosterior(state).log_evidence() == doctest::Approx(std::log(mass)).epsilon(1e-5));
 }
 
-TEST_CASE("hyper: what is wrong is said in one line, with the name") {
+TEST_CASE("hyper: errors are one line, with the name") {
   Schools s;
   const auto complaint = [&](std::vector<Hyper> hypers) -> std::string {
     try {

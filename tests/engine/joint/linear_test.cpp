@@ -197,7 +197,7 @@ TEST_CASE("joint: Bayesian linear regression on ten correlated inputs") {
   CHECK(posterior.log_evidence() == doctest::Approx(evidence).epsilon(1e-9));
 }
 
-TEST_CASE("joint: a chain of 2,000 steps is solved sparsely, and the plan says so") {
+TEST_CASE("joint: a chain of 2,000 steps is solved sparsely, and the plan shows it") {
   Graph g;
   const Axis axis(g, 2000, "");
   const Plan plan = compile(g, joint(), standard_registry());

@@ -69,7 +69,7 @@ TEST_CASE("joint: the belief of a missing reading is its prediction, by every wa
   CHECK(JointPosterior(state).covariance(y, y)(0, 0) == 0);
 }
 
-TEST_CASE("joint: missing readings of a series are correlated as the dense Gaussian says") {
+TEST_CASE("joint: missing readings of a series are correlated as in the dense Gaussian") {
   constexpr Eigen::Index n = 12;
   Graph g;
   const Axis axis(g, n, "");
@@ -111,7 +111,7 @@ TEST_CASE("joint: missing readings of a series are correlated as the dense Gauss
   CHECK(posterior.log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(kJointMissingError));
 }
 
-TEST_CASE("joint: what is missing between several factors, or below a function, is inferred like a latent variable") {
+TEST_CASE("joint: a missing value between several factors, or below a function, is inferred like a latent variable") {
   Graph g;
   const VariableId a = g.variable("a"), b = g.variable("b"), y = g.observed("y"), u = g.observed("u"),
                    s = g.variable("s"), z = g.observed("z");
@@ -196,7 +196,7 @@ TEST_CASE("joint: a missing input without a prior is what the data make it, and 
   CHECK(state.belief(v).variance() == doctest::Approx(1));
 }
 
-TEST_CASE("joint: a likelihood that predicts no Gaussian says so for what is missing below it") {
+TEST_CASE("joint: a likelihood that predicts no Gaussian is named for a missing value below it") {
   Graph g;
   const VariableId x = g.variable("x"), y = g.observed("y", 2);
   g.factor("gaussian_prior", {x}, {{"mean", 0.4}, {"variance", 2.0}});

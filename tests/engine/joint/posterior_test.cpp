@@ -172,7 +172,7 @@ TEST_CASE("joint: a sum is known although nothing determines its terms") {
                        "joint: nothing determines 'difference'; it has no covariance", Error);
 }
 
-TEST_CASE("joint: what is known a million times less than its neighbour is known all the same") {
+TEST_CASE("joint: a quantity known a million times less than its neighbour keeps its digits") {
   // a and b within 1e-6 of each other, and both within 1e6 of their priors: 24 decades of information.
   Graph g;
   const VariableId a = g.variable("a"), b = g.variable("b"), difference = g.variable("difference");
@@ -190,7 +190,7 @@ TEST_CASE("joint: what is known a million times less than its neighbour is known
   CHECK(state.belief(difference).variance() == doctest::Approx(1e-12).epsilon(1e-9));
 }
 
-TEST_CASE("joint: what has no place in a Gaussian system is refused by name, with the way out") {
+TEST_CASE("joint: values that a Gaussian system cannot hold are refused by name, with the repair") {
   const auto compiled = [](const Graph& g, JointOptions options = {}) {
     return compile(g, joint(std::move(options)), standard_registry());
   };

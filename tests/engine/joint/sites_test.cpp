@@ -208,7 +208,7 @@ TEST_CASE("joint: probit regression, 500 rows of 20 inputs, is full-covariance E
   CHECK(posterior.log_evidence() == doctest::Approx(exact.log_evidence).epsilon(1e-8));
 }
 
-TEST_CASE("joint: one site alone has the moments and the evidence of the integral") {
+TEST_CASE("joint: a single site has the moments and the evidence of the integral") {
   Graph g;
   const VariableId a = g.variable("a"), b = g.variable("b"), difference = g.variable("difference");
   g.factor("gaussian_prior", {a}, {{"mean", 0.3}, {"variance", 2.0}});
@@ -232,7 +232,7 @@ TEST_CASE("joint: one site alone has the moments and the evidence of the integra
   CHECK(JointPosterior(state).log_evidence() == doctest::Approx(std::log(mass)).epsilon(1e-9));
 }
 
-TEST_CASE("joint: what nothing but one inequality knows is singular, and two that meet are enough") {
+TEST_CASE("joint: a variable known through one inequality only is singular, and two that meet suffice") {
   Graph g;
   const VariableId x = g.variable("x"), free = g.variable("free"), y = g.observed("y"), other = g.observed("other");
   g.factor("probit", {x, y});
@@ -250,7 +250,7 @@ TEST_CASE("joint: what nothing but one inequality knows is singular, and two tha
   CHECK(state.belief(x).variance() > 0.1);
 }
 
-TEST_CASE("joint: a site of known values alone has its part in the evidence, by its integral if it has no density") {
+TEST_CASE("joint: a site of known values contributes to the evidence, by its integral if it has no density") {
   const auto log_f = [](double x, double y) { return -std::abs(x - y); };
   for (const bool has_density : {true, false}) {
     Registry registry = standard_registry();

@@ -306,7 +306,7 @@ TEST_CASE("joint: a function that leaves the range of a double has diverged, and
   CHECK(std::abs(state.belief(x).mean()) < 1e-4);
 }
 
-TEST_CASE("joint steps: where another start led to something worse, the covariance is that of the first solution") {
+TEST_CASE("joint steps: if another start is worse, the covariance is that of the first solution") {
   // Solved from starts at 3 and -3. The prior is so wide that the second start has the other sign for one of them.
   for (const double start : {3.0, -3.0}) {
     Graph g;

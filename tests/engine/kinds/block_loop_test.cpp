@@ -202,7 +202,7 @@ bool block_of_nonsense(const SlotBlock& block) {
 
 }  // namespace
 
-TEST_CASE("block loop: what a block sends in place is looked at all the same") {
+TEST_CASE("block loop: messages written in place are still checked") {
   Messages x(3, 1), out(3, 1);
   std::vector<double> scratch(kLeastScratch);
   const PortView reads[] = {x.view()};

@@ -162,7 +162,7 @@ TEST_CASE("linear view: a plain function of one input is smoothed by quadrature"
   }
 }
 
-TEST_CASE("linear view: gains of a kind that says so do not depend on its free inputs") {
+TEST_CASE("linear view: gains declared constant do not depend on free inputs") {
   for_every_function([](Plate plate) {
     if (!plate.kind.linear_in()) return;
     const auto before = plate.view(plate.kind.linear_view(), false);

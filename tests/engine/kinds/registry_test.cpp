@@ -14,7 +14,7 @@ Gaussian first(const Gaussian& x, const Gaussian&) { return x; }
 
 }  // namespace
 
-TEST_CASE("domain: contains what its description says") {
+TEST_CASE("domain: contains exactly the values of its description") {
   const Domain slope = Domain{} & above(0) & at_most(1);
   CHECK(describe(slope) == "(0, 1]");
   CHECK(!slope.contains(0));

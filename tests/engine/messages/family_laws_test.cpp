@@ -204,7 +204,7 @@ TEST_CASE("families: moments and divergences are those of the densities") {
   });
 }
 
-TEST_CASE("families: closed under extremes: sums of valid messages stay valid, nothing said of them is not a number") {
+TEST_CASE("families: closed under extremes: sums of valid messages are valid, and no result is NaN") {
   for_every_family([](const Family& family, const std::vector<Message>&) {
     oracle::RandomMessages random(kFamilySeed);
     const std::size_t components = family.components();

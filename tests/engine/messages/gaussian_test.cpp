@@ -84,7 +84,7 @@ TEST_CASE("gaussian: the quotient undoes the product") {
   CHECK_FALSE(is_valid(a / b));  // negative precision: left to the caller
 }
 
-TEST_CASE("gaussian: a point mass absorbs products, and divided by itself says nothing") {
+TEST_CASE("gaussian: a point mass absorbs products, and divided by itself is uniform") {
   const Gaussian point = Gaussian::point(2);
   for (const Gaussian& g : kEveryKind) {
     CHECK(point * g == point);

@@ -87,7 +87,7 @@ TEST_CASE("divergence: an approach to a large value, however slow, does not run 
   CHECK(runs_away_at(20'000, [](int t) { return t < 500 ? 0.1 : 1e15; }) == 0);
 }
 
-TEST_CASE("divergence: an undamped run of a constant-velocity model that diverges says so early, with finite numbers") {
+TEST_CASE("divergence: an undamped run of a constant-velocity model reports divergence early, with finite numbers") {
   const ConstantVelocity model;
   for (const int limit : {300, 20'000}) {
     State state(compile(model.graph, sequential({.limit = limit}), standard_registry()));

@@ -272,7 +272,7 @@ Found found_by_both(const Likelihood& l, double mean, double variance, const Reg
 
 }  // namespace
 
-TEST_CASE("evidence: of one likelihood of any kind it is the integral to 1e-9, up to 100 deviations away") {
+TEST_CASE("evidence: for one likelihood of any kind it is the integral to 1e-9, up to 100 deviations away") {
   const Registry registry = registry_with_laplace();
   std::set<std::string, std::less<>> seen;
   for (const Likelihood& l : likelihoods()) {

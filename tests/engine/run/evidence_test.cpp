@@ -73,7 +73,7 @@ TEST_CASE("evidence: a tree of Gaussian factors equals the dense evidence to 1e-
   CHECK(std::abs(found(compile(g, joint(), standard_registry())).log_value - dense.log_evidence()) < 1e-9);
 }
 
-TEST_CASE("evidence: what a sum of known numbers fixes is no variable any more") {
+TEST_CASE("evidence: a value fixed by a sum of known numbers counts as known") {
   Graph g;
   const auto x = g.observed("x"), b = g.observed("b"), z = g.variable("z"), y = g.observed("y");
   g.factor("add", {x, b, z});
@@ -85,7 +85,7 @@ TEST_CASE("evidence: what a sum of known numbers fixes is no variable any more")
   CHECK(log_evidence(plan, state) == doctest::Approx(log_density(Gaussian::from_moments(3, 0.5), 2.5)).epsilon(1e-12));
 }
 
-TEST_CASE("evidence: of one likelihood it is the integral, by quadrature") {
+TEST_CASE("evidence: for one likelihood it is the integral, by quadrature") {
   const auto exact = [](const auto& likelihood) {
     double sum = 0;
     for (double x = -15; x < 15; x += 0.001)
@@ -114,7 +114,7 @@ TEST_CASE("evidence: of one likelihood it is the integral, by quadrature") {
         doctest::Approx(exact([](double x) { return 1 / (1 + std::exp(x)); })).epsilon(1e-7));
 }
 
-TEST_CASE("evidence: loops are named, and who cannot give a part says why") {
+TEST_CASE("evidence: loops are named, and so are factors without a part") {
   Graph loop;
   const auto x = loop.variable("x"), y = loop.variable("y"), s = loop.observed("s"), d = loop.observed("d");
   for (const VariableId v : {x, y}) loop.factor("gaussian_prior", {v}, {{"mean", 0.0}, {"variance", 1.0}});
@@ -199,7 +199,7 @@ TEST_CASE("evidence: gamma and beta priors of what is observed are their densiti
   CHECK(log_evidence(plan, state) == doctest::Approx(gamma_at + beta_at + dirichlet_at + std::log(0.3)).epsilon(1e-12));
 }
 
-TEST_CASE("evidence: priors of variables that nobody observes leave it at zero, certain ones too") {
+TEST_CASE("evidence: priors of unobserved variables, point masses included, leave it at zero") {
   Graph g;
   g.factor("bernoulli_prior", {g.variable("x", 4, "bernoulli")}, {{"probability", {0.0, 1.0, 0.84, 0.1}}});
   const Plan plan = compile(g, forward_backward(), standard_registry());
@@ -208,7 +208,7 @@ TEST_CASE("evidence: priors of variables that nobody observes leave it at zero, 
   CHECK(std::abs(log_evidence(plan, state)) < 1e-14);
 }
 
-TEST_CASE("evidence: what is certain has the probability one, and what is infinite is not called exact") {
+TEST_CASE("evidence: a certain value has probability one, and infinite evidence is not reported as exact") {
   for (const double seen : {0.0, 1.0}) {
     Graph g;
     const auto c = g.observed("c", 1, "bernoulli");
@@ -309,7 +309,7 @@ TEST_CASE("evidence: the variational bound of an outcome that is itself uncertai
   CHECK(log_evidence(plan, state) < std::log(0.7 * 0.4 + 0.3 * 0.6));
 }
 
-TEST_CASE("evidence: a function with variational messages has no part of the bound, and says so") {
+TEST_CASE("evidence: a function with variational messages has no part of the bound, and is refused") {
   Graph g;
   const auto x = g.variable("x"), z = g.variable("z");
   g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 1.0}});
@@ -319,7 +319,7 @@ TEST_CASE("evidence: a function with variational messages has no part of the bou
   CHECK(refusal(plan, state).find("kind 'leaky_relu' gives no part of the variational bound") != std::string::npos);
 }
 
-TEST_CASE("evidence: where its parts cancel to the last digit it is not called exact") {
+TEST_CASE("evidence: if its parts cancel to the last digit it is not reported as exact") {
   Graph g;
   const auto x = g.variable("x"), z = g.variable("z");
   g.factor("gaussian_prior", {x}, {{"mean", 0.1}, {"variance", 3e-85}});

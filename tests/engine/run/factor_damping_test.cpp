@@ -43,7 +43,7 @@ struct Ring {
 
 }  // namespace
 
-TEST_CASE("damping of a factor: its messages alone keep that fraction of the old ones") {
+TEST_CASE("damping of a factor: only its own messages keep that fraction of the old ones") {
   const Ring plain({{}, {}, {}}), one({{}, 0.75, {}});
   // y's message arrives in the second sweep, when the old messages of the links are uniform.
   const State undamped = plain.after(flooding({.limit = 2})), damped = one.after(flooding({.limit = 2}));
@@ -60,7 +60,7 @@ TEST_CASE("damping of a factor: its messages alone keep that fraction of the old
   }
 }
 
-TEST_CASE("damping of a factor: the fixed point is the same, and 0 takes back what the schedule says") {
+TEST_CASE("damping of a factor: the fixed point is the same, and 0 overrides the schedule's damping") {
   Report slow, quick;
   const Iteration to_the_end{.tolerance = 1e-13, .limit = 5000};
   const Ring plain({{}, {}, {}});

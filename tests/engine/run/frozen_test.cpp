@@ -176,7 +176,7 @@ TEST_CASE("frozen: one of several terms of a sum, and a run allocates nothing") 
   CHECK(state.belief(a).variance() == doctest::Approx(1 / precision));
 }
 
-TEST_CASE("frozen: a grown graph's state keeps it; what cannot be frozen is said") {
+TEST_CASE("frozen: the state of a grown graph keeps it; variables that cannot be frozen are named") {
   Walked w;
   const Plan plan = compile(w.g, flooding(), standard_registry());
   State state(plan);

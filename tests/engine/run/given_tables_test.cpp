@@ -109,7 +109,7 @@ TEST_CASE("given tables: a season is learned with the graph of one game") {
   CHECK_THROWS_AS((void)learner.fit(data), Error);
 }
 
-TEST_CASE("given tables: what is wrong is said in one line") {
+TEST_CASE("given tables: errors are one line") {
   const Games games(2, {});
   const Plan plan = compile(games.graph, flooding(), standard_registry());
   State state(plan);

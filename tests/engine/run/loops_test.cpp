@@ -96,7 +96,7 @@ TEST_CASE("loops: one example of a converging loop is not solved by a single pas
   CHECK(largest_mean_error(given, state) > 1e-3);
 }
 
-TEST_CASE("loops: a diverging iteration says so before its limit, with finite numbers") {
+TEST_CASE("loops: a diverging iteration is reported before its limit, with finite numbers") {
   const GivenGraph given = diverging();
   for (const int limit : {40, 1000, 5000})
     for (const auto& rule : {flooding, sequential, residual}) {

@@ -64,7 +64,7 @@ TEST_CASE("missing: a variable without a value is one that is not observed, by e
   }
 }
 
-TEST_CASE("missing: a plan that takes the value for granted says what to do") {
+TEST_CASE("missing: a plan that relies on the value names the option to compile with") {
   const Relay relay(true);
   const Plan plan = compile(relay.graph, forward_backward(), standard_registry());
   State state(plan);
@@ -79,7 +79,7 @@ TEST_CASE("missing: a plan that takes the value for granted says what to do") {
   CHECK_THROWS_AS(state.observe(relay.z, {1.0, std::nullopt, 2.0}), Error);
 }
 
-TEST_CASE("missing: what is unknown contradicts nothing") {
+TEST_CASE("missing: an unknown value contradicts nothing") {
   Graph g;
   const auto a = g.observed("a"), b = g.observed("b"), c = g.observed("c");
   g.factor("product", {a, b, c});
@@ -181,7 +181,7 @@ TEST_CASE("missing: a category and a yes or no that are missing take nothing fro
   }
 }
 
-TEST_CASE("missing: what has no value is predicted, by every schedule") {
+TEST_CASE("missing: a missing value is predicted by every schedule") {
   for (const Scheduler& rule : {forward_backward(), flooding(), sequential(), residual()}) {
     CAPTURE(rule.name);
     Graph g;

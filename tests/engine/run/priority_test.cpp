@@ -49,7 +49,7 @@ TEST_CASE("priority: takes the largest first, of equals the one made longest ago
   }
 }
 
-TEST_CASE("priority: of more changes than a line remembers, none that matters is lost") {
+TEST_CASE("priority: with more changes than a list remembers, no important one is lost") {
   PriorityQueue queue({{0, 1, 2}}, 3);
   queue.start();
   for (std::uint32_t i = 0; i < 3; ++i) REQUIRE(queue.take() == i);

@@ -43,7 +43,7 @@ const std::string kLoops =
 
 }  // namespace
 
-TEST_CASE("report: says what one sweep did") {
+TEST_CASE("report: describes one sweep") {
   Graph g;
   const auto w = g.variable("w", 2), x = g.observed("x", 2), p = g.variable("p", 2), y = g.observed("y", 2);
   g.factor("gaussian_prior", {w}, {{"mean", 3.0}, {"variance", 1.0}});
@@ -231,7 +231,7 @@ TEST_CASE("report: a single sweep in which a message was refused is approximate"
   CHECK(report.line().starts_with("one sweep with refused messages: approximate; 0 messages, 1 message refused"));
 }
 
-TEST_CASE("report: the forward half alone is approximate") {
+TEST_CASE("report: the forward half of a schedule is approximate") {
   const ReportedRegression model;
   State state(compile(model.graph, forward(), standard_registry()));
   CHECK(model.solve(state).stop == Report::Stop::approximate);

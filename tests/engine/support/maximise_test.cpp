@@ -33,7 +33,7 @@ TEST_CASE("maximise: a top beyond the box is looked for on its wall") {
   CHECK(found.at[1] == doctest::Approx(0.25).epsilon(1e-6));
 }
 
-TEST_CASE("maximise: what is not a number is stepped back from, and a limit is not convergence") {
+TEST_CASE("maximise: a NaN is stepped back from, and reaching the limit is not convergence") {
   const auto cliff = [](const Vector& x, Vector& slope) {
     slope[0] = 1 / x[0] - 1;
     return x[0] > 0 ? std::log(x[0]) - x[0] : std::numeric_limits<double>::quiet_NaN();

@@ -13,7 +13,7 @@
 
 using namespace dma;
 
-TEST_CASE("parallel_for: every task is done once, whatever the number of jobs") {
+TEST_CASE("parallel_for: every task is done once, for any number of jobs") {
   for (const std::size_t jobs : {0u, 1u, 2u, 7u, 100u})
     for (const std::size_t count : {0u, 1u, 5u, 60u}) {
       std::vector<std::atomic<int>> calls(count);
@@ -23,7 +23,7 @@ TEST_CASE("parallel_for: every task is done once, whatever the number of jobs") 
   CHECK(all_processors() >= 1);
 }
 
-TEST_CASE("parallel_for: of several failures the first is thrown, and all tasks before it are done") {
+TEST_CASE("parallel_for: the first of several failures is thrown, and all tasks before it are done") {
   for (const std::size_t jobs : {1u, 3u}) {
     std::vector<std::atomic<int>> calls(200);
     try {
@@ -68,7 +68,7 @@ TEST_CASE("thread pool: many loops, one after the other, do every task once and 
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizers would run out of memory
-TEST_CASE("parallel: where the system grants only some threads, they do all of the work") {
+TEST_CASE("parallel: if the system grants only some threads, they do all of the work") {
   constexpr std::size_t kAsked = 64, kTasks = 1000;
   constexpr rlim_t kRoom = 100 << 20;  // for the stacks of a few threads, 8 MiB each
   std::size_t pages = 0;

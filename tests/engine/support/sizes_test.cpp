@@ -14,14 +14,14 @@ std::string own_name() { return "the slots of 'x'"; }
 
 }  // namespace
 
-TEST_CASE("sizes: what fits is the ordinary sum or product") {
+TEST_CASE("sizes: sums and products that fit are ordinary") {
   CHECK(add_sizes(2, 3, own_name) == 5);
   CHECK(multiply_sizes(1u << 16, 0xffff, own_name) == 0xffff0000u);
   CHECK(add_sizes(0xfffffffd, 1, own_name) == 0xfffffffe);
   CHECK(checked_size(0, own_name) == 0);
 }
 
-TEST_CASE("sizes: what does not fit is an error that says what was counted, and how many") {
+TEST_CASE("sizes: sums and products that do not fit are errors with the quantity and its number") {
   CHECK_THROWS_WITH_AS(
       add_sizes(0xfffffffe, 1, own_name),
       "the slots of 'x' number 4294967295, more than the 4294967294 a plan can count; make it smaller, or "

@@ -13,7 +13,7 @@ TEST_CASE("text: letters of all scripts are plain, control characters and broken
   CHECK_FALSE(dma::is_plain_text(std::string_view("a\0b", 3)));
 }
 
-TEST_CASE("text: what is printed holds no control characters and keeps the rest") {
+TEST_CASE("text: printable text has no control characters and keeps the rest") {
   CHECK(dma::printable("größe\x1b[31m\n\xf6") == "größe\\x1b[31m\\x0a\\xf6");
   CHECK(dma::printable("a\u202eb") == "a\\xe2\\x80\\xaeb");
   std::string all;

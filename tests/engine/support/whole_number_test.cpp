@@ -19,7 +19,7 @@ TEST_CASE("whole_number: truncates towards 0 within the bounds") {
   CHECK(whole_number<std::size_t>(257.5, 257, 4096) == 257);
 }
 
-TEST_CASE("whole_number: what is no number of the range becomes one of its ends, on every processor") {
+TEST_CASE("whole_number: a number out of range becomes an end of the range, on every processor") {
   CHECK(whole_number<std::size_t>(kNan, 257, 4096) == 257);
   CHECK(whole_number<std::size_t>(kUnbounded, 257, 4096) == 4096);
   CHECK(whole_number<std::size_t>(-kUnbounded, 257, 4096) == 257);

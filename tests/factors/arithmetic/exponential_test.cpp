@@ -61,7 +61,7 @@ TEST_CASE("exponential: points, unknowns and extremes stay in the closed set") {
     }
 }
 
-TEST_CASE("exponential: what is known to be 0 or less has no logarithm, and its message is refused") {
+TEST_CASE("exponential: a value known to be 0 or less has no logarithm, and its message is refused") {
   for (const double y : {-1.0, 0.0})
     CHECK_FALSE(is_valid(Exponential::to_x(Gaussian::from_moments(0, 1), Gaussian::point(y))));
   CHECK(is_valid(Exponential::to_x(Gaussian::from_moments(0, 1), Gaussian::point(0.5))));

@@ -93,7 +93,7 @@ TEST_CASE("leaky_relu ep: message times arrival has the moments of the marginal,
   CHECK(negative > 0);
 }
 
-TEST_CASE("leaky_relu ep: where both pieces are far tails at the kink, moments are those of quadrature") {
+TEST_CASE("leaky_relu ep: with both pieces far tails at the kink, moments are those of quadrature") {
   const auto moment = [](double tau, double rho, int power) {  // over t > 0; tau is negative
     return oracle::integral([&](double t) { return std::pow(t, power) * std::exp(t * (tau - 0.5 * rho * t)); }, 0,
                             -80 / tau);

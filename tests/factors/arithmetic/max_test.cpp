@@ -35,7 +35,7 @@ TEST_CASE("max: Clark's moments are those of quadrature, and the fit is the best
   }
 }
 
-TEST_CASE("max: the larger one is what y says, the smaller one learns next to nothing") {
+TEST_CASE("max: the larger one equals y, the smaller one learns almost nothing") {
   const Gaussian high = Gaussian::from_moments(5, 1), low = Gaussian::from_moments(-5, 1),
                  y = Gaussian::from_moments(6, 0.01);
   CHECK(Max::to_x(high, low, y).mean() == doctest::Approx(6).epsilon(1e-6));

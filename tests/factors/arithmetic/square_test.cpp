@@ -49,7 +49,7 @@ TEST_CASE("square: points, unknowns and extremes stay in the closed set") {
     }
 }
 
-TEST_CASE("square: a well-known x is refined by its square as Newton's step says") {
+TEST_CASE("square: a well-known x is refined by its square as by Newton's step") {
   Graph g;
   const auto x = g.variable("x"), y = g.variable("y"), seen = g.observed("seen");
   g.factor("gaussian_prior", {x}, {{"mean", 3.0}, {"variance", 1e-4}});

@@ -121,7 +121,7 @@ TEST_CASE("sum: a coefficient of 0 takes its term out of the sum") {
   CHECK(out[1] == Gaussian::from_moments(2, 1));
 }
 
-TEST_CASE("sum: a uniform term leaves a message for itself alone") {
+TEST_CASE("sum: only a uniform term receives an informative message") {
   const std::array terms{Gaussian::uniform(), Gaussian::from_moments(3, 2), Gaussian::point(1)};
   CHECK(Sum::to_total(terms, {}) == Gaussian::uniform());
   std::array<Gaussian, 3> out;

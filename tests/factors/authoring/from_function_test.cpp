@@ -57,7 +57,7 @@ TEST_CASE("from_function: x y gives the closed-form linearised product messages 
   check_equal(message(kind, 0, {x, known, near}), ProductLinearised::to_factor(x, known, near), 1e-9);
 }
 
-TEST_CASE("from_function: it is linearised where the belief is, not where x alone would be") {
+TEST_CASE("from_function: it is linearised at the belief, not at x's own message") {
   Registry registry = standard_registry();
   registry.add(factor_from_function("exp", [](double x) { return std::exp(x); }));
   for (const double sd : {0.1, 0.5}) {
@@ -136,7 +136,7 @@ TEST_CASE("from_function: a user's factor runs in a graph of the standard regist
   }
 }
 
-TEST_CASE("from_function: where the function is not a number, messages are refused and the run says so") {
+TEST_CASE("from_function: if the function is not a number, messages are refused and the run reports it") {
   Registry registry = standard_registry();
   registry.add(factor_from_function("root", [](double x) { return std::sqrt(x); }));
   const auto faults_with_prior_at = [&](double mean) {
@@ -261,7 +261,7 @@ TEST_CASE("from_function: twelve inputs, three outputs and an array of data, sol
   for (std::size_t i = 0; i < linear.size(); ++i) CHECK(vector[i] == doctest::Approx(linear[i]).epsilon(1e-9));
 }
 
-TEST_CASE("from_function: fifteen named inputs and a function alone, solved jointly") {
+TEST_CASE("from_function: fifteen named inputs and one function, solved jointly") {
   Kind cube = kind("cube_of_sum", "y = (0.01 x1 + 0.02 x2 + ...)^3");
   constexpr std::size_t kInputs = 15;
   for (std::size_t i = 0; i < kInputs; ++i) cube.input("x" + std::to_string(i + 1));
@@ -295,7 +295,7 @@ TEST_CASE("from_function: fifteen named inputs and a function alone, solved join
     CHECK(state.belief(x).mean(i) == doctest::Approx(1 + static_cast<double>(i + 1) * t).epsilon(1e-8));
 }
 
-TEST_CASE("from_function: what is wrong with several outputs is said with the name") {
+TEST_CASE("from_function: errors of several outputs name the kind") {
   Registry registry = standard_registry();
   registry.add(factor_from_vector_function("short", 2, 3, [](auto x, auto) { return std::array{x[0], x[1]}; }));
   registry.add(kind("silent").input("x").output("y").function([](auto x, auto) { return 2 * x[0]; }));

@@ -113,7 +113,7 @@ TEST_CASE("from_log_density: a site of the joint solver, parameters by slot, and
   CHECK(JointPosterior(state).log_evidence() == doctest::Approx(evidence).epsilon(1e-9));
 }
 
-TEST_CASE("from_log_density: two inputs share what their sum says") {
+TEST_CASE("from_log_density: two inputs share the information on their sum") {
   const Kind kind =
       likelihood_from_log_density("counts", [](double a, double b, double y) { return y * (a + b) - std::exp(a + b); });
   const Gaussian a = Gaussian::from_moments(0.2, 1), b = Gaussian::from_moments(0.5, 0.6);
@@ -131,7 +131,7 @@ TEST_CASE("from_log_density: two inputs share what their sum says") {
 }
 
 // All three by the trapezoidal rule.
-TEST_CASE("noise of a log variance: moments and evidence are those of the integral, whatever is known") {
+TEST_CASE("noise of a log variance: moments and evidence are those of the integral, for any known ports") {
   double d = 0;
   SUBCASE("Gaussian") {}
   SUBCASE("Student's t") { d = 5; }
@@ -250,7 +250,7 @@ TEST_CASE("from_log_density: an outlier's message is a site in sweeps, and in jo
   }
 }
 
-TEST_CASE("from_log_density: what is unknown says nothing, what is impossible is a counted fault") {
+TEST_CASE("from_log_density: an unknown value gives a uniform message, an impossible one a counted fault") {
   const Kind kind = poisson_log();
   const Gaussian x = Gaussian::from_moments(1, 1);
   CHECK(message_of(kind, 0, {x, Gaussian::uniform()}).is_uniform());

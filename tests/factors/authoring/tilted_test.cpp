@@ -70,7 +70,7 @@ TEST_CASE(
   CHECK_FALSE(is_valid(tilted_message(tilt([](double) { return -kInfinity; }), arrived)));
 }
 
-TEST_CASE("tilted: far out in its flat part a factor says next to nothing") {
+TEST_CASE("tilted: a factor's message in its far flat part is almost uniform") {
   // The logistic likelihood of x ~ N(m, v): log f is -exp(-x) there, and E[t (f - f(0))] = -sd exp(-m + v / 2).
   for (const double m : {20.0, 51.7, 483.0, 163'127.0})
     for (const double sd : {0.05, 0.6, 1.5}) {
@@ -88,7 +88,7 @@ TEST_CASE("tilted: far out in its flat part a factor says next to nothing") {
     }
 }
 
-TEST_CASE("tilted: far out in its flat part a factor of several variables says next to nothing") {
+TEST_CASE("tilted: the message of a factor of several variables in its far flat part is almost uniform") {
   const std::span<const double> none[kMostFree] = {};
   for (const std::size_t count : {2u, 3u})
     for (const double m : {20.0, 51.7}) {
@@ -110,7 +110,7 @@ TEST_CASE("tilted: a linear log f moves the mean and counts nothing") {
   }
 }
 
-TEST_CASE("tilted: several variables, of which f sees the sum, are the one variable that the sum is") {
+TEST_CASE("tilted: several variables that f reads as a sum equal one variable that is the sum") {
   const double scales[] = {1, 0.5, 0.7};
   const auto of_sum = [](double x) { return 4 * x - std::exp(x); };
   for (const std::size_t count : {2u, 3u}) {

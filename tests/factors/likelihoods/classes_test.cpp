@@ -124,7 +124,7 @@ TEST_CASE("argmax, softmax, multinomial, ordered: exact moments and evidence, by
 
 // With two classes everything depends on the difference of the scores, N(m, v): a one-dimensional integral of a
 // binomial.
-TEST_CASE("softmax, multinomial: of two classes the binomial's integral, whatever the widths and the counts") {
+TEST_CASE("softmax, multinomial: two classes give the binomial's integral, for any widths and counts") {
   for (const auto& of_two : {std::pair{1.0, 0.0}, {0.0, 1.0}, {3.0, 1.0}, {0.0, 40.0}, {2000.0, 900.0}})
     for (const double narrow : {0.0, 1e-10, 0.3, 4.0})
       for (const double wide : {1e-3, 1.0, 30.0, 1e4}) {
@@ -290,7 +290,7 @@ TEST_CASE("argmax: the probabilities of the classes have sum one, and of two the
   CHECK(odds / (1 + odds) == doctest::Approx(p).epsilon(1e-9));
 }
 
-TEST_CASE("argmax: three classes of points in a plane are learned and told apart") {
+TEST_CASE("argmax: three classes of points in a plane are learned and distinguished") {
   std::mt19937 random(5);
   std::normal_distribution<double> normal;
   constexpr std::size_t kRows = 30, kClasses = 3;
@@ -332,7 +332,7 @@ TEST_CASE("argmax: three classes of points in a plane are learned and told apart
   CHECK(right >= 28);
 }
 
-TEST_CASE("argmax: scores of very different widths: of two classes the probit's probability and moments") {
+TEST_CASE("argmax: scores of very different widths: two classes give the probit's probability and moments") {
   for (const double narrow : {1e-8, 1e-4, 1.0})
     for (const double wide : {1.0, 1e4, 1e10})
       for (const double mean : {-1.7, 0.0, 0.6, 40.0}) {
@@ -362,7 +362,7 @@ TEST_CASE("argmax: scores of very different widths: of two classes the probit's 
       }
 }
 
-TEST_CASE("argmax: scores of very different widths: of three classes the integral, cut where each score is") {
+TEST_CASE("argmax: scores of very different widths: three classes give the integral, cut at each score") {
   const std::vector<Gaussian> scores = {Gaussian::from_moments(0.3, 1e4), Gaussian::from_moments(5, 1),
                                         Gaussian::from_moments(4.5, 1e-3)};
   constexpr double kNoise = 1e-3;

@@ -113,7 +113,7 @@ TEST_CASE(
         }
 }
 
-TEST_CASE("joint: a class that is missing says nothing, and one that two factors share is not inferred") {
+TEST_CASE("joint: a missing class gives no information, and one that two factors share is not inferred") {
   const auto solved = [](std::uint32_t rows, bool is_shared) {
     Graph g;
     const auto x = g.variable("x", 2 * rows), y = g.observed("y", rows, "categorical(2)");
@@ -137,7 +137,7 @@ TEST_CASE("joint: a class that is missing says nothing, and one that two factors
 
 // Subjects of unknown ability answer questions of unknown difficulty and discrimination. A subject who knows gives the
 // right answer, others guess; the right answers are unknown too.
-TEST_CASE("interval: difficulty and ability, with answers that nobody knows, converges and finds the answers") {
+TEST_CASE("interval: difficulty and ability with unknown answers converge and give the answers") {
   constexpr std::uint32_t kSubjects = 12, kQuestions = 14, kChoices = 4, kAll = kSubjects * kQuestions;
   boost::random::mt19937_64 random(3);
   boost::random::normal_distribution<double> normal;

@@ -70,7 +70,7 @@ TEST_CASE("draws: counts of observed categories are exact in one sweep, and so i
   CHECK(state.belief(p).message(0)[1].tau == doctest::Approx(counts[1] - 2).epsilon(1e-14));
 }
 
-TEST_CASE("draws: what comes next is predicted by the mean of the probabilities") {
+TEST_CASE("draws: the next outcome is predicted by the mean of the probabilities") {
   Graph g;
   const auto p = g.variable("p", 1, "beta"), x = g.observed("x", 5, "bernoulli"),
              next = g.variable("next", 1, "bernoulli");
@@ -177,7 +177,7 @@ TEST_CASE("draws: extreme counts and weights give valid messages") {
       }
 }
 
-TEST_CASE("draws: where the projection of ep is no message the fractions are sent, and counted") {
+TEST_CASE("draws: if ep's projection is no message the fractions are sent, and counted") {
   // Counts that differ from zero only in the last digits of their messages.
   Graph g;
   const auto p = g.variable("p", 1, "dirichlet(3)"), z = g.variable("z", 1, "categorical(3)");
@@ -206,7 +206,7 @@ TEST_CASE("draws: where the projection of ep is no message the fractions are sen
   }
 }
 
-TEST_CASE("draws: an outcome that something else tells of needs another method than exact, and is told which") {
+TEST_CASE("draws: an outcome informed by another factor needs another method than exact, which the error names") {
   Graph g;
   const auto p = g.variable("p", 1, "beta"), x = g.variable("x", 1, "bernoulli");
   g.factor("beta_prior", {p}, {{"a", 2.0}, {"b", 1.0}});

@@ -174,7 +174,7 @@ TEST_CASE("gaussian_precision: one value gives the precision its exact mean and 
   CHECK((to_mean * mean).variance() == doctest::Approx(second / mass - first * first / mass / mass).epsilon(1e-9));
 }
 
-TEST_CASE("gaussian_precision: known precision is gaussian_noise, and nothing known says nothing") {
+TEST_CASE("gaussian_precision: a known precision is gaussian_noise, and an unknown one gives uniform messages") {
   const Gaussian x = Gaussian::from_moments(1, 2), y = Gaussian::from_moments(3, 0.5);
   const Gamma known(4.0, kInfinity);
   const Gaussian ep = GaussianPrecision::Ep::to_value(x, known, y);

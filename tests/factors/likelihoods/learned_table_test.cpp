@@ -32,7 +32,7 @@ std::vector<Natural> as_weights(const std::vector<double>& weights) {
 
 }  // namespace
 
-TEST_CASE("learned_table: what is observed is counted, and its evidence is the Polya distribution's") {
+TEST_CASE("learned_table: observed rows are counted, and their evidence is the Polya distribution's") {
   const std::vector<double> from{0, 1, 1, 0, 1, 1}, to{2, 0, 0, 2, 1, 0};
   Graph g;
   const VariableId rows = g.variable("rows", 2, "dirichlet(3)"), parent = g.observed("parent", 6, "categorical(2)"),
@@ -114,7 +114,7 @@ TEST_CASE("learned_table: messages are those of the mixture over both categories
   CHECK(kind.log_integral()(flat, parameters) == doctest::Approx(std::log(all / (1.2 * 2.2))).epsilon(1e-12));
 }
 
-TEST_CASE("learned_table: what large counts gain has all its digits, beside 60 of them") {
+TEST_CASE("learned_table: gains of large counts have all digits, against sixty-digit arithmetic") {
   using oracle::Real;
   const std::vector<std::vector<double>> counts{{3e8, 2e8, 7e3}, {2, 6, 0.4}};
   const std::vector<double> w{0.3, 0.9}, v{0.2, 1.4, 0.6};

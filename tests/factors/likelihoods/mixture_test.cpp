@@ -23,7 +23,7 @@ double density_at(double x, double mean, double variance) {
 
 }  // namespace
 
-TEST_CASE("mixture: which of two known Gaussians made a number, by Bayes' rule") {
+TEST_CASE("mixture: the source of a number among two known Gaussians, by Bayes' rule") {
   Graph g;
   const auto z = g.variable("z", 1, "categorical(2)"), m = g.observed("m", 2), y = g.observed("y");
   g.factor("categorical_prior", {z}, {{"probability", {0.3, 0.7}}});

@@ -83,7 +83,7 @@ TEST_CASE("probit: far in the wrong tail the message stays proper and tends to t
   for (const double m : {10.0, 30.0}) CHECK(is_valid(Probit::to_x(Gaussian::from_moments(m, 1), Gaussian::point(1))));
 }
 
-TEST_CASE("probit: an outcome known against all odds tells y as much as the integral says") {
+TEST_CASE("probit: an outcome known against all odds informs y as the integral does") {
   const Gaussian y = Gaussian::from_moments(7, 1);
   const double x = -9;
   const double up = normal::distribution(x), down = normal::distribution(-x);

@@ -126,7 +126,7 @@ TEST_CASE("table: a hidden Markov model equals forward-backward to 1e-12, and it
   }
 }
 
-TEST_CASE("table: a hidden Markov model as one plate is exact in one sweep, whatever its length, lag and gaps") {
+TEST_CASE("table: a hidden Markov model as one plate is exact in one sweep, for any length, lag and gaps") {
   const auto build = [](const Hmm& h, std::int32_t lag, Graph& g) {
     const std::size_t length = h.seen.size();
     const auto z = g.variable("z", length, fmt::format("categorical({})", h.states));
@@ -324,7 +324,7 @@ TEST_CASE("table: weights beyond the range of a double are no zeros, and zeros o
   }
 }
 
-TEST_CASE("table: what cannot have been observed is a counted fault, not a number, and has the probability zero") {
+TEST_CASE("table: an impossible observation is a counted fault, not a number, and has probability zero") {
   Graph g;
   const auto a = g.variable("a", 1, "categorical(2)"), c = g.observed("c", 1, "categorical(2)");
   g.factor("categorical_prior", {a}, {{"probability", {0.5, 0.5}}});
@@ -336,7 +336,7 @@ TEST_CASE("table: what cannot have been observed is a counted fault, not a numbe
   CHECK(evidence(plan, state).line() == "log evidence -inf, exact");
 }
 
-TEST_CASE("table: a number of combinations that no computer counts is refused, whatever it is modulo 2^64") {
+TEST_CASE("table: an uncountable number of combinations is refused, whatever it is modulo 2^64") {
   const auto refused = [](const std::vector<std::size_t>& parents, std::vector<double> numbers) {
     Graph g;
     std::vector<Connection> ends;

@@ -23,7 +23,7 @@ Game played(std::uint32_t winner, std::uint32_t loser, bool is_draw = false) {
 
 // Figures of the public suites of TrueSkill, and the posterior by sums over a grid: for two teams EP equals it, for
 // more it differs by less than 0.02 standard deviations.
-TEST_CASE("rating: games move skills as in the public suites, and as the posterior says") {
+TEST_CASE("rating: games move skills as in the public suites, and as in the posterior") {
   const auto check = [](const Game& game, std::size_t players, const std::vector<Skill>& before,
                         const std::vector<Skill>& published, const std::vector<Skill>& exact, double tolerance,
                         const RatingOptions& options) {

@@ -176,7 +176,7 @@ TEST_CASE("rating: a season with loops by sweeps is near the joint solution") {
   }
 }
 
-TEST_CASE("rating: equal and certain players draw as often as is said") {
+TEST_CASE("rating: equal and certain players draw with the given probability") {
   const RatingOptions options{.drift_sd = 0, .draw_probability = 0.3};
   const Skill sure{30, 0};
   CHECK(chances(sure, sure, options).draw == doctest::Approx(0.3).epsilon(1e-12));
@@ -195,7 +195,7 @@ TEST_CASE("rating: equal and certain players draw as often as is said") {
           doctest::Approx(cdf(margin - 60) - cdf(-margin - 60)).epsilon(1e-9));
 }
 
-TEST_CASE("rating: upsets that nobody expects stay finite") {
+TEST_CASE("rating: very improbable upsets stay finite") {
   for (const double distance : {30.0, 1000.0, 1e6})
     for (const bool is_draw : {false, true}) {
       Rating rating(std::vector<Skill>{{distance, 1}, {0, 1}, {0, 1}});
@@ -264,7 +264,7 @@ TEST_CASE("rating: scales and means far from 0 change nothing else") {
     }
 }
 
-TEST_CASE("rating: where the joint solution does not settle, sweeps do") {
+TEST_CASE("rating: if the joint solution does not converge, sweeps do") {
   // Nearly impossible draws, between players whose performances hardly vary.
   std::vector<Game> games;
   for (int i = 0; i < 12; ++i) games.push_back(duel(i % 2 == 0 ? 0 : 1, i % 2 == 0 ? 1 : 0, i % 3 == 0));
@@ -273,7 +273,7 @@ TEST_CASE("rating: where the joint solution does not settle, sweeps do") {
   for (const SkillThen& then : rate_season(games, 2, options).history) CHECK(std::isfinite(then.skill.mean));
 }
 
-TEST_CASE("rating: who never played has the prior, and no games are a season") {
+TEST_CASE("rating: a player without games keeps the prior, and no games are a season") {
   const std::vector<Game> games{duel(0, 2)};
   for (const double drift : {0.0, 0.1}) {
     const Season season = rate_season(games, 4, {.drift_sd = drift});

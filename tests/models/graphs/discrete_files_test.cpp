@@ -61,7 +61,7 @@ State solved(const GraphFile& file) {
 
 }  // namespace
 
-TEST_CASE("network files: a BIF file is the network it says, with its names") {
+TEST_CASE("discrete files: a BIF file becomes its network, with its names") {
   const std::vector<GivenText> given{{"wet", "yes"}};
   const GraphFile file = parse_graph(kSprinkler, given);
   const State state = solved(file);
@@ -80,7 +80,7 @@ TEST_CASE("network files: a BIF file is the network it says, with its names") {
         }()) < 1e-12);
 }
 
-TEST_CASE("network files: wrong BIF is refused with its line") {
+TEST_CASE("discrete files: wrong BIF is refused with its line") {
   check_refused(kSprinkler, "(no) 0.5, 0.5;", "(no) 0.5, 0.4;",
                 "line 10: the probabilities of 'sprinkler' given (no) have the sum 0.9; it must be 1");
   check_refused(kSprinkler, "(no) 0.5, 0.5;", "(no) 1.5, -0.5;",
@@ -141,7 +141,7 @@ TEST_CASE("network files: wrong BIF is refused with its line") {
   CHECK(refusal_of(kSprinkler, {{"wett", "yes"}}).find("wet") != std::string::npos);
 }
 
-TEST_CASE("network files: a default row serves those that are not given, wherever it stands") {
+TEST_CASE("discrete files: a default row serves those that are not given, wherever it stands") {
   const std::string before =
       "variable a { type discrete [ 3 ] { x, y, z }; } probability ( a ) { table 0.2, 0.3, 0.5; }"
       "variable b { type discrete [ 2 ] { no, yes }; } probability ( b | a ) { ";
@@ -152,7 +152,7 @@ TEST_CASE("network files: a default row serves those that are not given, whereve
   }
 }
 
-TEST_CASE("network files: a UAI file is the field it says") {
+TEST_CASE("discrete files: a UAI file becomes its field") {
   // A triangle of potentials: Z and the marginals by enumeration.
   const std::string text =
       "MARKOV\n3\n2 2 3\n3\n2 0 1\n2 1 2\n2 2 0\n\n4\n 1 2\n 3 4\n\n6\n 1 0 2\n 1 5 1\n\n6\n 1 1\n 2 0\n 1 3\n";

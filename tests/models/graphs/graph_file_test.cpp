@@ -121,7 +121,7 @@ TEST_CASE(
                        Error);
 }
 
-TEST_CASE("graph file: hypers are read, and what is wrong with them is said with the place") {
+TEST_CASE("graph file: hypers are read, and errors give the location") {
   const auto read = [](const std::string& hypers) {
     return parse_graph(R"({"variables": {"x": {}}, "factors": [{"kind": "gaussian_prior", "name": "p",
       "connects": ["x"], "parameters": {"mean": 0, "variance": 1}}], "hypers": )" + hypers + "}");

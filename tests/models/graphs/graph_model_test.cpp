@@ -91,7 +91,7 @@ TEST_CASE("graph model: an intercept for each of 50 unbalanced groups is the exa
                        Error);
 }
 
-TEST_CASE("graph model: what the file has values for is no column; elements are columns of their own") {
+TEST_CASE("graph model: variables with values in the file are no columns; elements are columns of their own") {
   GraphFile file;
   Graph& g = file.graph;
   const auto w = g.shared("w", 2), x = g.observed("x", 2), scale = g.observed("scale"), y = g.observed("y"),

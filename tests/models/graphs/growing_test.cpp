@@ -94,7 +94,7 @@ TEST_CASE("growing: a walk of poses that meets earlier ones ends near the whole 
   CHECK(walk.compiled() < 4 * kLag);
 }
 
-TEST_CASE("growing: what nothing determines stays, and what has left cannot be asked again") {
+TEST_CASE("growing: undetermined variables stay, and departed ones cannot be read again") {
   GrowingGraph g(standard_registry(), {.lag = 1});
   const VariableId a = g.graph().variable("a"), b = g.graph().variable("b");
   g.graph().factor("gaussian_noise", {a, b}, {{"variance", 1.0}});

@@ -295,7 +295,7 @@ TEST_CASE("poses: a g2o file is written as it is read, and wrong lines are named
         std::vector<double>{2, 0, 0, 0, 3, 0, 0, 0, 4});
 }
 
-TEST_CASE("poses: a range of nothing is solved, and its report says that no Gaussian is like that") {
+TEST_CASE("poses: a range of zero is solved, and its report shows that no Gaussian fits") {
   for (const std::size_t n : {2u, 3u}) {
     Graph g;
     const VariableId x = g.observed("x", 1, n == 2 ? "pose2" : "pose3"), p = g.variable("p", n);
@@ -312,7 +312,7 @@ TEST_CASE("poses: a range of nothing is solved, and its report says that no Gaus
   }
 }
 
-TEST_CASE("poses: what nothing determines is named, and stays where it was") {
+TEST_CASE("poses: undetermined poses are named, and keep their values") {
   PoseGraph poses = parse_g2o(
       "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1 0 0\nVERTEX_SE2 7 5 6 1\nVERTEX_SE2 8 6 6 1\n"
       "EDGE_SE2 0 1 2 0 0 1 0 0 1 0 1\nEDGE_SE2 7 8 1 0 0 1 0 0 1 0 1\n");

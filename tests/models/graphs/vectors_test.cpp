@@ -202,7 +202,7 @@ TEST_CASE("vectors: covariances of three on a lattice and of four by a cloud are
   check_learned(4, 0.1);
 }
 
-TEST_CASE("vectors: a covariance of four, of which eight rows tell little, is not called converged by a cloud") {
+TEST_CASE("vectors: a covariance of four from only eight rows is not reported as converged by a cloud") {
   Graph g;
   const VariableId zero = g.observed("zero", 32), y = g.observed("y", 32);
   JointOptions options;
@@ -222,7 +222,7 @@ TEST_CASE("vectors: a covariance of four, of which eight rows tell little, is no
   CHECK(report.stop == Report::Stop::limit);
 }
 
-TEST_CASE("vectors: what is wrong is said with the block and the row") {
+TEST_CASE("vectors: errors name the block and the row") {
   Graph g;
   const VariableId x = g.variable("x", 4), y = g.variable("y", 4);
   CHECK_THROWS_WITH_AS((void)gaussian_vector_prior(g, x, {0, 0}, SpreadMatrix::covariance({1, 2, 2, 1})),

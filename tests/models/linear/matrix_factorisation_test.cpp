@@ -114,7 +114,7 @@ TEST_CASE("matrix factorisation: with factors of one side known, its intervals a
     }
 }
 
-TEST_CASE("matrix factorisation: of what nothing is known, the prior is") {
+TEST_CASE("matrix factorisation: unobserved entries have the prior") {
   Problem problem(8, 6, 2, 0.2, 1.0, 9);
   problem.values.row(3).setConstant(kMissing);
   problem.values.col(5).setConstant(kMissing);

@@ -118,7 +118,7 @@ TEST_CASE("hidden Markov model: one step of learning is that of Baum and Welch")
   }
 }
 
-TEST_CASE("hidden Markov model: two regimes are found, and symbols that nobody sees have no probability") {
+TEST_CASE("hidden Markov model: two regimes are found, and symbols never seen have no probability") {
   boost::random::mt19937_64 random(5);
   boost::random::normal_distribution<double> normal;
   boost::random::uniform_01<double> uniform;

@@ -108,7 +108,7 @@ TEST_CASE("series choice: airline passengers of 120 months, the 24 that follow")
   for (std::size_t t = 0; t < found.sd.size(); ++t) CHECK(found.quantile(t, 0.001) > 0);
 }
 
-TEST_CASE("series choice: what was made is what is chosen") {
+TEST_CASE("series choice: the model that made a series is chosen") {
   for (const auto& [series, choice] : chosen_ten()) {
     CAPTURE(series.name);
     const std::string name = choice.best().candidate.name;

@@ -63,7 +63,7 @@ TEST_CASE("state space: variances are learned to where the evidence is highest")
     }
 }
 
-TEST_CASE("state space: a season and a trend are told apart") {
+TEST_CASE("state space: a season and a trend are separated") {
   std::vector<std::optional<double>> values;
   const double season[] = {3, 1, -2, -2};
   boost::random::mt19937_64 random(4);
@@ -187,7 +187,7 @@ TEST_CASE("state space: every solve is reported, and what the listener throws en
   CHECK_THROWS_AS(stopped.learn(values), Enough);
 }
 
-TEST_CASE("state space: the predictive score is what the textbook's filter says of the later values") {
+TEST_CASE("state space: the predictive score is the textbook filter's for the later values") {
   for (const TextbookSeries& book : textbook_series()) {
     CAPTURE(book.name);
     const auto values = series_with_gaps(40);

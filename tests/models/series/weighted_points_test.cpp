@@ -35,7 +35,7 @@ WeightedPoints points_from(const LogDensity& log_density, const Eigen::VectorXd&
 
 }  // namespace
 
-TEST_CASE("weighted points: of a Gaussian they have its mean and covariance") {
+TEST_CASE("weighted points: for a Gaussian they have its mean and covariance") {
   Eigen::MatrixXd covariance(3, 3);
   covariance << 2, 0.6, -0.3, 0.6, 1, 0.2, -0.3, 0.2, 0.5;
   const Eigen::Vector3d mean(1, -2, 0.5);
