@@ -256,7 +256,7 @@ CliqueTree::CliqueTree(const DiscreteGraph& discrete, const Values& values, cons
   for (std::uint32_t i = 0; i < cliques.size(); ++i)
     if (widest == kNowhere || cliques[i].entries > cliques[widest].entries) widest = i;
   for (std::uint32_t s = 0; s < discrete.scopes.size(); ++s) {
-    // children come before parents: the clique of the node eliminated first contains them all
+    // Children come before parents: the clique of the node eliminated first contains them all.
     std::uint32_t first = kNowhere;
     for (const std::uint32_t v : discrete.nodes_of(discrete.scopes[s])) first = std::min(first, home[v]);
     (first == kNowhere ? known : cliques[first].scopes).push_back(s);

@@ -296,7 +296,7 @@ Alternative make_alternative(const Graph& graph, const Gates& gates, const Regis
   for (std::uint32_t i = 0; i < graph.variables().size(); ++i) {
     const Graph::Variable v = graph.variables()[i];
     out.exists[i] |= v.shared;
-    // the value of a variable that does not exist here is never read
+    // The value of a variable that does not exist here is never read.
     (void)(!out.exists[i]                           ? part.observed(v.name, v.size)
            : v.observed || is_chosen(VariableId{i}) ? part.observed(v.name, v.size, v.family)
            : v.shared                               ? part.shared(v.name, v.size, v.family)
@@ -309,7 +309,7 @@ Alternative make_alternative(const Graph& graph, const Gates& gates, const Regis
     part.factor_like(factor, std::move(connections));
   }
   CompileOptions own = options;
-  // the user reads parameters and beliefs of the original factors
+  // The user reads parameters and beliefs of the original factors.
   own.fuse = false;
   own.is_part = true;
   std::erase_if(own.unobserved, [&](VariableId v) {

@@ -24,7 +24,7 @@ namespace dma {
 
 struct Gates {
   std::function<Plan(const Graph&, const Registry&, const CompileOptions&)> compile_case;
-  // the rule takes no factors among discrete variables: gates() evaluates those with given values
+  // The rule takes no factors among discrete variables: gates() evaluates those with given values.
   bool is_gaussian = false;
 };
 

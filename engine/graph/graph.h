@@ -60,7 +60,7 @@ struct Connection {
   [[no_unique_address]] VariableId variable;
   Reach reach = Reach::identical;
   MostlyEmpty<std::string> port;                  // empty: by position
-  // for gather: the table; for a shift: the lag; for a given table: its length
+  // For gather: the table; for a shift: the lag; for a given table: its length.
   MostlyEmpty<std::vector<std::uint32_t>> table;
 
   // Number of table entries; a given table may not be known yet.

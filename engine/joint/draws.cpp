@@ -270,7 +270,7 @@ Worth worth_of(const std::vector<double>& draws, std::size_t parts) {
 void joint_system::JointSolver::check_steps(const State& state, const Memory& memory, double most_gradients,
                                             JointReport::Fit& fit) const {
   constexpr int kFewChains = 20, kMoves = 6, kLeaps = 8;
-  // thresholds in standard deviations; factor of work if something moves
+  // Thresholds in standard deviations; factor of work if something moves.
   constexpr double kAtRest = 0.1, kBeyond = 3, kMore = 4;
   const std::size_t unknowns = memory.numbers.x.size();
   const double of_chain = kMoves * kLeaps;

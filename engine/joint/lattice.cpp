@@ -135,7 +135,7 @@ void visit_cloud(const Mode& mode, const VisitPoint& visit) {
 
 LatticeSize lattice_size(Eigen::Index dimensions) {
   constexpr LatticeSize kSizes[kMostOnLattice] = {{0.5, 14}, {0.8, 10}, {1.0, 9}, {1.2, 8}, {1.4, 7.5}, {1.5, 7}};
-  // kernel width for quantiles of a cloud
+  // Kernel width for quantiles of a cloud.
   return dimensions > kMostOnLattice ? LatticeSize{0.5, 0} : kSizes[dimensions - 1];
 }
 

@@ -40,7 +40,7 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 // products add few other directions: a few Lanczos steps, by differences of gradients, find them.
 std::vector<double> downward_bend(Numbers& n) {
   constexpr Eigen::Index kMostGradients = 5;
-  // difference step; relative residual of the curvature product that ends Lanczos
+  // Difference step; relative residual of the curvature product that ends Lanczos.
   constexpr double kShort = 1e-3, kNoMore = 1e-6;
   const auto size = static_cast<Eigen::Index>(n.x.size()), most = std::min(size, kMostGradients);
   if (size == 0) return {};

@@ -181,7 +181,7 @@ void System::ancestors(std::span<const std::uint32_t> from, std::vector<std::uin
 }
 
 void System::trace_rows(const EliminationLimits& limits) {
-  // bytes per number of a row: its columns here and in the order, and its source
+  // Bytes per number of a row: its columns here and in the order, and its source.
   constexpr std::uint64_t kBytesPerNumber = 16;
   pattern.unknowns = static_cast<std::uint32_t>(element_of.size());
   first_program.push_back(0);

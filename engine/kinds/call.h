@@ -112,7 +112,7 @@ struct Sink {
   double* rho = nullptr;
   double damping = 0;
   bool is_tracked = false;  // the old message is present: the new one is damped, and its change is recorded
-  // stores messages of negative precision: their method divides by the message that arrives on the same edge
+  // Stores messages of negative precision: their method divides by the message that arrives on the same edge.
   bool keeps_widening = false;
 
   // Always inlined: called for every message. kTracked is known to the caller.

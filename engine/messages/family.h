@@ -47,13 +47,13 @@ struct FamilyOperations {
   bool observes_components = false;   // an observation has a number for each component, otherwise one
   bool is_like_gaussian = false;      // obeys the rules of a Gaussian: kinds for any such family accept it
   bool keeps_values = false;     // any finite number may be observed, and is stored as it is
-  // values are points on a manifold, with as many components as the chart has numbers; for joint()
+  // Values are points on a manifold, with as many components as the chart has numbers; for joint().
   const Chart* chart = nullptr;
 
   bool (*are_valid)(Components messages) = nullptr;                 // valid on an edge
   double (*change)(Components before, Components after) = nullptr;  // the largest change, on a scale without units
   void (*damp)(Components before, std::span<Natural> after, double damping) = nullptr;
-  // replaces beliefs that a double cannot represent by uniform ones
+  // Replaces beliefs that a double cannot represent by uniform ones.
   void (*close)(std::span<Natural> messages) = nullptr;
   // Writes point masses at the values, column by column. Returns the number written before the first value that is
   // invalid.

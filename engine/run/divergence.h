@@ -35,7 +35,7 @@ class Divergence {
 
  private:
   static constexpr int kBitsOfLevel = 3, kBit = 1 << kBitsOfLevel;  // level() counts eighths
-  // least gain per interval: a factor of 1.15 to 1.37, depending on rounding to eighths
+  // Least gain per interval: a factor of 1.15 to 1.37, depending on rounding to eighths.
   static constexpr int kGrows = 3;
   static constexpr int kCountedAtOnce = 4 * kBit;  // at least ten intervals must agree
   static constexpr int kRunsAway = 40 * kBit;      // 1e12: with unscaled data a converging message may grow by 1e9

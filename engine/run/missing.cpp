@@ -19,7 +19,7 @@ void State::observe(VariableId variable, std::span<const std::optional<double>> 
          each == 1 ? "" : fmt::format(" of {} numbers", each));
   const auto there = std::ranges::find_if(values, [](const auto& value) { return value.has_value(); });
   if (there == values.end()) return observe(variable, std::nullopt);
-  // first component of an element with a value
+  // First component of an element with a value.
   const auto first = static_cast<std::size_t>(there - values.begin()) / each * each;
   std::vector<double> numbers;
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -122,7 +122,7 @@ std::optional<Tilted> weak_tilt(const LogFactorOfSeveral& f, std::size_t count) 
       if (!(odd * odd + std::abs(above + below) < kWeak)) return {};
     }
   double mass = 1, first = 0, bent = 0;
-  // within the distances above
+  // Within the distances above.
   for_each_node<kMostFree>(GaussHermite::coarse(2), count, [&](const double* z, double weight) {
     const double g = weight * std::expm1(f(z) - at_0);
     mass += g;

@@ -76,7 +76,7 @@ struct Interval {
   static std::vector<double> prepare(std::span<const double> given, const PortComponents& components);
   static void to_class(const Gaussian& x, Parameters p, ToClass out);
   static GaussianOrFallback to_x(const Gaussian& x, ClassMessage of_class, Parameters p);
-  // arguments: x, and an indicator of each class
+  // Arguments: x, and an indicator of each class.
   static double log_density(std::span<const double> values, Parameters p);
   static double log_integral(Components arrivals, Parameters p);
 };

@@ -168,7 +168,7 @@ double match_quality(const std::vector<std::vector<Skill>>& teams, const RatingO
   check_rating_options(options);
   if (teams.size() < 2)
     fail("rating: the quality of a match of {} teams is asked for; two or more are expected", teams.size());
-  // by team: its mean skill, its noise variance, and that plus the variance of its skills
+  // By team: its mean skill, its noise variance, and that plus the variance of its skills.
   std::vector<double> mean, known, all;
   for (const std::vector<Skill>& team : teams) {
     mean.push_back(0);

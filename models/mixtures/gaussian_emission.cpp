@@ -4,7 +4,7 @@ namespace dma {
 
 namespace {
 
-// fraction of the variance of all values: minimum width of a Gaussian with a single value
+// Fraction of the variance of all values: minimum width of a Gaussian with a single value.
 constexpr double kLeastWidth = 1e-6;
 
 }  // namespace

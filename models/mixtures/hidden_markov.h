@@ -45,7 +45,7 @@ class HiddenMarkov {
     double log_evidence = 0;
     int iterations = 0;
     bool converged = false;
-    // description of a failure: the log evidence fell or was NaN, and the model is the one before; empty: none
+    // Description of a failure: the log evidence fell or was NaN, and the model is the one before; empty: none.
     std::string fault = {};
   };
   // Updates all probabilities, means and variances by EM until the evidence stops rising. The result depends on the

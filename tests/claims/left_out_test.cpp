@@ -18,7 +18,7 @@ TEST_CASE("left out: the rows of a joint fit have the scores that it reports; ot
   const dma::Scores scores = dma::scores_of(*net.left_out(), y)[0];
   CHECK(scores.rmse == doctest::Approx(report.left_out[0].scores.rmse).epsilon(1e-12));
   CHECK(scores.coverage_90 == report.left_out[0].scores.coverage_90);
-  // they are worse than predictions that have learned the row
+  // They are worse than predictions that have learned the row.
   CHECK((net.left_out()->mean - y).norm() > (net.predict(x).mean - y).norm());
   dma::Bnn messages({.layers = {2, 2, 1}, .method = "hybrid"});
   messages.fit(x, y, {.batches = 4, .epochs = 1});

@@ -115,7 +115,7 @@ TEST_CASE("layers: the check of a folder's README names file, line and folder") 
                        run)
             .empty());
   CHECK(
-      // turned_arrows reports it
+      // Turned_arrows reports it.
       against_readme({"engine/run/a.cpp", {"#include \"factors_of_mine/a.h\""}}, run).empty());
   CHECK(circle({{"a", {"b"}}, {"b", {"c"}}, {"c", {}}}).empty());
   CHECK(circle({{"a", {"b"}}, {"b", {"c"}}, {"c", {"b"}}}) == std::vector<std::string>{"b", "c", "b"});

@@ -109,7 +109,7 @@ std::vector<Folder> read_folders() {
   std::map<std::string, Folder> folders;
   for (const char* top : kFolders) {
     if (!fs::exists(root / top)) continue;
-    // git keeps no empty folders: they are skipped
+    // Git keeps no empty folders: they are skipped.
     for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
       const std::string path = entry.path().lexically_relative(root).generic_string();
       if (!entry.is_regular_file() || path.find("__pycache__") != path.npos) continue;

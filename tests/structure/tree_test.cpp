@@ -50,7 +50,7 @@ TEST_CASE("tree: no line of code is longer than 120 columns") {
       const auto begins = line.rfind("R\""), ends = line.rfind(")\"");
       is_raw |= begins != std::string::npos;
       if (file.path.starts_with("tools/examples/") && line.starts_with("//   ")) continue;
-      // characters of UTF-8
+      // Characters of UTF-8.
       const auto columns = std::ranges::count_if(line, [](char c) { return (c & 0xC0) != 0x80; });
       CHECK_MESSAGE((is_raw || columns <= static_cast<std::ptrdiff_t>(kMostColumns)), file.path, ":", i + 1, " has ",
                     columns, " columns; clang-format --lines=", i + 1, ":", i + 1, " wraps it");

@@ -9,7 +9,7 @@ using namespace dma;
 
 TEST_CASE("certificate: a rate is the line of least squares through logarithms, with its standard error") {
   const std::vector<double> x = {1, 2, 4, 8, 16, 0, 3},
-                            // the last two are not usable in a log fit
+                            // The last two are not usable in a log fit.
       values = {3.1, 0.7, 0.22, 0.043, 0.0131, 5, -1};
   constexpr Eigen::Index kPoints = 5;
   Eigen::MatrixXd columns(kPoints, 2);

@@ -65,7 +65,7 @@ TEST_CASE("exact message: no integral if a needed arrival is uniform") {
   const Registry registry = standard_registry();
   const Arrivals arrivals = {{Natural{}}, {Natural{}}, {normal(1, 1)}};
   CHECK_FALSE(ExactMessage::make(registry.kind("product"), 0, 0, arrivals, {}).has_value());
-  // the product gives no information on its factors
+  // The product gives no information on its factors.
   const Arrivals silent = {{normal(1, 1)}, {normal(2, 1)}, {Natural{}}};
   CHECK_FALSE(ExactMessage::make(registry.kind("product"), 0, 0, silent, {}).has_value());
 }

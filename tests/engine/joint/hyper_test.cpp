@@ -14,6 +14,7 @@
 #include "tests/engine/joint/peers.h"
 #include "tests/oracles/columns.h"
 #include "tests/oracles/plain_matrix.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -97,14 +98,14 @@ TEST_CASE("hyper: eight schools, against quadrature") {
   const HyperBelief tau = posterior.hyper("tau");
   CHECK(posterior.log_evidence() == doctest::Approx(exact.log_evidence).epsilon(1e-6));
   CHECK(state.belief(schools.mu).mean() == doctest::Approx(exact.mu).epsilon(1e-4));
-  CHECK(state.belief(schools.mu).sd() == doctest::Approx(exact.mu_sd).epsilon(1e-4));
+  CHECK(state.belief(schools.mu).sd() == oracle::relative(exact.mu_sd, 1e-4));
   CHECK(posterior.mean(schools.mu)[0] == doctest::Approx(exact.mu).epsilon(1e-4));
   CHECK(state.belief(schools.theta).mean(0) == doctest::Approx(exact.theta_0).epsilon(1e-4));
-  CHECK(state.belief(schools.theta).sd(0) == doctest::Approx(exact.theta_sd_0).epsilon(1e-4));
-  CHECK(posterior.covariance(schools.mu, schools.theta)(0, 0) == doctest::Approx(exact.mu_theta_0).epsilon(1e-3));
-  CHECK(posterior.covariance(schools.mu, 0, schools.theta, 0) == doctest::Approx(exact.mu_theta_0).epsilon(1e-3));
-  CHECK(tau.mean() == doctest::Approx(exact.tau).epsilon(1e-3));
-  CHECK(tau.sd() == doctest::Approx(exact.tau_sd).epsilon(2e-3));
+  CHECK(state.belief(schools.theta).sd(0) == oracle::relative(exact.theta_sd_0, 1e-4));
+  CHECK(posterior.covariance(schools.mu, schools.theta)(0, 0) == oracle::relative(exact.mu_theta_0, 1e-3));
+  CHECK(posterior.covariance(schools.mu, 0, schools.theta, 0) == oracle::relative(exact.mu_theta_0, 1e-3));
+  CHECK(tau.mean() == oracle::relative(exact.tau, 1e-3));
+  CHECK(tau.sd() == oracle::relative(exact.tau_sd, 2e-3));
   // The reference draws.
   check_moments(state.belief(schools.mu).mean(), state.belief(schools.mu).sd(), 4.4105, 3.31);
   check_moments(tau.mean(), tau.sd(), 3.6021, 3.2);
@@ -117,8 +118,8 @@ TEST_CASE("hyper: eight schools, against quadrature") {
     below_half += samples(d, schools.theta, 0) < half;
     below_low += samples(d, schools.theta, 0) < low;
   }
-  CHECK(below_half / 20000 == doctest::Approx(0.5).epsilon(0.04));
-  CHECK(below_low / 20000 == doctest::Approx(0.05).epsilon(0.15));
+  CHECK(below_half / 20000 == oracle::relative(0.5, 0.04));
+  CHECK(below_low / 20000 == oracle::relative(0.05, 0.15));
   CHECK(tau.quantile(0.5) > 2.4);
   CHECK(tau.quantile(0.5) < 3.1);
   CHECK(log_evidence(plan, state) == posterior.log_evidence());
@@ -159,9 +160,9 @@ TEST_CASE("hyper: a regression with unknown noise has the Student t of the textb
     const PlainMatrix across = x.transpose(), target = PlainMatrix::column(score);
     const PlainMatrix inverse = (across * x).inverse(), least = inverse * (across * target), error = target - x * least;
     const double rest = dot(error, error);
-    CHECK(b.mean(1) == doctest::Approx(least[1]).epsilon(1e-9));
-    CHECK(b.sd(1) == doctest::Approx(std::sqrt(inverse(1, 1) * rest / (n - 5))).epsilon(1e-5));
-    CHECK(sigma.expected([](double s) { return 1 / (s * s); }) == doctest::Approx((n - 3) / rest).epsilon(1e-5));
+    CHECK(b.mean(1) == oracle::relative(least[1], 1e-9));
+    CHECK(b.sd(1) == oracle::relative(std::sqrt(inverse(1, 1) * rest / (n - 5)), 1e-5));
+    CHECK(sigma.expected([](double s) { return 1 / (s * s); }) == oracle::relative((n - 3) / rest, 1e-5));
   });
 }
 
@@ -327,9 +328,9 @@ TEST_CASE("hyper: the noise of angles, against quadrature") {
   mean /= mass, sum /= mass;
   const HyperBelief belief = JointPosterior(state).hyper("sigma");
   CHECK(std::remainder(state.belief(x).mean() - kPi - mean, 2 * kPi) == doctest::Approx(0).epsilon(1e-6));
-  CHECK(state.belief(x).variance() == doctest::Approx(square / mass - mean * mean).epsilon(1e-4));
-  CHECK(belief.mean() == doctest::Approx(sum).epsilon(1e-4));
-  CHECK(belief.sd() == doctest::Approx(std::sqrt(sum2 / mass - sum * sum)).epsilon(1e-3));
+  CHECK(state.belief(x).variance() == oracle::relative(square / mass - mean * mean, 1e-4));
+  CHECK(belief.mean() == oracle::relative(sum, 1e-4));
+  CHECK(belief.sd() == oracle::relative(std::sqrt(sum2 / mass - sum * sum), 1e-3));
   CHECK(JointPosterior(state).log_evidence() == doctest::Approx(std::log(mass)).epsilon(1e-5));
 }
 

@@ -126,7 +126,7 @@ TEST_CASE("product ep: the marginal is found where it is, far from what arrives 
   const Gaussian far = ProductEp::to_factor(one, one, Gaussian::from_moments(6, 0.01));
   CHECK((far * one).mean() == doctest::Approx(2.330).epsilon(0.001));
   CHECK((far * one).sd() == doctest::Approx(0.060).epsilon(0.01));
-  // two peaks
+  // Two peaks.
   check(Gaussian::from_moments(0.01, 4), Gaussian::from_moments(0.02, 4), Gaussian::from_moments(30, 0.1));
   check(Gaussian::from_moments(-3, 1), Gaussian::from_moments(5, 0.01), Gaussian::from_moments(40, 0.01));
   oracle::RandomMessages random(kProductSeed);

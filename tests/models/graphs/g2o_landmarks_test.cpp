@@ -155,7 +155,7 @@ TEST_CASE("poses: landmarks of a g2o file in space") {
       text += fmt::format("EDGE_SE3_TRACKXYZ {} {} {} {} {} {} 16 3 1 9 -2 12\n", a, 10 + p, o + 5, seen[0], seen[1],
                           seen[2]);
     }
-  // steps of all poses but the first, and points
+  // Steps of all poses but the first, and points.
   const auto pose_at = [&](const PlainMatrix& u, std::size_t v) -> Pose {
     if (v == 0) return truth[0];
     const std::size_t first = 6 * (v - 1);

@@ -21,6 +21,7 @@
 #include "factors/authoring/from_function.h"
 #include "factors/standard_registry.h"
 #include "tests/oracles/plain_matrix.h"
+#include "tests/oracles/relative.h"
 #include "tools/experiments/baselines/pose_solver.h"
 
 namespace {
@@ -107,7 +108,7 @@ void check_against_oracle(const PoseGraph& poses, double cauchy) {
                               block = turn * covariance.block(first, first, places, places) * turn.transpose();
     for (std::size_t i = 0; i < n; ++i) {
       const double variance = i < places ? block(i, i) : covariance(first + i, first + i);
-      CHECK(belief.variance(v - 1, i) == doctest::Approx(variance).epsilon(1e-3));
+      CHECK(belief.variance(v - 1, i) == oracle::relative(variance, 1e-3));
     }
   }
 }
@@ -208,11 +209,11 @@ TEST_CASE("poses: a function of a pose by a lambda is differentiated along its s
     const Eigen::Vector3d axis = turn.col(0);
     CHECK((axis - Eigen::Vector3d(-0.9, 0.2, -0.38)).norm() < 0.1);
     variances.push_back(state.belief(x).variances());
-    CHECK(variances.back()[0] == doctest::Approx(1 / 101.0).epsilon(1e-6));
-    CHECK(variances.back()[4] == doctest::Approx(1 / 101.0).epsilon(0.02));
+    CHECK(variances.back()[0] == oracle::relative(1 / 101.0, 1e-6));
+    CHECK(variances.back()[4] == oracle::relative(1 / 101.0, 0.02));
     CHECK(variances.back()[3] > 0.5);  // a turn about the observed axis stays unknown
   }
-  for (std::size_t i = 0; i < 6; ++i) CHECK(variances[0][i] == doctest::Approx(variances[1][i]).epsilon(1e-7));
+  for (std::size_t i = 0; i < 6; ++i) CHECK(variances[0][i] == oracle::relative(variances[1][i], 1e-7));
 }
 
 TEST_CASE("poses: landmarks by range and bearing, the evidence of angles, and draws on the manifold") {
@@ -243,7 +244,7 @@ TEST_CASE("poses: landmarks by range and bearing, the evidence of angles, and dr
   const double apart = 2 * std::numbers::pi - 6.2;
   CHECK(JointPosterior(angles).log_evidence() ==
         doctest::Approx(-0.5 * (apart * apart / 0.05 + std::log(2 * std::numbers::pi * 0.05))).epsilon(1e-9));
-  CHECK(angles.belief(heading).variance() == doctest::Approx(0.008).epsilon(1e-9));
+  CHECK(angles.belief(heading).variance() == oracle::relative(0.008, 1e-9));
   CHECK(std::abs(std::remainder(angles.belief(heading).mean() - (3.1 + 0.8 * apart), 2 * std::numbers::pi)) < 1e-9);
   const JointSamples draws = JointPosterior(angles).sample(200, 3);
   const JointDraws chains = draw_posterior(angles, {.chains = 2, .warm_up = 20, .draws = 40, .leaps = 3});
