@@ -88,8 +88,8 @@ struct Outcome {
  private:
   [[gnu::noinline]] void note_large_change(const Natural& before, const Natural& after) {
     change = std::max(change, change_between(before, after));
-    // Products and message functions replace an overflow by a point mass or the uniform message. A proper message that
-    // became one of them although its squares were about to overflow received no such message: it overflowed.
+    // Products and message functions replace an overflow by a point mass or the uniform message. A proper message whose
+    // squares were about to overflow, and which is now one of these, overflowed.
     constexpr double kNextToOverflow = 1e150;
     if (before.is_proper() && !after.is_proper() &&
         std::max({before.rho, std::abs(before.tau), std::abs(before.tau) / before.rho}) > kNextToOverflow)
