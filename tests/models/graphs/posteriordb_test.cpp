@@ -106,7 +106,7 @@ struct RadonOracle {
             const Matrix2d k = spread.inverse();
             Matrix2d information = 0.01 * Matrix2d::Identity();
             Vector2d pull = Vector2d::Zero();
-            const double houses = static_cast<double>(next);
+            const double houses = static_cast<double>(data.size());
             double log_p = -0.5 * houses * std::log(2 * std::numbers::pi * s * s) - 0.5 * squares * w - std::log(100);
             for (const auto& [counts, group] : all) {
               Matrix2d x;
