@@ -59,10 +59,7 @@ void print(const Request& request) {
   if (request.out.empty()) return;
   const std::filesystem::path folder = request.out;
   write_file(folder / "certificates.json", to_json(all));
-  for (const Certificate& c : all) {
-    const auto drawing = plot::draw(picture(c), folder / fmt::format("{}_{}", c.kind, c.method));
-    if (!drawing.skipped.empty()) say(drawing.skipped);
-  }
+  for (const Certificate& c : all) plot::draw_picture(picture(c), folder / fmt::format("{}_{}.svg", c.kind, c.method));
 }
 
 }  // namespace

@@ -31,8 +31,7 @@ struct ClassifyRequest {
 
 void classify_tables(const ClassifyRequest& request) {
   check_outputs({{"--out", request.out}}, {{"data", request.data}});
-  classify::CrossValidationOptions options{
-      .folds = request.folds, .jobs = request.jobs, .held_out = request.held_out};
+  classify::CrossValidationOptions options{.folds = request.folds, .jobs = request.jobs, .held_out = request.held_out};
   if (!request.hidden.empty()) options.classifier.hidden = hidden_widths(request.hidden);
   options.classifier.members = request.members;
   options.filters = request.filters;

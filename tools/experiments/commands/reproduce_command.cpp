@@ -15,36 +15,10 @@
 #include "tools/dma/io/standard_streams.h"
 #include "tools/experiments/commands/commands.h"
 #include "tools/experiments/paper/reproduce.h"
-#include "tools/experiments/paper/validation/appendix_c.h"
 
 namespace dma {
 
 namespace {
-
-struct ValidationRequest {
-  std::string out;
-  validation::AppendixOptions options;
-};
-
-void add_validation(Command reproduce) {
-  auto request = std::make_shared<ValidationRequest>();
-  const Command command = reproduce.add_subcommand("validation", "Appendix C: how good the message approximations are");
-  command.footer("Example:\n  dma-lab reproduce validation --out validation");
-  command.add_option("--out", request->out, "folder for pictures, CSV files and validation.md")
-      .value("FOLDER")
-      .required();
-  command.add_option("--samples", request->options.samples, "samples of each importance-sampling reference")
-      .above_zero()
-      .capture_default_str();
-  command.add_option("--seed", request->options.seed, "seed of the samples").capture_default_str();
-  command.callback([request] {
-    const validation::Findings findings = validation::appendix_c(request->out, request->options);
-    for (const validation::Claim& c : findings.claims)
-      fmt::print("{:<5} {}  {}: paper {}, ours {}\n", c.figure, c.holds ? "holds" : "FAILS", c.claim, c.paper, c.ours);
-    for (const std::string& reason : findings.skipped) say(reason);
-    fmt::print("written: {}/validation.md and {} other files\n", printable(request->out), findings.files.size() - 1);
-  });
-}
 
 struct ExperimentRequest {
   std::optional<int> seeds;
@@ -93,7 +67,6 @@ void run(const std::string& name, const ExperimentRequest& request) {
                     request.out));
     throw Exit{kExitBySignal + interrupt.signal()};
   }
-  for (const std::string& reason : report->skipped) say(reason);
   if (request.json) {
     fmt::print("{}", readable(reproduce::to_json(*report)));
   } else {
@@ -131,9 +104,7 @@ void add_reproduce_command(Command app) {
   const Command command = app.add_subcommand("reproduce", "Reproduce the paper, or a part of it, with its baselines");
   command.footer("Example:\n  dma-lab reproduce all --quick --out out/reproduce");
   add_experiment(command, "all", "Every table and figure");
-  for (const reproduce::Experiment& e : reproduce::experiments())
-    if (e.name != "validation") add_experiment(command, e.name, e.title);  // it has options of its own
-  add_validation(command);
+  for (const reproduce::Experiment& e : reproduce::experiments()) add_experiment(command, e.name, e.title);
   command.require_subcommand();
 }
 

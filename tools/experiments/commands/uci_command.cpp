@@ -11,8 +11,8 @@
 #include "engine/support/text.h"
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
+#include "tools/dma/pictures/svg.h"
 #include "tools/experiments/commands/commands.h"
-#include "tools/experiments/tables/curve.h"
 #include "tools/experiments/tables/uci_report.h"
 
 namespace dma {
@@ -29,7 +29,7 @@ struct UciRequest {
   bool learn_prior = false, no_neighbours = false, no_log_inputs = false;
   std::string method;
   std::uint64_t seed = 1;
-  bool curve = false, held_out = false, json = false, quiet = false;
+  bool held_out = false, json = false, quiet = false;
 };
 
 void run(const UciRequest& request) {
@@ -42,7 +42,7 @@ void run(const UciRequest& request) {
     if (request.held_out) uci::hold_back(data);
     uci::ProtocolOptions options;
     options.jobs = request.jobs;
-    const bool messages = request.tempering > 0 || request.learn_prior || request.curve;
+    const bool messages = request.tempering > 0 || request.learn_prior;
     options.method = request.method.empty() && messages ? "hybrid" : request.method;
     options.adjust = [&](RegressionSettings& s) {
       if (request.members > 0) s.network.members = request.members;
@@ -52,8 +52,6 @@ void run(const UciRequest& request) {
       s.network.neighbours &= !request.no_neighbours;
       s.network.log_inputs &= !request.no_log_inputs;
     };
-    if (request.curve)
-      for (int epochs = 20; epochs <= 200; epochs += 20) options.curve_epochs.push_back(epochs);
     std::size_t done = 0;
     options.on_split = [&](const uci::SplitResult&) {
       if (terminal) show(fmt::format("\r{}: {} of {} splits", data.name, ++done, data.train.size()));
@@ -62,22 +60,16 @@ void run(const UciRequest& request) {
     if (terminal) show("\r\033[K");
     if (!request.json) fmt::print("{}\n", uci::line(results.back()));
   }
-  std::string tables = uci::markdown(results, request.held_out ? "held-back training" : "test");
-  if (request.curve) tables += "\n" + uci::curve_markdown(results);
+  const std::string tables = uci::markdown(results, request.held_out ? "held-back training" : "test");
   write_file(request.out / "uci.md", tables);
   write_file(request.out / "uci.csv", uci::csv(results));
-  plot::Drawing drawing = plot::draw(uci::figure(results), request.out / "uci");
-  if (request.curve) drawing = plot::draw(uci::curve_figure(results), request.out / "curve");
+  plot::draw_picture(uci::figure(results), request.out / "uci.svg");
   if (request.json) {
     fmt::print("{}\n", json_text(uci::json(results), 2, JsonBytes::replaced));
     return;
   }
   fmt::print("\n{}\n", tables);
-  if (drawing.skipped.empty())
-    fmt::print("written: {0}/uci.md, {0}/uci.csv, {0}/uci.svg, {0}/uci.png{1}\n", printable(request.out.string()),
-               request.curve ? fmt::format(", {0}/curve.svg, {0}/curve.png", printable(request.out.string())) : "");
-  else
-    fmt::print("written: {0}/uci.md, {0}/uci.csv; {1}\n", printable(request.out.string()), printable(drawing.skipped));
+  fmt::print("written: {0}/uci.md, {0}/uci.csv, {0}/uci.svg\n", printable(request.out.string()));
 }
 
 }  // namespace
@@ -109,7 +101,6 @@ void add_uci_command(Command app) {
       .value("FOLDER")
       .capture_default_str();
   command.add_option("--seed", request->seed, "Fixes everything").capture_default_str();
-  command.add_flag("--curve", request->curve, "Also score every 20 epochs up to 200");
   command.add_flag("--held-back", request->held_out, "Score on every tenth training row instead of the test rows");
   command.add_flag("--json", request->json, "Machine-readable results on standard output");
   command.add_flag("--quiet", request->quiet, "No progress");

@@ -11,6 +11,7 @@
 #include "engine/support/text.h"
 #include "tools/dma/help/version.h"
 #include "tools/dma/io/write_file.h"
+#include "tools/dma/pictures/svg.h"
 
 namespace dma::reproduce {
 
@@ -120,7 +121,6 @@ std::string markdown(const Report& report, bool pictures) {
       "*noisy targets* is the expected score against targets with noise, which does not reward a band for being too "
       "narrow.\n\n";
   for (const Section& section : report.sections) text += section_markdown(section, pictures);
-  for (const std::string& reason : report.skipped) text += fmt::format("Not drawn: {}\n\n", reason);
   // From here on everything depends on the machine and the hour.
   text += section_markdown(report.times, pictures);
   const RunFacts& f = report.facts;
@@ -157,22 +157,15 @@ std::string readme_summary(const Report& report) {
       markdown_table(few));
 }
 
-void write_report(Report& report, const std::filesystem::path& folder) {
-  report.skipped.clear();
+void write_report(const Report& report, const std::filesystem::path& folder) {
   for_each_section(report, [&](const Section& section) {
     for (const Table& table : section.tables) write_file(folder / (table.name + ".csv"), csv(table));
-    for (const Picture& picture : section.pictures) {
-      if (picture.figure.panels.empty()) continue;
-      const plot::Drawing drawing = plot::draw(picture.figure, folder / picture.name, {".svg"});
-      if (drawing.skipped.empty())
-        std::filesystem::remove(drawing.script);
-      else
-        report.skipped.push_back(drawing.skipped);
-    }
+    for (const Picture& picture : section.pictures)
+      plot::draw_picture(picture.figure, folder / (picture.name + ".svg"));
   });
   write_file(folder / "claims.csv", csv(claims_table(report)));
   write_file(folder / "report.md", markdown(report, true));
-  write_file(folder / "report.html", html(report, folder));
+  write_file(folder / "report.html", html(report));
   write_file(folder / "RESULTS.md", markdown(report, false));
   if (const std::string summary = readme_summary(report); !summary.empty()) write_file(folder / "summary.md", summary);
 }

@@ -19,20 +19,18 @@ struct Report {
   std::vector<Section> sections;  // those that one seed decides
   Section times;
   RunFacts facts;
-  std::vector<std::string> skipped = {};  // pictures that could not be drawn, and why
 
   std::size_t claims() const, holding() const;  // of the paper
 };
 
 // With `pictures` a document with links to the files beside it; without, a part of another.
 std::string markdown(const Report& report, bool pictures);
-// Reads the SVG files from the folder and puts them into the page.
-std::string html(const Report& report, const std::filesystem::path& folder);
+std::string html(const Report& report);
 std::string csv(const Table& table);
 Table claims_table(const Report& report);
 
-// Draws every picture, writes every file; fills in `skipped`.
-void write_report(Report& report, const std::filesystem::path& folder);
+// Draws every picture and writes every file.
+void write_report(const Report& report, const std::filesystem::path& folder);
 
 // The part of the README that a full run writes: the main picture and one table.
 std::string readme_summary(const Report& report);

@@ -1,10 +1,8 @@
 // One page with everything in it: tables, and pictures as inline SVG.
 #include <fmt/format.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "tools/dma/page/html.h"
+#include "tools/dma/pictures/svg.h"
 #include "tools/experiments/paper/report.h"
 
 namespace dma::reproduce {
@@ -13,26 +11,6 @@ namespace {
 
 using page::escaped;
 using page::prose;
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size()) text.replace(at, from.size(), to);
-}
-
-// The picture's element alone, its identifiers made its own: several pictures of gnuplot in one page would share them.
-std::string inline_svg(const std::filesystem::path& file, std::size_t number) {
-  std::ifstream stream(file);
-  std::ostringstream all;
-  all << stream.rdbuf();
-  std::string svg = all.str();
-  const auto begin = svg.find("<svg");
-  if (begin == svg.npos) return "";
-  svg = svg.substr(begin);
-  for (const char* const name : {"gnuplot_", "gpDot", "gpPt", "textbox", "greybox"}) {
-    for (const char* const before : {"id='", "id=\"", "'#", "\"#", "(#"})
-      replace_all(svg, fmt::format("{}{}", before, name), fmt::format("{}p{}_{}", before, number, name));
-  }
-  return svg;
-}
 
 std::string html_table(const Table& table) {
   page::Table out{.caption = prose(table.caption)};
@@ -55,7 +33,7 @@ std::string html_claims(const Section& section) {
 
 }  // namespace
 
-std::string html(const Report& report, const std::filesystem::path& folder) {
+std::string html(const Report& report) {
   std::string body = fmt::format("<h1>{}</h1>\n<p>{} of {} claims of the paper hold.</p>\n<nav>", escaped(report.title),
                                  report.holding(), report.claims());
   std::vector<const Section*> sections;
@@ -65,17 +43,14 @@ std::string html(const Report& report, const std::filesystem::path& folder) {
   body +=
       "</nav>\n<p>Numbers in brackets are 95 % bootstrap intervals of the median over our seeds; a claim about a "
       "median holds when the paper's figure lies inside.</p>\n";
-  std::size_t picture = 0;
   for (const Section* s : sections) {
     body += fmt::format("<h2 id=\"{}\">{}</h2>\n", s->name, escaped(s->title));
     for (const std::string& paragraph : s->text) body += fmt::format("<p>{}</p>\n", prose(paragraph));
     body += html_claims(*s);
     for (const Table& table : s->tables) body += html_table(table);
-    for (const Picture& p : s->pictures) {
-      const std::string svg = inline_svg(folder / (p.name + ".svg"), ++picture);
-      body += fmt::format("<figure class=\"drawn\">{}<figcaption>{}</figcaption></figure>\n",
-                          svg.empty() ? "<p>not drawn: gnuplot is missing</p>" : svg, prose(p.caption));
-    }
+    for (const Picture& p : s->pictures)
+      body += fmt::format("<figure class=\"drawn\">{}<figcaption>{}</figcaption></figure>\n", plot::svg(p.figure),
+                          prose(p.caption));
   }
   const RunFacts& f = report.facts;
   body += fmt::format(

@@ -74,8 +74,7 @@ Table cost_table(const std::map<std::string, double>& seconds) {
 
 std::optional<Report> reproduce(const Request& request, const std::function<bool(const Progress&)>& on_progress) {
   const auto start = std::chrono::steady_clock::now();
-  Options options = request.options;
-  options.folder = request.out;
+  const Options& options = request.options;
   if (options.seeds < 1) fail("--seeds: {} is given; at least 1 is expected", options.seeds);
   if (options.jobs < 1) fail("--jobs: {} is given; at least 1 is expected", options.jobs);
   const std::vector<const Experiment*> some = chosen(request.names);

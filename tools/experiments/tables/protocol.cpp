@@ -35,15 +35,6 @@ SplitResult run_split(const DataFolder& data, std::size_t split, std::uint64_t s
   }
   result.scores = scores_of(net.predict(test_inputs), test_targets)[0];
   result.seconds = thread_seconds() - start;
-  if (options.curve_epochs.empty()) return result;
-  Bnn persistent(settings.network);
-  LearnOptions partial = settings.fit;
-  partial.least_gain = 0;
-  for (const int epochs : options.curve_epochs) {
-    partial.epochs = epochs;
-    persistent.fit(inputs, targets, partial);
-    result.curve.push_back({epochs, scores_of(persistent.predict(test_inputs), test_targets)[0]});
-  }
   return result;
 }
 

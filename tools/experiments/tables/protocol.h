@@ -15,14 +15,12 @@ struct SplitResult {
   Scores scores;
   double seconds = 0, epochs = 0;  // of the processor; mean over members
   std::uint64_t messages_refused = 0, messages_replaced = 0;
-  std::vector<std::pair<int, Scores>> curve;  // epochs, test scores
 };
 
 struct ProtocolOptions {
   std::size_t jobs = 1;
   std::function<void(RegressionSettings&)> adjust = {};  // changes to the default settings
   std::string method = {};                               // empty: the default
-  std::vector<int> curve_epochs = {};  // also score a network that learns for these many, come what may
   std::function<void(const SplitResult&)> on_split = {};  // called from one thread at a time
 };
 

@@ -84,10 +84,6 @@ Json json(const std::vector<SetResult>& results) {
              {"messages_replaced", r.replaced}};
     for (const Published& p : published(result.name))
       set["published"][p.system] = {{"rmse", p.rmse}, {"log_likelihood", p.log_likelihood}};
-    for (std::size_t k = 0; !result.splits.empty() && k < result.splits[0].curve.size(); ++k) {
-      const auto at = summarise(result.splits, [&](const SplitResult& s) { return s.curve[k].second.log_likelihood; });
-      set["curve"].push_back({{"epochs", result.splits[0].curve[k].first}, {"log_likelihood", at.mean}});
-    }
     all.push_back(std::move(set));
   }
   return all;
@@ -128,7 +124,6 @@ plot::Figure figure(const std::vector<SetResult>& results) {
     likelihood.series.push_back(std::move(in_likelihood));
   }
   for (auto* panel : {&rmse, &likelihood}) {
-    panel->key = "outside right";
     panel->x.tick = 0.4;
     for (const SetResult& result : results) panel->y.names.push_back(result.name);
     panel->y.low = 0.5, panel->y.high = static_cast<double>(results.size()) + 0.5;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/support/json.h"
-#include "tools/dma/pictures/gnuplot.h"
+#include "tools/dma/pictures/figure.h"
 #include "tools/experiments/tables/protocol.h"
 
 namespace dma::uci {

@@ -98,10 +98,7 @@ TEST_CASE("reproduce: the report has claims, tables, pictures and the run; the p
   CHECK(has(folder.read("r/laplace.csv"), "method,epochs"));
   CHECK(count(page, "<table") == count(page, "</table>"));
   CHECK(count(page, "<figure ") == count(page, "</figure>"));
-  if (std::filesystem::exists(folder.path() / "r" / "laplace.svg")) {
-    CHECK(count(page, "<svg") == 1);
-    CHECK(!has(page, "not drawn"));
-  }
+  CHECK(has(page, folder.read("r/laplace.svg")));
   // The only addresses are the names of XML's own vocabularies.
   CHECK(count(page, "http:") + count(page, "https:") == count(page, "http://www.w3.org/"));
   CHECK(!has(page, "<script"));
@@ -139,8 +136,6 @@ TEST_CASE("reproduce: a headless browser shows every picture and has no complain
   const Seen& report = seen[0];
   CHECK(has(report.dom, "diagonal Laplace"));
   CHECK(count(report.dom, "<svg") == count(page, "<svg"));
-  if (std::system("command -v gnuplot >/dev/null 2>&1") == 0)
-    CHECK((count(report.dom, "<figure ") == count(report.dom, "<svg") && !has(report.dom, "not drawn")));
   CHECK(report.nothing_missing());
   CHECK_MESSAGE(!report.complains(), report.log);
   // The look itself sees what it is for.

@@ -46,8 +46,7 @@ Section adam_report(const Options& options, const Results& results) {
   s.pictures.push_back({"adam",
                         "Left: training NLL against epochs. Right: Adam's point prediction with the noise around it.",
                         {.title = fmt::format("E.2, seed {}", options.seed),
-                         .panels = {training_panel("training", runs), predictive_panel(task, adam, "Adam 0.1")},
-                         .panel_height = height_for_key(runs.size())}});
+                         .panels = {training_panel("training", runs), predictive_panel(task, adam, "Adam 0.1")}}});
 
   const auto seeds = options.all_seeds();
   const Summary dma_runs = summarise(results, "small", "dma", seeds),

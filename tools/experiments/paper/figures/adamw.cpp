@@ -74,8 +74,7 @@ Section adamw_report(const Options& options, const Results& results) {
                         {.title = fmt::format("E.3, seed {}", options.seed),
                          .panels = {training_panel("training", runs),
                                     predictive_panel(task, result_of(results, "small", "adamw-0.1-0.1", options.seed),
-                                                     "AdamW 0.1, decay 0.1")},
-                         .panel_height = height_for_key(runs.size())}});
+                                                     "AdamW 0.1, decay 0.1")}}});
 
   const Summary dma_runs = summarise(results, "small", "dma", seeds);
   s.claims.push_back(median_claim("Table 3", "DMA: median epochs", 16, dma_runs.epochs,

@@ -222,9 +222,7 @@ Section ivon_report(const Options& options, const Results& results) {
     own.x.push_back(static_cast<double>(own.x.size() + 1)), own.y.push_back(nll + 0.5);
   curves.series.push_back(std::move(own));
   const Task task = make_task("small", options.seed);
-  plot::Figure figure{.title = fmt::format("E.5, seed {}", options.seed),
-                      .panels = {curves},
-                      .panel_height = height_for_key(curves.series.size())};
+  plot::Figure figure{.title = fmt::format("E.5, seed {}", options.seed), .panels = {curves}};
   const Json& tuned = result_of(results, "small", "ivon-tuned", options.seed);
   if (tuned.contains("picture")) figure.panels.push_back(predictive_panel(task, tuned, method("ivon-tuned").title));
   s.pictures.push_back({"ivon", "Left: convergence. Right: IVON's predictive with the setting tuned on other seeds.",
