@@ -43,8 +43,6 @@ void register_smoother(Table& table);
 void register_chain(Table& table);
 void register_regression(Table& table);
 void register_plates(Table& table);
-void register_network(Table& table);
 void register_joint(Table& table);
-void register_rating(Table& table);
 
 }  // namespace dma::bench

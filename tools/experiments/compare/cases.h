@@ -28,7 +28,6 @@ struct Case {
 // relu:     y = leaky_relu(x), y observed with noise near the kink
 // spread:   the same where prior and y disagree about the side: the marginal is wider than the prior
 // loop:     two weights on two rows of a regression: the smallest loop; sweeps get the variance wrong
-// chain:    positions and velocities of three steps: two loops
 std::vector<Case> cases();
 
 }  // namespace dma::compare

@@ -28,11 +28,8 @@ SplitResult run_split(const DataFolder& data, std::size_t split, std::uint64_t s
   const double start = thread_seconds();
   Bnn net(settings.network);
   const FitReport report = net.fit(inputs, targets, settings.fit);
-  for (const LearnReport& member : report.members) {
+  for (const LearnReport& member : report.members)
     result.epochs += static_cast<double>(member.epochs.size()) / static_cast<double>(report.members.size());
-    result.messages_refused += member.faults;
-    result.messages_replaced += member.replaced;
-  }
   result.scores = scores_of(net.predict(test_inputs), test_targets)[0];
   result.seconds = thread_seconds() - start;
   return result;
@@ -49,16 +46,6 @@ std::vector<SplitResult> run_protocol(const DataFolder& data, std::uint64_t seed
     if (options.on_split) options.on_split(results[split]);
   });
   return results;
-}
-
-Summary summarise(const std::vector<SplitResult>& results, const std::function<double(const SplitResult&)>& value) {
-  const auto count = static_cast<double>(results.size());
-  Summary s;
-  for (const auto& r : results) s.mean += value(r) / count;
-  double squares = 0;
-  for (const auto& r : results) squares += (value(r) - s.mean) * (value(r) - s.mean);
-  if (results.size() > 1) s.standard_error = std::sqrt(squares / (count - 1) / count);
-  return s;
 }
 
 std::vector<Published> published(const std::string& set) {

@@ -14,7 +14,6 @@ struct SplitResult {
   std::size_t split = 0;
   Scores scores;
   double seconds = 0, epochs = 0;  // of the processor; mean over members
-  std::uint64_t messages_refused = 0, messages_replaced = 0;
 };
 
 struct ProtocolOptions {
@@ -26,11 +25,6 @@ struct ProtocolOptions {
 
 // Results in the order of the splits, whatever the number of jobs.
 std::vector<SplitResult> run_protocol(const DataFolder& data, std::uint64_t seed, const ProtocolOptions& options);
-
-struct Summary {
-  double mean = 0, standard_error = 0;
-};
-Summary summarise(const std::vector<SplitResult>& results, const std::function<double(const SplitResult&)>& value);
 
 // RMSE and log-likelihood as published; none for sets the tables do not have.
 struct Published {

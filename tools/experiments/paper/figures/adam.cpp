@@ -69,7 +69,7 @@ Section adam_report(const Options& options, const Results& results) {
                   median(three.epochs), median(three.nll), median(one.epochs), median(one.nll), median(dma_runs.nll))));
   s.claims.push_back(median_claim(
       "E.2", "DMA's training NLL", -0.16, dma_runs.train,
-      "The paper's is one seed. Ours is higher on most: of 400 seeds the median is -0.08 (`dma_bench` prints it)."));
+      "The paper's is one seed. Ours is higher on most: of 400 seeds the median is -0.08 (`dma-lab compare --seeds 400` prints it)."));
   s.claims.push_back(claim(
       "E.2", "Adam 0.001 is still far from convergence after 200 epochs", "far",
       fmt::format("train NLL {:.2f} against {:.2f} at 0.1", median(slow.train), median(best.train)),
@@ -87,8 +87,7 @@ Section adam_report(const Options& options, const Results& results) {
             "0.54 < 6.6", fmt::format("medians {} and {}", median_text(dma_runs.nll), median_text(best.nll)),
             median(dma_runs.nll) < median(best.nll),
             fmt::format("Not by the median. By the mean: {:.2f} and {:.2f}; by the mean against noisy targets: {:.2f} "
-                        "and {:.2f}. What was "
-                        "tried to find the authors' figure for Adam is in section `adamw`.",
+                        "and {:.2f}.",
                         mean(dma_runs.nll), mean(best.nll), mean(dma_runs.noisy), mean(best.noisy))));
   return s;
 }
