@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "engine/joint/joint.h"
 
@@ -44,6 +45,13 @@ class JointChains {
   friend JointChains draw_chains(const State& state, const ChainOptions& options);
   JointSamples draws_;
 };
+
+// What draws of one number are worth: chain after chain in one vector, which is cut into so many parts of one length,
+// two per chain (Vehtari, Gelman, Simpson, Carpenter, Buerkner 2021).
+struct ChainWorth {
+  double r_hat = 1, effective = 0;  // infinite and 0 of a number that never moves
+};
+ChainWorth worth_of(const std::vector<double>& draws, std::size_t parts);
 
 // Of a state that joint has run, without hypers. All its kinds must have a function, a row or a log density.
 JointChains draw_chains(const State& state, const ChainOptions& options = {});

@@ -19,7 +19,7 @@ struct Row {
   double value = 0;              // what the bound is about: the ratio of the two unless it has a unit of its own
   double bound = 0;              // 0: none, shown for comparison
   std::string unit = "x";
-  double messages = 0;           // computed by one run of the engine; 0: not counted
+  double messages = 0;  // computed by one run of the engine; 0: not counted
 };
 
 // All rows of one execution, in the order in which they were first set.

@@ -2,7 +2,8 @@
 //   --networks    only the table of networks
 //   --sizes       networks from 2 thousand weights to 2 million
 //   --start-up    how long dma --help and dma predict take
-//   --gate FILE   the table compared with a committed baseline: returns 1 if something got worse by more than its tolerance
+//   --gate FILE   the table compared with a committed baseline: returns 1 if something got worse by more than its
+//   tolerance
 //   --epochs NAME [COUNT [WAY]]  3 or COUNT epochs of one network, by the fused plan or the WAY unfused, hand or adam:
 //                                to count instructions or to profile
 #include <fmt/format.h>

@@ -31,9 +31,15 @@ validation::PaperTask random_task(std::vector<std::size_t> layers, Eigen::Index 
 }
 
 std::unique_ptr<Bnn> make_network(const NetworkCase& c, bool fuse) {
-  auto net = std::make_unique<Bnn>(BnnOptions{.layers = c.task.layers, .slopes = c.task.slopes, .noise = c.task.noise,
-                                              .bias = false, .standardise = false, .method = "dma", .seed = 1,
-                                              .shuffle = false, .fuse = fuse});
+  auto net = std::make_unique<Bnn>(BnnOptions{.layers = c.task.layers,
+                                              .slopes = c.task.slopes,
+                                              .noise = c.task.noise,
+                                              .bias = false,
+                                              .standardise = false,
+                                              .method = "dma",
+                                              .seed = 1,
+                                              .shuffle = false,
+                                              .fuse = fuse});
   net->fit(c.task.inputs, c.task.targets, {.batches = c.batches, .epochs = 1, .tolerance = 0});
   return net;
 }
@@ -69,7 +75,9 @@ NetworkCase square_case(std::size_t width) {
 }
 
 NetworkEpochs::NetworkEpochs(const NetworkCase& c)
-    : network_(c), inputs_(row_by_row(c.task.inputs)), targets_(row_by_row(c.task.targets)),
+    : network_(c),
+      inputs_(row_by_row(c.task.inputs)),
+      targets_(row_by_row(c.task.targets)),
       energy_({c.task.layers, c.task.slopes}, c.task.inputs, c.task.targets, c.task.noise,
               baselines::WeightPrior::centred({c.task.layers, c.task.slopes}, 1)) {
   boost::random::mt19937_64 random(1);

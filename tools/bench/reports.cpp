@@ -144,8 +144,13 @@ std::string to_the_end() {
   std::string out = "to the stopping rule, and Adam to the same mean negative log-likelihood of the training rows\n";
   for (const char* name : {"8-6-5-1", "6-6-12-48-24-4"}) {
     const NetworkCase network = network_case(name);
-    Bnn net({.layers = network.task.layers, .slopes = network.task.slopes, .noise = network.task.noise, .bias = false,
-             .standardise = false, .method = "dma", .seed = 1});
+    Bnn net({.layers = network.task.layers,
+             .slopes = network.task.slopes,
+             .noise = network.task.noise,
+             .bias = false,
+             .standardise = false,
+             .method = "dma",
+             .seed = 1});
     const double start = thread_seconds();
     const FitReport report =
         net.fit(network.task.inputs, network.task.targets, {.batches = network.batches, .tolerance = 0.1});

@@ -5,13 +5,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "tools/experiments/paper/thread_seconds.h"
 #include "factors/standard_registry.h"
 #include "tools/experiments/commands/commands.h"
 #include "tools/experiments/compare/measure.h"
 #include "tools/experiments/paper/fit_network.h"
 #include "tools/experiments/paper/scores.h"
 #include "tools/experiments/paper/statistics.h"
+#include "tools/experiments/paper/thread_seconds.h"
 
 namespace dma {
 
@@ -30,9 +30,10 @@ std::string moments(const Gaussian& g) {
 
 void compare_cases(const Registry& registry) {
   for (const compare::Case& c : compare::cases()) {
-    fmt::print("{}: {}\n\n| method | message | marginal | KL, nats | refused | replaced | sweeps | us |\n"
-               "|---|---|---|---|---|---|---|---|\n| exact | | {} | | | | | |\n",
-               c.name, c.what, moments(compare::exact_marginal(c)));
+    fmt::print(
+        "{}: {}\n\n| method | message | marginal | KL, nats | refused | replaced | sweeps | us |\n"
+        "|---|---|---|---|---|---|---|---|\n| exact | | {} | | | | | |\n",
+        c.name, c.what, moments(compare::exact_marginal(c)));
     for (const std::string& method : compare::solvers()) {
       const compare::Measurement m = compare::measure(c, method, registry);
       fmt::print("| {} | {} | {} | {:.4g} | {} | {} | {} | {:.2f} |\n", method,
@@ -44,8 +45,9 @@ void compare_cases(const Registry& registry) {
 }
 
 void compare_habits(const Registry& registry) {
-  fmt::print("measured on product and leaky_relu towards their inputs (the paper's Table 1):\n\n"
-             "| method | sends back | divides | iterates | collapses | improper messages |\n|---|---|---|---|---|---|\n");
+  fmt::print(
+      "measured on product and leaky_relu towards their inputs (the paper's Table 1):\n\n"
+      "| method | sends back | divides | iterates | collapses | improper messages |\n|---|---|---|---|---|---|\n");
   const auto word = [](bool b) { return b ? "yes" : "no"; };
   for (const std::string& method : compare::methods()) {
     const compare::Habits h = compare::habits_of(method, registry);
@@ -57,9 +59,10 @@ void compare_habits(const Registry& registry) {
 
 // The paper's networks by every method that learns.
 void compare_networks(const CompareRequest& request) {
-  fmt::print("medians over seeds (interquartile range of the extrapolation NLL):\n\n"
-             "| network | seeds | method | epochs | train NLL | extrapolation NLL | coverage deviation | 95 % coverage "
-             "| refused | replaced | s |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+  fmt::print(
+      "medians over seeds (interquartile range of the extrapolation NLL):\n\n"
+      "| network | seeds | method | epochs | train NLL | extrapolation NLL | coverage deviation | 95 % coverage "
+      "| refused | replaced | s |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (const std::string name : {"small", "large"}) {
     const int seeds = name == "small" ? request.seeds : std::max(1, request.seeds / 10);
     for (const std::string method : {"dma", "linearised", "ep", "hybrid"}) {

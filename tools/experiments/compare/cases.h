@@ -19,8 +19,8 @@ struct Case {
   Gaussian prior = {};       // of the variable
   std::vector<std::pair<VariableId, double>> observations = {};
   std::function<double(double)> log_posterior =
-      {};                    // of the variable, up to a constant, everything else integrated out
-  bool has_loop = false;     // messages go round: their beliefs are approximate even where all of them are exact
+      {};                 // of the variable, up to a constant, everything else integrated out
+  bool has_loop = false;  // messages go round: their beliefs are approximate even where all of them are exact
 };
 
 // product:  w x = z with uncertain w and x, z observed with noise

@@ -23,7 +23,8 @@ using page::escaped;
 using page::prose;
 
 constexpr const char* kHowToRead =
-    "Numbers in brackets are 95 % bootstrap intervals of the median over our seeds; a claim about a median holds if the "
+    "Numbers in brackets are 95 % bootstrap intervals of the median over our seeds; a claim about a median holds if "
+    "the "
     "paper's figure lies inside. NLL is a mean negative log density in nats; *noisy targets* is the expected score "
     "against targets with noise, which does not reward a band for being too narrow.";
 
@@ -182,7 +183,10 @@ void write_report(const Report& report, const std::filesystem::path& folder) {
 }
 
 RunFacts facts_of_this_machine() {
-  RunFacts facts{.version = version(), .compiler = "compiler " __VERSION__, .machine = "unknown processor"};
+  RunFacts facts;
+  facts.version = version();
+  facts.compiler = "compiler " __VERSION__;
+  facts.machine = "unknown processor";
   std::ifstream info("/proc/cpuinfo");
   // x86 names its processors; ARM gives a number.
   for (std::string line; std::getline(info, line);) {

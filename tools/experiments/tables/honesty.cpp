@@ -45,8 +45,7 @@ double rmse_of_linear(const HonestyTable& t) {
   return rmse(with_ones(t.test_inputs) * w, t.test_targets);
 }
 
-NoDataResult measure_without_data(Seeds seeds, const Hidden& hidden,
-                                  NoDataTable (*table)(std::uint64_t)) {
+NoDataResult measure_without_data(Seeds seeds, const Hidden& hidden, NoDataTable (*table)(std::uint64_t)) {
   NoDataResult result;
   const auto count = static_cast<double>(seeds.count);
   for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
@@ -63,8 +62,7 @@ NoDataResult measure_without_data(Seeds seeds, const Hidden& hidden,
 
 }  // namespace
 
-HonestyResult measure_honesty(const std::string& name, Seeds seeds, const Hidden& hidden,
-                              const std::string& method) {
+HonestyResult measure_honesty(const std::string& name, Seeds seeds, const Hidden& hidden, const std::string& method) {
   HonestyResult result;
   result.table = name;
   const auto count = static_cast<double>(seeds.count);
@@ -90,9 +88,7 @@ HonestyResult measure_honesty(const std::string& name, Seeds seeds, const Hidden
   return result;
 }
 
-NoDataResult measure_gap(Seeds seeds, const Hidden& hidden) {
-  return measure_without_data(seeds, hidden, &gap_table);
-}
+NoDataResult measure_gap(Seeds seeds, const Hidden& hidden) { return measure_without_data(seeds, hidden, &gap_table); }
 NoDataResult measure_beyond(Seeds seeds, const Hidden& hidden) {
   return measure_without_data(seeds, hidden, &beyond_table);
 }

@@ -42,7 +42,7 @@ struct Source {
 };
 
 // Columns of tables that no setting was made for.
-double far(double z) { return std::sinh(1.5 * z); }                       // heavy tails
+double far(double z) { return std::sinh(1.5 * z); }                                          // heavy tails
 double code(double z) { return std::floor(5 * 0.5 * std::erfc(-z / std::numbers::sqrt2)); }  // 0 to 4
 
 // Friedman's laws are of columns uniform on [0, 1]: standard normal ones through their own distribution function.
@@ -56,8 +56,7 @@ double friedman_1(const Row& z) {
 
 struct Circuit {  // resistance, angular frequency, inductance, capacity
   explicit Circuit(const Row& z)
-      : r(100 * uniform_of(z(0))),
-        reactance(w(z) * uniform_of(z(2)) - 1 / (w(z) * (1 + 10 * uniform_of(z(3))))) {}
+      : r(100 * uniform_of(z(0))), reactance(w(z) * uniform_of(z(2)) - 1 / (w(z) * (1 + 10 * uniform_of(z(3))))) {}
   static double w(const Row& z) { return std::numbers::pi * (40 + 520 * uniform_of(z(1))); }
   double r, reactance;
 };
@@ -73,8 +72,8 @@ double friedman_phase(const Row& z) {
 struct Law {
   Index features, rows;
   double noise;
-  std::function<double(const Row&, Source&)> target;                // of the standard normal features
-  std::function<void(MatrixXd&, Source&)> columns = {};             // changed or added afterwards
+  std::function<double(const Row&, Source&)> target;     // of the standard normal features
+  std::function<void(MatrixXd&, Source&)> columns = {};  // changed or added afterwards
   double least = 0.90, most = 0.99;
   Index test_rows = 1000;
 };

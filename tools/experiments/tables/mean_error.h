@@ -1,11 +1,11 @@
 // A mean over splits or folds, with its standard error.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <string>
 #include <vector>
-
-#include <fmt/format.h>
 
 namespace dma {
 

@@ -18,9 +18,9 @@ SplitResult run_split(const DataFolder& data, std::size_t split, std::uint64_t s
                         targets = data.targets(data.train[split], Eigen::all);
   const Eigen::MatrixXd test_inputs = data.inputs(data.test[split], Eigen::all),
                         test_targets = data.targets(data.test[split], Eigen::all);
-  RegressionSettings settings = regression_settings(static_cast<std::size_t>(inputs.cols()),
-                                                    static_cast<std::size_t>(targets.cols()),
-                                                    static_cast<std::size_t>(inputs.rows()), options.method);
+  RegressionSettings settings =
+      regression_settings(static_cast<std::size_t>(inputs.cols()), static_cast<std::size_t>(targets.cols()),
+                          static_cast<std::size_t>(inputs.rows()), options.method);
   settings.network.seed = seed + split;
   if (options.adjust) options.adjust(settings);
   SplitResult result;

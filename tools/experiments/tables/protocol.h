@@ -18,8 +18,8 @@ struct SplitResult {
 
 struct ProtocolOptions {
   std::size_t jobs = 1;
-  std::function<void(RegressionSettings&)> adjust = {};  // changes to the default settings
-  std::string method = {};                               // empty: the default
+  std::function<void(RegressionSettings&)> adjust = {};   // changes to the default settings
+  std::string method = {};                                // empty: the default
   std::function<void(const SplitResult&)> on_split = {};  // called from one thread at a time
 };
 

@@ -67,9 +67,9 @@ Section adam_report(const Options& options, const Results& results) {
                   "of updates or another likelihood in the rule, which the paper leaves open.",
                   *std::ranges::min_element(dma_runs.epochs), *std::ranges::max_element(dma_runs.epochs),
                   median(three.epochs), median(three.nll), median(one.epochs), median(one.nll), median(dma_runs.nll))));
-  s.claims.push_back(median_claim(
-      "E.2", "DMA's training NLL", -0.16, dma_runs.train,
-      "The paper's is one seed. Ours is higher on most: of 400 seeds the median is -0.08 (`dma-lab compare --seeds 400` prints it)."));
+  s.claims.push_back(median_claim("E.2", "DMA's training NLL", -0.16, dma_runs.train,
+                                  "The paper's is one seed. Ours is higher on most: of 400 seeds the median is -0.08 "
+                                  "(`dma-lab compare --seeds 400` prints it)."));
   s.claims.push_back(claim(
       "E.2", "Adam 0.001 is still far from convergence after 200 epochs", "far",
       fmt::format("train NLL {:.2f} against {:.2f} at 0.1", median(slow.train), median(best.train)),

@@ -60,8 +60,9 @@ Section adamw_report(const Options& options, const Results& results) {
   const Summary dma_runs = summarise(results, "small", "dma", seeds);
   s.claims.push_back(median_claim("Table 3", "DMA: median epochs", 16, dma_runs.epochs,
                                   "See E.2: the tolerance of the rule decides."));
-  s.claims.push_back(median_claim("Table 3", "DMA: median extrapolation NLL", 0.80, dma_runs.nll,
-                                  "Seeds: 400 of ours have a median of 0.99 (`dma-lab compare --seeds 400` prints it)."));
+  s.claims.push_back(
+      median_claim("Table 3", "DMA: median extrapolation NLL", 0.80, dma_runs.nll,
+                   "Seeds: 400 of ours have a median of 0.99 (`dma-lab compare --seeds 400` prints it)."));
   double best = INFINITY;
   Summary best_runs;
   for (const PaperRow& row : kPaper) {

@@ -154,7 +154,8 @@ Section exact_report(const Options& options, const Results& results) {
                   mean(joint.coverage_95), mean(slopes_1.nll), mean(slopes_1.coverage_95), mean(exact.nll),
                   mean(exact.coverage_95)),
       mean(joint.nll) <= kJointMark && mean(joint.coverage_95) >= kJointCoverage,
-      fmt::format("The exact posterior itself has {:.3f} on these seeds, joint {:.3f}.", mean(exact.nll), mean(joint.nll))));
+      fmt::format("The exact posterior itself has {:.3f} on these seeds, joint {:.3f}.", mean(exact.nll),
+                  mean(joint.nll))));
   s.claims.push_back(claim(
       Claim::kOurs,
       fmt::format(

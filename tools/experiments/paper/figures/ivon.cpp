@@ -37,13 +37,12 @@ Json grid_row(double damping, std::uint64_t seed, int epochs) {
     for (const double decay : kDecays) {
       double lowest = INFINITY;
       std::vector<double> curve;
-      const auto state =
-          baselines::ivon(energy, {.rate = rate, .second_decay = decay, .damping = damping},
-                          epochs, start, seed, [&](int, const baselines::IvonState& s) {
-                            curve.push_back(energy.mean_nll(s.mean));
-                            lowest = std::min(lowest, curve.back());
-                            return true;
-                          });
+      const auto state = baselines::ivon(energy, {.rate = rate, .second_decay = decay, .damping = damping}, epochs,
+                                         start, seed, [&](int, const baselines::IvonState& s) {
+                                           curve.push_back(energy.mean_nll(s.mean));
+                                           lowest = std::min(lowest, curve.back());
+                                           return true;
+                                         });
       const double last = state.finite && !curve.empty() ? curve.back() : INFINITY;
       Json row = {{"rate", rate},
                   {"decay", decay},
@@ -103,11 +102,10 @@ Section ivon_report(const Options& options, const Results& results) {
       "*Tuned on other seeds* is rate {:g}, beta_2 {:g}, damping {:g}: of the 160 settings the best by the score it is "
       "judged by, outside the data, on seeds 10001 to 10040, which are scored nowhere (measured once, 2026-11-15).",
       kTunedIvon.rate, kTunedIvon.second_decay, kTunedIvon.damping));
-  Table grid{
-      "ivon_grid",
-      fmt::format("The 160 settings on seed {}: lowest training NLL over the epochs.", options.seed),
-      {"damping", "beta_2"},
-      {}};
+  Table grid{"ivon_grid",
+             fmt::format("The 160 settings on seed {}: lowest training NLL over the epochs.", options.seed),
+             {"damping", "beta_2"},
+             {}};
   for (const double rate : kIvonRates) grid.columns.push_back(fmt::format("rate {:g}", rate));
   const std::vector<Setting> all_settings = settings(results, options.seed);
   for (const double damping : kDampings)
@@ -178,8 +176,8 @@ Section ivon_report(const Options& options, const Results& results) {
                 good = summarise(results, "small", "ivon-tuned", seeds),
                 dma_runs = summarise(results, "small", "dma", seeds);
   s.claims.push_back(claim("E.5", "rate 0.6, beta_2 0.9999, damping 0.1 diverges on most seeds", "14 of 20",
-                           fmt::format("{} of {}", robust.diverged, robust.runs),
-                           2 * robust.diverged > robust.runs, "See the grid."));
+                           fmt::format("{} of {}", robust.diverged, robust.runs), 2 * robust.diverged > robust.runs,
+                           "See the grid."));
   s.claims.push_back(claim("E.5", "IVON is unreliable even with the best setting of an exhaustive search",
                            "14 of 20 diverge", fmt::format("{} of {} with {}", good.diverged, good.runs, good.title),
                            2 * good.diverged > good.runs,
