@@ -12,6 +12,7 @@
 #include "tools/dma/io/progress.h"
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
+#include "tools/dma/pictures/svg.h"
 
 namespace dma {
 

@@ -12,6 +12,7 @@
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/page/report.h"
+#include "tools/dma/pictures/svg.h"
 
 namespace dma {
 
@@ -59,7 +60,6 @@ void FitOutputs::tell(Json json, const std::string& summary, const std::vector<s
     for (const std::string& file : files_) fmt::print("wrote     {}\n", printable(file));
     for (const std::string& line : sentences) fmt::print("{}\n", line);
   }
-  if (!request_.json)
 }
 
 }  // namespace dma

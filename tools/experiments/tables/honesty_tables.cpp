@@ -191,6 +191,14 @@ void draw(const Law& law, Index rows, Source& source, MatrixXd& inputs, MatrixXd
   if (law.columns) law.columns(inputs, source);
 }
 
+HonestyTable table_of(const std::string& name, const Law& law, std::uint64_t seed) {
+  Source source(seed);
+  HonestyTable table{name, {}, {}, {}, {}, law.noise, law.least, law.most};
+  draw(law, law.rows, source, table.inputs, table.targets);
+  draw(law, law.test_rows, source, table.test_inputs, table.test_targets);
+  return table;
+}
+
 NoDataTable sine(std::uint64_t seed, bool gap) {
   constexpr Index kRows = 100, kTest = 100;
   Source source(seed);
@@ -230,11 +238,16 @@ HonestyTable honesty_table(const std::string& name, std::uint64_t seed) {
   if (!is_sized && !laws().contains(name)) fail("no honesty table '{}'{}", name, suggestion(name, honesty_names()));
   const Law& law = is_sized ? sized->second : laws().at(name);
   if (is_sized) seed += 1'000'003 * static_cast<std::uint64_t>(std::distance(sized_laws().begin(), sized));
-  Source source(seed);
-  HonestyTable table{name, {}, {}, {}, {}, law.noise, law.least, law.most};
-  draw(law, law.rows, source, table.inputs, table.targets);
-  draw(law, law.test_rows, source, table.test_inputs, table.test_targets);
-  return table;
+  return table_of(name, law, seed);
+}
+
+HonestyTable growing_table(Index rows, std::uint64_t seed) {
+  const auto target = [](const Row& x, Source& s) {
+    return std::sin(x(0) + x(1)) + 0.5 * x(2) * x(3) + std::cos(x(4)) + 0.3 * x(5) + 0.3 * s.normal();
+  };
+  Law law{10, rows, 0.3, target};
+  law.test_rows = 2000;
+  return table_of("growing", law, seed);
 }
 
 NoDataTable gap_table(std::uint64_t seed) { return sine(seed, true); }

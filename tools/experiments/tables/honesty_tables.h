@@ -21,6 +21,9 @@ std::vector<std::string> sized_names();  // five functions, each in seven sizes
 // A table by name, from a seed.
 HonestyTable honesty_table(const std::string& name, std::uint64_t seed);
 
+// A smooth function of ten inputs with noise 0.3, learned from so many rows.
+HonestyTable growing_table(Eigen::Index rows, std::uint64_t seed);
+
 // sin(2x) learned on [-2, 2], or on [-2, -0.7] and [0.7, 2]; the test rows lie where no data are: inside the gap, or
 // from the end of the range to one range-width beyond. Their targets are the function itself.
 struct NoDataTable {
