@@ -27,8 +27,8 @@
 #include "tools/dma/io/shell_quoted.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/page/graph_page.h"
-#include "tools/dma/pictures/svg.h"
 #include "tools/dma/pictures/graphviz.h"
+#include "tools/dma/pictures/svg.h"
 
 namespace dma {
 
