@@ -34,7 +34,7 @@ struct Table {
 };
 
 double nothing(const Eigen::RowVectorXd&) { return 0; }
-double signal(const Eigen::RowVectorXd& x) { return x(0) + 0.5 * x(1) * x(2); }
+double made_signal(const Eigen::RowVectorXd& x) { return x(0) + 0.5 * x(1) * x(2); }
 
 }  // namespace
 
@@ -48,7 +48,7 @@ TEST_CASE("honesty: pure noise gets the mean and the right width") {
 }
 
 TEST_CASE("honesty: a weak signal is not memorised, and left-out scores foretell those of fresh rows") {
-  const Table t(300, 20, 1.5, signal, 5);
+  const Table t(300, 20, 1.5, made_signal, 5);
   Bnn net({.layers = {20, 15, 1}});
   const FitReport report = net.fit(t.x, t.y);
   const Scores fresh = scores_of(net.predict(t.fresh_x), t.fresh_y)[0];
@@ -88,7 +88,7 @@ TEST_CASE("honesty: uncertain in a gap of the data") {
 }
 
 TEST_CASE("honesty: the library's default and the command line's are the same network") {
-  const Table t(60, 3, 0.3, signal, 1);
+  const Table t(60, 3, 0.3, made_signal, 1);
   Bnn by_default({.layers = {3, 10, 1}});
   by_default.fit(t.x, t.y);
   const RegressionSettings settings = regression_settings(3, {10}, 1, 60);
