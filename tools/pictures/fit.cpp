@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/support/error.h"
 #include "tools/dma/io/csv.h"
 #include "tools/dma/pictures/svg.h"
 
@@ -25,7 +26,7 @@ std::vector<Doubles> columns(const std::string& file, std::size_t count) {
 
 }  // namespace
 
-int main() {
+int main() try {
   const auto data = columns("data.csv", 2), grid = columns("grid.csv", 2);
   const auto [left, right] = std::ranges::minmax(data[0]);
   const double least = std::min(std::ranges::min(data[1]), std::ranges::min(grid[1])),
@@ -55,4 +56,7 @@ int main() {
              end(right)}});
   }
   dma::plot::draw_picture(figure, "fit.svg");
+} catch (const dma::Error& error) {
+  fmt::print(stderr, "demo_picture: {}\n", error.what());
+  return 2;
 }
