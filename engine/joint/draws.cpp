@@ -227,43 +227,6 @@ class CoupledChains {
   double height_ = 0;
 };
 
-struct Worth {
-  double r_hat, effective;
-};
-// R-hat and effective size of one number's draws, chain by chain, each cut into halves (Vehtari, Gelman, Simpson,
-// Carpenter, Buerkner 2021). Autocorrelations are summed in pairs until a pair is negative (Geyer 1992).
-Worth worth_of(const std::vector<double>& draws, std::size_t parts) {
-  const std::size_t length = draws.size() / parts;
-  const auto l = static_cast<double>(length), m = static_cast<double>(parts);
-  std::vector<double> means(parts), variances(parts);
-  for (std::size_t p = 0; p < parts; ++p) {
-    const double* const own = draws.data() + p * length;
-    means[p] = std::accumulate(own, own + length, 0.0) / l;
-    for (std::size_t i = 0; i < length; ++i) variances[p] += (own[i] - means[p]) * (own[i] - means[p]) / (l - 1);
-  }
-  const double mean = std::accumulate(means.begin(), means.end(), 0.0) / m;
-  const double within = std::accumulate(variances.begin(), variances.end(), 0.0) / m;
-  double between = 0;
-  for (const double part : means) between += (part - mean) * (part - mean) / (m - 1);
-  const double whole = within * (l - 1) / l + between;
-  if (!(whole > 0)) return {kInfinity, 0};  // the number never moves
-  const auto correlation = [&](std::size_t lag) {
-    double sum = 0;
-    for (std::size_t p = 0; p < parts; ++p) {
-      const double* const own = draws.data() + p * length;
-      for (std::size_t i = 0; i + lag < length; ++i) sum += (own[i] - means[p]) * (own[i + lag] - means[p]);
-    }
-    return 1 - (within - sum / (m * l)) / whole;
-  };
-  double time = -1;
-  for (std::size_t lag = 0; lag + 1 < length; lag += 2) {
-    const double pair = correlation(lag) + correlation(lag + 1);
-    if (pair < 0) break;
-    time += 2 * pair;
-  }
-  return {std::sqrt(whole / within), m * l / std::max(time, 1 / std::log10(m * l))};
-}
-
 }  // namespace
 
 // Few chains suffice if nothing moves; otherwise as many as the budget of gradients allows.
@@ -322,6 +285,39 @@ void joint_system::JointSolver::check_steps(const State& state, const Memory& me
   }
 }
 
+// Autocorrelations are summed in pairs until a pair is negative (Geyer 1992).
+ChainWorth worth_of(const std::vector<double>& draws, std::size_t parts) {
+  const std::size_t length = draws.size() / parts;
+  const auto l = static_cast<double>(length), m = static_cast<double>(parts);
+  std::vector<double> means(parts), variances(parts);
+  for (std::size_t p = 0; p < parts; ++p) {
+    const double* const own = draws.data() + p * length;
+    means[p] = std::accumulate(own, own + length, 0.0) / l;
+    for (std::size_t i = 0; i < length; ++i) variances[p] += (own[i] - means[p]) * (own[i] - means[p]) / (l - 1);
+  }
+  const double mean = std::accumulate(means.begin(), means.end(), 0.0) / m;
+  const double within = std::accumulate(variances.begin(), variances.end(), 0.0) / m;
+  double between = 0;
+  for (const double part : means) between += (part - mean) * (part - mean) / (m - 1);
+  const double whole = within * (l - 1) / l + between;
+  if (!(whole > 0)) return {kInfinity, 0};  // it never moves
+  const auto correlation = [&](std::size_t lag) {
+    double sum = 0;
+    for (std::size_t p = 0; p < parts; ++p) {
+      const double* const own = draws.data() + p * length;
+      for (std::size_t i = 0; i + lag < length; ++i) sum += (own[i] - means[p]) * (own[i + lag] - means[p]);
+    }
+    return 1 - (within - sum / (m * l)) / whole;
+  };
+  double time = -1;
+  for (std::size_t lag = 0; lag + 1 < length; lag += 2) {
+    const double pair = correlation(lag) + correlation(lag + 1);
+    if (pair < 0) break;
+    time += 2 * pair;
+  }
+  return {std::sqrt(whole / within), m * l / std::max(time, 1 / std::log10(m * l))};
+}
+
 JointDraws draw_posterior(const State& state, const DrawOptions& options) {
   const Memory& memory = joint_system::solved_memory(state);
   if (memory.is_singular())
@@ -363,7 +359,7 @@ JointDraws draw_posterior(const State& state, const DrawOptions& options) {
   out.accepted /= static_cast<double>(out.size());
   out.effective = static_cast<double>(out.size());
   for (const std::vector<double>& root : roots) {
-    const Worth worth = worth_of(root, 2 * static_cast<std::size_t>(options.chains));
+    const ChainWorth worth = worth_of(root, 2 * static_cast<std::size_t>(options.chains));
     out.r_hat = std::max(out.r_hat, worth.r_hat);
     out.effective = std::min(out.effective, worth.effective);
   }

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "engine/joint/joint.h"
 
@@ -45,6 +46,13 @@ class JointDraws {
   friend JointDraws draw_posterior(const State& state, const DrawOptions& options);
   JointSamples draws_;
 };
+
+// What draws of one number are worth: chain after chain in one vector, which is cut into so many parts of one length,
+// two per chain (Vehtari, Gelman, Simpson, Carpenter, Buerkner 2021).
+struct ChainWorth {
+  double r_hat = 1, effective = 0;  // infinite and 0 if the number never moves
+};
+ChainWorth worth_of(const std::vector<double>& draws, std::size_t parts);
 
 // The state must have been run by joint without hypers. Every kind must have a function, a row or a log density.
 JointDraws draw_posterior(const State& state, const DrawOptions& options = {});

@@ -79,7 +79,7 @@ std::vector<std::string> fit_arguments(Choices& choices) {
   for (std::size_t i = choices.below(3); i > 0; --i) all.emplace_back(choices.any_of(kFlags));
   if (!choices.one_in(4)) all.insert(all.end(), {"--model", choices.one_in(16) ? "data.csv" : "model.json"});
   if (choices.one_in(4)) all.insert(all.end(), {"--checkpoint", "fit.checkpoint", "--checkpoint-every", "1"});
-  if (choices.one_in(500)) all.insert(all.end(), {"--plot", "fit.svg"});  // another process: a thousand times slower
+  if (choices.one_in(16)) all.insert(all.end(), {"--plot", "fit.svg"});
   return all;
 }
 
@@ -101,7 +101,7 @@ std::size_t fuzz_command(Choices& choices) {
   const std::vector<std::string> arguments = choices.one_in(8) ? other_arguments(choices) : fit_arguments(choices);
   const Ended fitted = run(arguments);
   check(fitted, arguments);
-  std::set<std::string> allowed = {"data.csv", "out.csv", "model.json", "fit.checkpoint", "fit.svg", "fit.gnuplot"};
+  std::set<std::string> allowed = {"data.csv", "out.csv", "model.json", "fit.checkpoint", "fit.svg"};
   for (const std::string& file : scene.files()) promise(allowed.contains(file), "dma left '{}' behind", file);
   promise(read("data.csv") == data, "the data were overwritten");
   const bool has_model = scene.files().contains("model.json");

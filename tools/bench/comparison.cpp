@@ -36,8 +36,10 @@ std::string time_text(double nanoseconds) {
 
 void Table::set(Row row) {
   const auto found = std::ranges::find(rows_, row.name, &Row::name);
-  if (found == rows_.end()) rows_.push_back(std::move(row));
-  else *found = std::move(row);
+  if (found == rows_.end())
+    rows_.push_back(std::move(row));
+  else
+    *found = std::move(row);
 }
 
 std::string Table::text() const {

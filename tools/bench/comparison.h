@@ -19,7 +19,7 @@ struct Row {
   double value = 0;              // what the bound is about: the ratio of the two unless it has a unit of its own
   double bound = 0;              // 0: none, shown for comparison
   std::string unit = "x";
-  double messages = 0;           // computed by one run of the engine; 0: not counted
+  double messages = 0;  // computed by one run of the engine; 0: not counted
 };
 
 // All rows of one execution, in the order in which they were first set.
@@ -43,8 +43,6 @@ void register_smoother(Table& table);
 void register_chain(Table& table);
 void register_regression(Table& table);
 void register_plates(Table& table);
-void register_network(Table& table);
 void register_joint(Table& table);
-void register_rating(Table& table);
 
 }  // namespace dma::bench

@@ -2,12 +2,10 @@
 //   --networks    only the table of networks
 //   --sizes       networks from 2 thousand weights to 2 million
 //   --start-up    how long dma --help and dma predict take
-//   --numbers     what small networks learn, with all digits (tools/bench/native)
-//   --json        the same as JSON
-//   --gate FILE   ... compared with a committed baseline: returns 1 if something got worse by more than its tolerance
-//   --epochs NAME [COUNT [WAY]]  one network: 3 or COUNT epochs of the engine's fused plan (or of the WAY unfused, hand
-//   or
-//                 adam), for who counts instructions or profiles
+//   --gate FILE   the table compared with a committed baseline: returns 1 if something got worse by more than its
+//   tolerance
+//   --epochs NAME [COUNT [WAY]]  3 or COUNT epochs of one network, by the fused plan or the WAY unfused, hand or adam:
+//                                to count instructions or to profile
 #include <fmt/format.h>
 
 #include <exception>
@@ -64,15 +62,11 @@ void everything(const std::string& program, bool is_part) {
   register_chain(table);
   register_regression(table);
   register_plates(table);
-  register_network(table);
   register_joint(table);
-  register_rating(table);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   if (is_part) return fmt::print("\n{}", table.text());
-  // Twenty seeds, as the paper has, and enough that chance has left the quartiles.
-  fmt::print("\n{}\n{}\n{}", paper_medians(20), paper_medians(400), table.text());
-  fmt::print("\n{}\n{}\n{}", text(measure_networks()), to_the_end(), sizes());
+  fmt::print("\n{}\n{}\n{}\n{}", table.text(), text(measure_networks()), to_the_end(), sizes());
   if (std::filesystem::exists(program)) fmt::print("\n{}", start_up(program));
 }
 
@@ -81,11 +75,9 @@ void everything(const std::string& program, bool is_part) {
 int main(int argc, char** argv) try {
   const std::string_view option = argc > 1 ? argv[1] : "";
   if (option == "--gate") return gate(argc > 2 ? argv[2] : "tools/bench/baseline.json");
-  if (option == "--json") return fmt::print("{}\n", dma::json_text(to_json(measure_networks()), 2)), 0;
   if (option == "--networks") return fmt::print("{}\n{}", text(measure_networks()), to_the_end()), 0;
   if (option == "--sizes") return fmt::print("{}", sizes()), 0;
   if (option == "--start-up") return fmt::print("{}", start_up(beside(argv[0]))), 0;
-  if (option == "--numbers") return fmt::print("{}", numbers()), 0;
   if (option == "--epochs" && argc > 2)
     return run_epochs(argv[2], argc > 3 ? std::stoi(argv[3]) : 3, argc > 4 ? argv[4] : "fused"), 0;
   const bool is_part = option.starts_with("--benchmark_filter");  // then nothing but that is wanted

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "engine/support/independent.h"
 #include "engine/support/pair.h"
@@ -137,22 +136,6 @@ std::string text(const std::vector<NetworkRow>& rows) {
                        r.name, r.weights, r.rows, r.fused, r.unfused, r.hand, r.adam, r.least, r.fused_by_hand,
                        r.unfused_by_fused, r.fused_by_adam, r.difference);
   return out;
-}
-
-Json to_json(const std::vector<NetworkRow>& rows) {
-  Json all = Json::array();
-  for (const NetworkRow& r : rows) {
-    std::map<std::string, double> ratios;
-    for (const NetworkRatio& ratio : kNetworkRatios) ratios[ratio.name] = r.*ratio.value;
-    all.push_back(
-        {{"difference", r.difference},
-         {"network", r.name},
-         {"ns", {{"adam", r.adam}, {"bound", r.least}, {"fused", r.fused}, {"hand", r.hand}, {"unfused", r.unfused}}},
-         {"ratios", ratios},
-         {"rows", r.rows},
-         {"weights", r.weights}});
-  }
-  return all;
 }
 
 }  // namespace dma::bench

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/support/json.h"
 #include "tools/bench/gate.h"
 #include "tools/bench/network_case.h"
 
@@ -29,6 +28,5 @@ double least_time(const PeakRates& peaks, const std::vector<std::size_t>& layers
 NetworkRow measure_network(const std::string& name, const PeakRates& peaks, double seconds);
 
 std::string text(const std::vector<NetworkRow>& rows);
-Json to_json(const std::vector<NetworkRow>& rows);
 
 }  // namespace dma::bench

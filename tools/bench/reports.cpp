@@ -1,11 +1,7 @@
 #include "tools/bench/reports.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
@@ -20,56 +16,10 @@
 
 #include "engine/support/error.h"
 #include "tools/bench/network_case.h"
-#include "tools/experiments/paper/paper_run.h"
+#include "tools/dma/pictures/run_program.h"
 #include "tools/experiments/paper/thread_seconds.h"
 
 namespace dma::bench {
-
-std::string numbers() {
-  std::string out;
-  for (const char* name : {"8-6-5-1", "13-50-1"}) {
-    const NetworkCase network = network_case(name);
-    for (const bool fuse : {true, false}) {
-      Bnn net({.layers = network.task.layers, .slopes = network.task.slopes, .noise = network.task.noise, .bias = false,
-               .standardise = false, .method = "dma", .seed = 1, .shuffle = false, .fuse = fuse});
-      net.fit(network.task.inputs, network.task.targets, {.batches = network.batches, .epochs = 3, .tolerance = 0});
-      for (std::size_t l = 0; l + 1 < network.task.layers.size(); ++l)
-        for (const Gaussian& w : net.weights(l)) out += fmt::format("{:.17g}\n{:.17g}\n", w.mean(), w.rho);
-    }
-  }
-  return out;
-}
-
-std::string paper_medians(int seeds) {
-  using validation::PaperRun;
-  std::vector<PaperRun> runs;
-  for (int seed = 1; seed <= seeds; ++seed) {
-    const auto own = static_cast<std::uint64_t>(seed);
-    runs.push_back(validation::run_paper_task(validation::small_task(own), -2.5, 1.5, "dma", own,
-                                              {.batches = 10, .epochs = 200, .tolerance = 0.1}));
-  }
-  const auto quantile = [&](double PaperRun::*value, double probability) {
-    std::vector<double> values;
-    for (const PaperRun& r : runs) values.push_back(r.*value);
-    return validation::quantile(values, probability);
-  };
-  std::string text =
-      fmt::format("8-6-5-1 over {} seeds: median (quartiles){:>26}{:>12}\n", seeds, "plain loops", "paper");
-  const auto line = [&](std::string_view name, double PaperRun::*value, std::string_view expected,
-                        std::string_view paper) {
-    text += fmt::format("  {:<24}{:>8.2f} ({:.2f} to {:.2f}){:>22}{:>12}\n", name, quantile(value, 0.5),
-                        quantile(value, 0.25), quantile(value, 0.75), expected, paper);
-  };
-  line("epochs", &PaperRun::epochs, "6", "16");
-  line("train NLL", &PaperRun::train_nll, "-0.10", "-0.16");
-  line("extrapolation NLL", &PaperRun::extrapolation_nll, "0.87 to 1.2", "0.80");
-  line("coverage deviation", &PaperRun::coverage_deviation, "-0.14 to -0.22", "-0.09");
-  line("refused messages", &PaperRun::refused, "0", "0");
-  text += fmt::format("  {:<24}{:>8.2f}{:>34}{:>12}\n", "IQR of extrapolation NLL",
-                      quantile(&PaperRun::extrapolation_nll, 0.75) - quantile(&PaperRun::extrapolation_nll, 0.25),
-                      "1.87", "1.95");
-  return text;
-}
 
 namespace {
 
@@ -108,27 +58,15 @@ std::string sizes() {
 
 namespace {
 
-double milliseconds_of(const std::string& program, std::vector<std::string> arguments) {
-  std::vector<char*> given = {const_cast<char*>(program.c_str())};
-  for (std::string& argument : arguments) given.push_back(argument.data());
-  given.push_back(nullptr);
-  posix_spawn_file_actions_t quiet;
-  posix_spawn_file_actions_init(&quiet);
-  for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
-    posix_spawn_file_actions_addopen(&quiet, stream, "/dev/null", O_WRONLY, 0);
+double milliseconds_of(const std::filesystem::path& folder, const std::vector<std::string>& command) {
   const auto start = std::chrono::steady_clock::now();
-  pid_t child = 0;
-  int status = -1;
-  const bool has_run = posix_spawn(&child, program.c_str(), &quiet, nullptr, given.data(), environ) == 0 &&
-                       waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  posix_spawn_file_actions_destroy(&quiet);
-  if (!has_run) fail("'{} {}' did not run to its end", program, fmt::join(arguments, " "));
+  if (plot::run_in(folder, command, 600) != 0) fail("'{}' did not run to its end", fmt::join(command, " "));
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-double median_of(const std::string& program, const std::vector<std::string>& arguments) {
+double median_of(const std::filesystem::path& folder, const std::vector<std::string>& command) {
   std::vector<double> times;
-  for (int i = 0; i < 21; ++i) times.push_back(milliseconds_of(program, arguments));
+  for (int i = 0; i < 21; ++i) times.push_back(milliseconds_of(folder, command));
   std::ranges::sort(times);
   return times[times.size() / 2];
 }
@@ -155,16 +93,13 @@ void write_tables(const std::string& data, const std::string& row) {
 }  // namespace
 
 std::string start_up(const std::string& program) {
-  const auto folder = std::filesystem::temp_directory_path() / fmt::format("dma_start_up_{}", getpid());
-  std::filesystem::create_directories(folder);
-  const std::string data = folder / "data.csv", row = folder / "row.csv", model = folder / "model.json";
-  write_tables(data, row);
-  milliseconds_of(program, {"fit", data, "--target", "y", "--model", model});
-  const double help = median_of(program, {"--help"}), predict = median_of(program, {"predict", model, row});
-  std::filesystem::remove_all(folder);
-  return fmt::format(
-      "start-up, wall time: dma --help {:.1f} ms (at most 10), dma predict of one row {:.1f} ms (at most 20)\n", help,
-      predict);
+  const plot::ScratchFolder scratch;
+  const std::filesystem::path& folder = scratch.path();
+  const std::string dma = std::filesystem::absolute(program);
+  write_tables(folder / "data.csv", folder / "row.csv");
+  milliseconds_of(folder, {dma, "fit", "data.csv", "--target", "y", "--model", "model.json"});
+  return fmt::format("start-up, wall time: dma --help {:.1f} ms, dma predict of one row {:.1f} ms\n",
+                     median_of(folder, {dma, "--help"}), median_of(folder, {dma, "predict", "model.json", "row.csv"}));
 }
 
 namespace {
@@ -209,8 +144,13 @@ std::string to_the_end() {
   std::string out = "to the stopping rule, and Adam to the same mean negative log-likelihood of the training rows\n";
   for (const char* name : {"8-6-5-1", "6-6-12-48-24-4"}) {
     const NetworkCase network = network_case(name);
-    Bnn net({.layers = network.task.layers, .slopes = network.task.slopes, .noise = network.task.noise, .bias = false,
-             .standardise = false, .method = "dma", .seed = 1});
+    Bnn net({.layers = network.task.layers,
+             .slopes = network.task.slopes,
+             .noise = network.task.noise,
+             .bias = false,
+             .standardise = false,
+             .method = "dma",
+             .seed = 1});
     const double start = thread_seconds();
     const FitReport report =
         net.fit(network.task.inputs, network.task.targets, {.batches = network.batches, .tolerance = 0.1});

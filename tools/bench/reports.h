@@ -5,14 +5,6 @@
 
 namespace dma::bench {
 
-// What networks have learned, with all digits: for who compares two builds.
-std::string numbers();
-
-// Quality next to speed: the paper's small regression task over many seeds.
-// Medians over `seeds` data sets and networks of the 8-6-5-1 task (tolerance 0.1, 10 batches, at most 200 epochs), one
-// line each beside what plain loops over the same formulas gave (20 to 40 seeds) and the paper's own figure.
-std::string paper_medians(int seeds);
-
 // Networks from two thousand weights to two million: how the time for a weight and a row depends on their number.
 std::string sizes();
 

@@ -27,7 +27,7 @@ if(TARGET dma)
   list(APPEND CPACK_COMPONENTS_ALL program)
   set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME dma)
   set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
-  set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "gnuplot-nox, graphviz")
+  set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "graphviz")
   set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "The command line\n\n${about}\n\nWith manual pages and the completion of bash.")
 endif()
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/certify/certificate.h"
-#include "tools/dma/pictures/gnuplot.h"
+#include "tools/dma/pictures/figure.h"
 
 namespace dma {
 

@@ -12,6 +12,7 @@
 #include "tools/dma/io/progress.h"
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
+#include "tools/dma/pictures/svg.h"
 
 namespace dma {
 
@@ -59,10 +60,7 @@ void print(const Request& request) {
   if (request.out.empty()) return;
   const std::filesystem::path folder = request.out;
   write_file(folder / "certificates.json", to_json(all));
-  for (const Certificate& c : all) {
-    const auto drawing = plot::draw(picture(c), folder / fmt::format("{}_{}", c.kind, c.method));
-    if (!drawing.skipped.empty()) say(drawing.skipped);
-  }
+  for (const Certificate& c : all) plot::draw_picture(picture(c), folder / fmt::format("{}_{}.svg", c.kind, c.method));
 }
 
 }  // namespace

@@ -33,7 +33,7 @@
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/page/report.h"
 #include "tools/dma/pictures/fit_figures.h"
-#include "tools/dma/pictures/gnuplot.h"
+#include "tools/dma/pictures/svg.h"
 
 namespace dma {
 
@@ -288,8 +288,8 @@ void add_fit_command(Command app, const std::string& command_line) {
       .value("TIME")
       .group("Learning");
   command.add_option("--model", request->model, "file for the fitted model, such as model.json").group(output);
-  command.add_option("--plot", request->plot, "picture of the fit, .svg or .png").group(output);
-  command.add_option("--plot-training", request->plot_training, "picture of the training curve, .svg or .png")
+  command.add_option("--plot", request->plot, "picture of the fit, .svg").group(output);
+  command.add_option("--plot-training", request->plot_training, "picture of the training curve, .svg")
       .group(output);
   command
       .add_option(

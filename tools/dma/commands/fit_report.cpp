@@ -12,6 +12,7 @@
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/page/report.h"
+#include "tools/dma/pictures/svg.h"
 
 namespace dma {
 
@@ -32,11 +33,8 @@ void FitOutputs::write_model(const std::function<std::string()>& text) {
 
 void FitOutputs::draw(const std::filesystem::path& path, const std::function<plot::Figure()>& figure) {
   if (path.empty()) return;
-  const std::string reason = plot::draw_picture(figure(), path);
-  if (reason.empty())
-    files_.push_back(path.string());
-  else
-    skipped_.push_back(fmt::format("{}: {}", path.string(), reason));
+  plot::draw_picture(figure(), path);
+  files_.push_back(path.string());
 }
 
 void end_early(const FitRequest& request, int signal) {
@@ -49,7 +47,6 @@ void FitOutputs::tell(Json json, const std::string& summary, const std::vector<s
                       const std::function<Json()>& report) {
   if (!request_.report.empty()) files_.push_back(request_.report.string());
   json["files"] = files_;
-  json["skipped"] = skipped_;
   if (!request_.report.empty()) {
     std::optional<ProgressLine> progress;
     if (!request_.quiet && !request_.json) progress.emplace().show("report: which inputs matter");
@@ -63,8 +60,6 @@ void FitOutputs::tell(Json json, const std::string& summary, const std::vector<s
     for (const std::string& file : files_) fmt::print("wrote     {}\n", printable(file));
     for (const std::string& line : sentences) fmt::print("{}\n", line);
   }
-  if (!request_.json)
-    for (const std::string& line : skipped_) say("skipped " + line);
 }
 
 }  // namespace dma

@@ -8,7 +8,7 @@
 #include "models/files/readable_json.h"
 #include "tools/dma/fit/fit_request.h"
 #include "tools/dma/fit/training_data.h"
-#include "tools/dma/pictures/gnuplot.h"
+#include "tools/dma/pictures/figure.h"
 
 namespace dma {
 
@@ -23,7 +23,7 @@ class FitOutputs {
   explicit FitOutputs(const FitRequest& request) : request_(request) {}
 
   void write_model(const std::function<std::string()>& text);
-  // Without a path nothing is drawn; where it cannot be drawn, tell() says why.
+  // Nothing without a path.
   void draw(const std::filesystem::path& path, const std::function<plot::Figure()>& figure);
   // The JSON of the fit or, for people, the summary, the files and the sentences. Where a page is asked for, the JSON
   // gets its "report", which `report` makes, and the page is written.
@@ -32,7 +32,7 @@ class FitOutputs {
 
  private:
   const FitRequest& request_;
-  std::vector<std::string> files_, skipped_;
+  std::vector<std::string> files_;
 };
 
 }  // namespace dma

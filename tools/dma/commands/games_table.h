@@ -7,7 +7,7 @@
 
 #include "models/files/readable_json.h"
 #include "models/games/rating.h"
-#include "tools/dma/pictures/gnuplot.h"
+#include "tools/dma/pictures/figure.h"
 
 namespace dma {
 

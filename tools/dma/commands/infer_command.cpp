@@ -27,8 +27,8 @@
 #include "tools/dma/io/shell_quoted.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/page/graph_page.h"
-#include "tools/dma/pictures/gnuplot.h"
 #include "tools/dma/pictures/graphviz.h"
+#include "tools/dma/pictures/svg.h"
 
 namespace dma {
 
@@ -350,7 +350,7 @@ void add_infer_command(Command app, const std::string& command_line) {
       .allow_extra_args(false);
   command.add_flag("--evidence", request->evidence, "the log evidence factor by factor");
   command.add_option("--dot", request->dot, "file for the graph in Graphviz's language, with beliefs");
-  command.add_option("--plot", request->plot, "picture of it, .svg or .png; needs Graphviz");
+  command.add_option("--plot", request->plot, "picture of it, .svg; needs Graphviz");
   command.add_option("--report", request->report, "page with the graph, beliefs, messages and report, .html");
   command.add_option("--poses", request->poses, "file for the poses found in a g2o file, in the same format");
   command.add_option("--loss", request->loss, "what loops of a g2o file cost that are far off, such as cauchy:2")

@@ -15,8 +15,8 @@
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/pictures/fit_figures.h"
-#include "tools/dma/pictures/gnuplot.h"
 #include "tools/dma/pictures/hinton_figure.h"
+#include "tools/dma/pictures/svg.h"
 
 namespace dma {
 
@@ -30,11 +30,6 @@ struct InspectRequest {
 void check_inspect_files(const InspectRequest& request) {
   for (const auto* picture : {&request.plot, &request.plot_training}) plot::check_picture(*picture);
   check_outputs({{"--plot", request.plot}, {"--plot-training", request.plot_training}}, {{"model", request.model}});
-}
-
-void draw_or_say(const plot::Figure& figure, const std::filesystem::path& path) {
-  if (const std::string reason = plot::draw_picture(figure, path); !reason.empty())
-    say(fmt::format("skipped {}: {}", path.string(), reason));
 }
 
 void inspect_classifier(const InspectRequest& request, const SavedClassifier& saved) {
@@ -51,7 +46,7 @@ void inspect_classifier(const InspectRequest& request, const SavedClassifier& sa
   } else {
     fmt::print("{}\n{}\n{}\n", summary_text(saved), weights_text(saved), honest_sentence(saved));
   }
-  if (figure) draw_or_say(*figure, request.plot);
+  if (figure) plot::draw_picture(*figure, request.plot);
 }
 
 void inspect_network(const InspectRequest& request, const SavedBnn& saved) {
@@ -64,8 +59,9 @@ void inspect_network(const InspectRequest& request, const SavedBnn& saved) {
   } else {
     fmt::print("{}\n{}", summary_text(saved), weights_text(net));
   }
-  if (!request.plot.empty()) draw_or_say(hinton_figure(net), request.plot);
-  if (!request.plot_training.empty()) draw_or_say(training_figure(training_curves(saved)), request.plot_training);
+  if (!request.plot.empty()) plot::draw_picture(hinton_figure(net), request.plot);
+  if (!request.plot_training.empty())
+    plot::draw_picture(training_figure(training_curves(saved)), request.plot_training);
 }
 
 void inspect_graph(const InspectRequest& request, const GraphModel& model) {
@@ -98,8 +94,8 @@ void add_inspect_command(Command app) {
       "standard\n"
       "deviations, and the fraction of weights whose mean is more than two standard deviations from 0.");
   command.add_option("model", request->model, "model file of dma fit, or a checkpoint").required();
-  command.add_option("--plot", request->plot, "Hinton diagram of the weights, .svg or .png");
-  command.add_option("--plot-training", request->plot_training, "picture of the training curve, .svg or .png");
+  command.add_option("--plot", request->plot, "Hinton diagram of the weights, .svg");
+  command.add_option("--plot-training", request->plot_training, "picture of the training curve, .svg");
   command.add_flag("--json", request->json, "print JSON");
   command.callback([request] { inspect(*request); });
 }

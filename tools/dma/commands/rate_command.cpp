@@ -13,7 +13,7 @@
 #include "tools/dma/commands/commands.h"
 #include "tools/dma/commands/games_table.h"
 #include "tools/dma/io/write_file.h"
-#include "tools/dma/pictures/gnuplot.h"
+#include "tools/dma/pictures/svg.h"
 
 namespace dma {
 
@@ -51,8 +51,7 @@ Rated rate_all_at_once(const GamesTable& table, const RatingOptions& options) {
   const Season season = rate_season(table.games, table.players.size(), options);
   return {rated_players(table, season.skills, season.history),
           fmt::format("all at once{}", season.report.joint ? "" : ", as if skills were independent"),
-          season.report.line(),
-          season.report.converged(),
+          season.report.line(), season.report.converged(),
           [season, options](const Players& a, const Players& b) { return chances(season, a, b, options); }};
 }
 
@@ -71,11 +70,9 @@ Rated rate_one_by_one(const GamesTable& table, const RatingOptions& options) {
     for (const std::uint32_t player : players) found.push_back(skills[player]);
     return found;
   };
-  return {rated_players(table, rating.skills(), std::move(history)),
-          "one after the other",
+  return {rated_players(table, rating.skills(), std::move(history)), "one after the other",
           open == 0 ? "every game settled" : fmt::format("{} of {} games did not settle", open, table.games.size()),
-          open == 0,
-          [skills_of, options](const Players& a, const Players& b) {
+          open == 0, [skills_of, options](const Players& a, const Players& b) {
             return chances(skills_of(a), skills_of(b), options);
           }};
 }
@@ -143,9 +140,7 @@ void rate(const RateRequest& request) {
   const Rated rated = request.online ? rate_one_by_one(table, options) : rate_all_at_once(table, options);
   const auto pairs = asked_pairs(request, table, rated);
   if (!request.out.empty()) write_file(request.out, skills_csv(table, rated.players));
-  std::string skipped;
-  if (!request.plot.empty())
-    skipped = plot::draw_picture(skills_figure(table, rated.players, kMostDrawn), request.plot);
+  if (!request.plot.empty()) plot::draw_picture(skills_figure(table, rated.players, kMostDrawn), request.plot);
   if (request.json) {
     fmt::print("{}", readable(Json{{"games", table.games.size()},
                                    {"players", table.players.size()},
@@ -168,7 +163,7 @@ void rate(const RateRequest& request) {
     fmt::print("{} against {}: wins {:.3f}, draws {:.3f}, loses {:.3f}\n", pair.first, pair.second, pair.chances.win,
                pair.chances.draw, pair.chances.loss);
   if (!request.out.empty()) fmt::print("table    {}\n", printable(request.out.string()));
-  if (!request.plot.empty()) fmt::print("picture  {}\n", printable(skipped.empty() ? request.plot.string() : skipped));
+  if (!request.plot.empty()) fmt::print("picture  {}\n", printable(request.plot.string()));
 }
 
 }  // namespace
@@ -205,7 +200,7 @@ void add_rate_command(Command app) {
       .pairs();
   command.add_option("--out", request->out, "file for the table of all skills");
   command.add_option("--plot", request->plot,
-                     "picture of skills with intervals, and of the first players' over time, .svg or .png");
+                     "picture of skills with intervals, and of the first players' over time, .svg");
   command.add_flag("--json", request->json, "JSON instead of text");
   command.callback([request] { rate(*request); });
 }

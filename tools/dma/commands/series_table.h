@@ -9,7 +9,7 @@
 #include "models/files/readable_json.h"
 #include "models/series/series_choice.h"
 #include "tools/dma/commands/series_time.h"
-#include "tools/dma/pictures/gnuplot.h"
+#include "tools/dma/pictures/figure.h"
 
 namespace dma {
 

@@ -15,7 +15,7 @@
 #include "tools/dma/commands/series_table.h"
 #include "tools/dma/io/progress.h"
 #include "tools/dma/io/write_file.h"
-#include "tools/dma/pictures/gnuplot.h"
+#include "tools/dma/pictures/svg.h"
 
 namespace dma {
 
@@ -167,8 +167,7 @@ void smooth(const SmoothRequest& request) {
   }
   const SeriesBand band = band_of(found);
   if (!request.out.empty()) write_file(request.out, series_csv(table, found, band));
-  std::string skipped;
-  if (!request.plot.empty()) skipped = plot::draw_picture(series_figure(table, band), request.plot);
+  if (!request.plot.empty()) plot::draw_picture(series_figure(table, band), request.plot);
   if (!request.report.empty())
     write_file(request.report, series_page(table, *choice, found, band, request.command_line));
   if (request.json) {
@@ -180,7 +179,7 @@ void smooth(const SmoothRequest& request) {
   }
   print_found(table, *choice, found, band);
   if (!request.out.empty()) fmt::print("table    {}\n", printable(request.out.string()));
-  if (!request.plot.empty()) fmt::print("picture  {}\n", printable(skipped.empty() ? request.plot.string() : skipped));
+  if (!request.plot.empty()) fmt::print("picture  {}\n", printable(request.plot.string()));
   if (!request.report.empty()) fmt::print("report   {}\n", printable(request.report.string()));
 }
 
@@ -219,7 +218,7 @@ void add_smooth_command(Command app, const std::string& command_line) {
       .between(0, static_cast<int>(kMostForecasts))
       .capture_default_str();
   command.add_option("--out", request->out, "file for the table of all steps");
-  command.add_option("--plot", request->plot, "picture, .svg or .png");
+  command.add_option("--plot", request->plot, "picture, .svg");
   command.add_option("--report", request->report, "page with the picture, models, unusual steps and forecast, .html");
   command.add_flag("--json", request->json, "JSON instead of text");
   command.callback([request] { smooth(*request); });

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "models/files/readable_json.h"
+#include "tools/dma/pictures/svg.h"
 
 namespace dma::page {
 
-// Text of anybody's, as the content of an element or of a quoted attribute.
-std::string escaped(std::string_view text);
+using plot::escaped;
 
 // Our own texts, with Markdown's marks: `code` and *emphasis*.
 std::string prose(std::string_view text);

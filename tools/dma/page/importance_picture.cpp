@@ -4,7 +4,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tools/dma/page/chart.h"
 #include "tools/dma/page/html.h"
 #include "tools/dma/page/pictures.h"
 
@@ -37,7 +36,7 @@ std::string importance_picture(const Shown& shown, const std::string& pointer, s
     out += fmt::format("<rect class=\"hit\" x=\"0\" y=\"{:.1f}\" width=\"{}\" height=\"{}\"/>", middle - kRow / 2,
                        kWidth, kRow);
     out += fmt::format("<text class=\"name\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>", kNames - 8,
-                       middle + 4, page::escaped(page::shortened(name, 20)));
+                       middle + 4, page::escaped(plot::shortened(name, 20)));
     if (std::isfinite(rise) && std::isfinite(sd)) {
       out += fmt::format("<rect class=\"f-blue\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"12\" rx=\"2\"/>",
                          std::min(x(0), x(rise)), middle - 6, std::abs(x(rise) - x(0)));

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tools/dma/page/shown.h"
-#include "tools/dma/pictures/gnuplot.h"
+#include "tools/dma/pictures/figure.h"
 
 namespace dma::report {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tools/dma/page/shown.h"
-#include "tools/dma/pictures/gnuplot.h"
+#include "tools/dma/pictures/figure.h"
 
 namespace dma::report {
 

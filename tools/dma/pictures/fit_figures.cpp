@@ -63,25 +63,26 @@ plot::Panel curve_panel(const Prediction& p, const Eigen::MatrixXd& grid, const 
                         .y = {bottom, top},
                         .width = 1.5};
   };
-  return {.title = fmt::format("{} given {}", name, data.features[0]),
-          .x = {data.features[0], plot::Scale::linear, grid(0, 0), grid(grid.rows() - 1, 0)},
-          .y = {name, plot::Scale::linear, bottom - 0.05 * (top - bottom), top + 0.05 * (top - bottom)},
-          .series = {{.title = kIntervalTitle,
-                      .style = Style::band,
-                      .colour = Colour::sky,
-                      .x = numbers(grid.col(0)),
-                      .y = numbers(band.low),
-                      .y_high = numbers(band.high)},
-                     {.title = "data",
-                      .style = Style::points,
-                      .colour = Colour::vermillion,
-                      .x = numbers(x),
-                      .y = numbers(y),
-                      .width = 1.2},
-                     {.title = "predictive mean", .style = Style::line, .x = numbers(grid.col(0)), .y = numbers(mean)},
-                     vertical(low, "training range"),
-                     vertical(high, "")},
-          .key = "below"};
+  return {
+      .title = fmt::format("{} given {}", name, data.features[0]),
+      .x = {data.features[0], plot::Scale::linear, grid(0, 0), grid(grid.rows() - 1, 0)},
+      .y = {name, plot::Scale::linear, bottom - 0.05 * (top - bottom), top + 0.05 * (top - bottom)},
+      .series = {{.title = kIntervalTitle,
+                  .style = Style::band,
+                  .colour = Colour::sky,
+                  .x = numbers(grid.col(0)),
+                  .y = numbers(band.low),
+                  .y_high = numbers(band.high)},
+                 {.title = "data",
+                  .style = Style::points,
+                  .colour = Colour::vermillion,
+                  .x = numbers(x),
+                  .y = numbers(y),
+                  .width = 1.2},
+                 {.title = "predictive mean", .style = Style::line, .x = numbers(grid.col(0)), .y = numbers(mean)},
+                 vertical(low, "training range"),
+                 vertical(high, "")},
+  };
 }
 
 plot::Panel agreement_panel(const Prediction& p, const Eigen::MatrixXd& observed, const std::string& name,
@@ -89,24 +90,25 @@ plot::Panel agreement_panel(const Prediction& p, const Eigen::MatrixXd& observed
   const Eigen::VectorXd y = observed.col(target), mean = p.mean.col(target);
   const Interval bars = interval(p, target);
   const double low = y.minCoeff(), high = y.maxCoeff();
-  return {.title = fmt::format("{}, {}", name, which),
-          .x = {"observed " + name},
-          .y = {"predicted " + name},
-          .series = {{.title = kIntervalTitle,
-                      .style = Style::bars,
-                      .colour = Colour::sky,
-                      .x = numbers(y),
-                      .y = numbers(bars.low),
-                      .y_high = numbers(bars.high),
-                      .width = 1},
-                     {.style = Style::points, .x = numbers(y), .y = numbers(mean), .width = 1.2},
-                     {.title = "predicted = observed",
-                      .style = Style::dashed,
-                      .colour = Colour::black,
-                      .x = {low, high},
-                      .y = {low, high},
-                      .width = 1.5}},
-          .key = "below"};
+  return {
+      .title = fmt::format("{}, {}", name, which),
+      .x = {"observed " + name},
+      .y = {"predicted " + name},
+      .series = {{.title = kIntervalTitle,
+                  .style = Style::bars,
+                  .colour = Colour::sky,
+                  .x = numbers(y),
+                  .y = numbers(bars.low),
+                  .y_high = numbers(bars.high),
+                  .width = 1},
+                 {.style = Style::points, .x = numbers(y), .y = numbers(mean), .width = 1.2},
+                 {.title = "predicted = observed",
+                  .style = Style::dashed,
+                  .colour = Colour::black,
+                  .x = {low, high},
+                  .y = {low, high},
+                  .width = 1.5}},
+  };
 }
 
 }  // namespace
@@ -169,10 +171,8 @@ plot::Figure classes_figure(const Classifier& model, const TrainingData& data, c
 }
 
 plot::Figure training_figure(const std::vector<std::vector<double>>& curves, const std::string& what) {
-  plot::Panel panel{.title = "Training",
-                    .x = {"epoch"},
-                    .y = {"train log-likelihood per row"},
-                    .key = curves.size() > 1 ? "bottom right" : "off"};
+  plot::Panel panel{
+      .title = "Training", .x = {"epoch"}, .y = {"train log-likelihood per row"}, .has_key = curves.size() > 1};
   for (std::size_t k = 0; k < curves.size(); ++k) {
     plot::Series series{.title = fmt::format("{} {}", what, k + 1),
                         .style = Style::line_points,

@@ -4,10 +4,10 @@
 #include <functional>
 #include <span>
 
-#include "models/classifier/classifier.h"
 #include "engine/learn/joint/prediction.h"
+#include "models/classifier/classifier.h"
 #include "tools/dma/fit/training_data.h"
-#include "tools/dma/pictures/gnuplot.h"
+#include "tools/dma/pictures/figure.h"
 
 namespace dma {
 

@@ -42,7 +42,7 @@ std::string graph_picture(const std::string& dot, const std::string& format, std
 
 std::string draw_graph(const std::string& dot, const std::filesystem::path& picture) {
   std::string why;
-  const std::string drawn = graph_picture(dot, picture.extension().string().substr(1), why);
+  const std::string drawn = graph_picture(dot, "svg", why);
   if (drawn.empty()) return fmt::format("none: {}; --dot writes the graph", why);
   write_file(picture, drawn);
   return {};

@@ -14,7 +14,7 @@ inline constexpr double kLongestDrawing = 30;                       // seconds
 std::string graph_picture(const std::string& dot, const std::string& format, std::string& why,
                           double seconds = kLongestDrawing);
 
-// Only the picture, whose name must end in .svg or .png: empty, or why there is none and what to do about it.
+// Only the picture, an SVG file: empty, or why there is none and what to do about it.
 std::string draw_graph(const std::string& dot, const std::filesystem::path& picture);
 
 }  // namespace dma::plot

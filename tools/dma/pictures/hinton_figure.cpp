@@ -66,7 +66,7 @@ plot::Panel layer_panel(const Layer& of, std::size_t layer) {
           .y = lying ? input_axis : unit_axis,
           .series = {std::move(positive), std::move(negative), key("positive", Colour::blue),
                      key("negative", Colour::vermillion)},
-          .key = layer == 0 ? "below" : "off",
+          .has_key = layer == 0,
           .equal_axes = true};
 }
 
@@ -74,7 +74,9 @@ plot::Figure figure_of(const std::vector<Layer>& layers, std::string title) {
   const bool wide = std::ranges::any_of(layers, [](const Layer& l) { return std::max(l.units, l.inputs) > kWide; });
   plot::Figure figure{.title = std::move(title),
                       .columns = wide ? 1 : std::min<std::size_t>(3, layers.size()),
-                      .panel_width = wide ? 960.0 : layers.size() == 1 ? 760.0 : 480.0,  // the title is to have room
+                      .panel_width = wide                 ? 960.0
+                                     : layers.size() == 1 ? 760.0
+                                                          : 480.0,  // the title is to have room
                       .panel_height = wide ? 320.0 : 380.0};
   for (std::size_t layer = 0; layer < layers.size(); ++layer)
     figure.panels.push_back(layer_panel(layers[layer], layer));

@@ -3,7 +3,7 @@
 
 #include "models/classifier/classifier.h"
 #include "models/network/bnn.h"
-#include "tools/dma/pictures/gnuplot.h"
+#include "tools/dma/pictures/figure.h"
 
 namespace dma {
 

@@ -16,7 +16,7 @@ IvonState ivon(const Energy& energy, const IvonOptions& o, int epochs, const Eig
                const std::function<bool(int, const IvonState&)>& on_epoch) {
   const Eigen::Index size = start.size();
   const auto rows = static_cast<double>(energy.rows());
-  const double rate = o.rescale_rate ? o.rate * (o.first_curvature + o.damping) : o.rate;
+  const double rate = o.rate * (o.first_curvature + o.damping);  // as the authors' program has it
   IvonState state{start, Eigen::VectorXd::Constant(size, o.first_curvature), Eigen::VectorXd::Zero(size)};
   RandomNormal normal(seed);
   Eigen::VectorXd gradient, weights(size);

@@ -16,7 +16,6 @@ struct IvonOptions {
   double second_decay = 0.9999;  // beta_2, of the curvature's
   double damping = 0.1;          // delta: prior precision / rows, and the damping of the curvature
   double first_curvature = 1;    // h at the start
-  bool rescale_rate = true;      // times first_curvature + damping, as the authors' own program does
 };
 
 struct IvonState {

@@ -11,89 +11,18 @@ namespace dma::baselines {
 
 namespace {
 
-// A matrix of a few numbers, column by column. Eigen's own, of fixed size, take ten seconds more to compile.
-template <int rows, int columns = 1>
-struct Small {
-  double numbers[rows * columns] = {};
-
-  static Small read(const double* from) {
-    Small m;
-    std::copy_n(from, rows * columns, m.numbers);
-    return m;
-  }
-  double& operator()(int i, int j = 0) { return numbers[j * rows + i]; }
-  double operator()(int i, int j = 0) const { return numbers[j * rows + i]; }
-  Small<columns, rows> transposed() const {
-    Small<columns, rows> t;
-    for (int j = 0; j < columns; ++j)
-      for (int i = 0; i < rows; ++i) t(j, i) = (*this)(i, j);
-    return t;
-  }
-  template <int part_rows, int part_columns>
-  void set(int row, int column, const Small<part_rows, part_columns>& part) {
-    for (int j = 0; j < part_columns; ++j)
-      for (int i = 0; i < part_rows; ++i) (*this)(row + i, column + j) = part(i, j);
-  }
-};
-
-template <int rows, int inner, int columns>
-Small<rows, columns> operator*(const Small<rows, inner>& a, const Small<inner, columns>& b) {
-  Small<rows, columns> product;
-  for (int j = 0; j < columns; ++j)
-    for (int k = 0; k < inner; ++k)
-      for (int i = 0; i < rows; ++i) product(i, j) += a(i, k) * b(k, j);
-  return product;
-}
-template <int rows, int columns>
-Small<rows, columns> operator*(double times, Small<rows, columns> a) {
-  for (double& x : a.numbers) x *= times;
-  return a;
-}
-template <int rows, int columns>
-Small<rows, columns> operator+(Small<rows, columns> a, const Small<rows, columns>& b) {
-  for (int i = 0; i < rows * columns; ++i) a.numbers[i] += b.numbers[i];
-  return a;
-}
-template <int rows, int columns>
-Small<rows, columns> operator-(Small<rows, columns> a, const Small<rows, columns>& b) {
-  for (int i = 0; i < rows * columns; ++i) a.numbers[i] -= b.numbers[i];
-  return a;
-}
-template <int rows>
-double dot(const Small<rows>& a, const Small<rows>& b) {
-  return (a.transposed() * b)(0);
-}
-
-Small<3, 3> cross(const Small<3>& u) { return {{0, u(2), -u(1), -u(2), 0, u(0), u(1), -u(0), 0}}; }
-
-// I + first k + second k^2
-Small<3, 3> series(double first, double second, const Small<3, 3>& k) {
-  return Small<3, 3>{{1, 0, 0, 0, 1, 0, 0, 0, 1}} + first * k + second * (k * k);
-}
-
-Small<2, 2> exp(const Small<1>& w) {
-  const double c = std::cos(w(0)), s = std::sin(w(0));
-  return {{c, s, -s, c}};
-}
-Small<3, 3> exp(const Small<3>& w) {  // Rodrigues
-  const double angle = std::sqrt(dot(w, w));
-  if (angle < 1e-8) return series(1, 0, cross(w));
-  return series(std::sin(angle) / angle, (1 - std::cos(angle)) / (angle * angle), cross(w));
-}
-Small<1> log(const Small<2, 2>& r) { return {{std::atan2(r(1, 0), r(0, 0))}}; }
-Small<3> log(const Small<3, 3>& r) {
-  const Eigen::AngleAxisd turn(Eigen::Matrix3d::Map(r.numbers));
-  return turn.angle() * Small<3>::read(turn.axis().data());
+Eigen::Matrix3d cross(const Eigen::Vector3d& u) {
+  return Eigen::Matrix3d{{0, -u[2], u[1]}, {u[2], 0, -u[0]}, {-u[1], u[0], 0}};
 }
 
 template <int n>
 class PoseSolver {
   static constexpr int kTurns = n == 2 ? 1 : 3, kSize = n + kTurns;
-  using Vector = Small<n>;
-  using Matrix = Small<n, n>;
-  using Angles = Small<kTurns>;
-  using Step = Small<kSize>;
-  using Block = Small<kSize, kSize>;
+  using Vector = Eigen::Matrix<double, n, 1>;
+  using Matrix = Eigen::Matrix<double, n, n>;
+  using Angles = Eigen::Matrix<double, kTurns, 1>;
+  using Step = Eigen::Matrix<double, kSize, 1>;
+  using Block = Eigen::Matrix<double, kSize, kSize>;
   struct Pose {
     Vector place;
     Matrix turn;
@@ -110,7 +39,7 @@ class PoseSolver {
     for (const auto& v : graph.vertices) poses_.push_back(read(v.at));
     for (const auto& e : graph.edges) {
       const auto a = graph.vertices[e.from].id, b = graph.vertices[e.to].id;
-      edges_.push_back({e.from, e.to, read(e.measured), Block::read(e.information.data()),
+      edges_.push_back({e.from, e.to, read(e.measured), Block::Map(e.information.data()),
                         cauchy > 0 && std::max(a, b) - std::min(a, b) != 1});
     }
   }
@@ -132,8 +61,8 @@ class PoseSolver {
       std::vector<Pose> moved = poses_;
       for (std::size_t v = 1; v < moved.size(); ++v) {
         const double* s = step.data() + kSize * (v - 1);
-        moved[v].place = moved[v].place + moved[v].turn * Vector::read(s);
-        moved[v].turn = moved[v].turn * exp(Angles::read(s + n));
+        moved[v].place += moved[v].turn * Vector::Map(s);
+        moved[v].turn *= turn_by(Angles::Map(s + n));
       }
       const double found = objective(moved);
       is_fresh = found < at;
@@ -146,8 +75,8 @@ class PoseSolver {
     }
     out.objective = at;
     for (const Pose& p : poses_) {
-      out.turns.push_back(Eigen::MatrixXd::Map(p.turn.numbers, n, n));
-      out.places.push_back(Eigen::VectorXd::Map(p.place.numbers, n));
+      out.turns.push_back(p.turn);
+      out.places.push_back(p.place);
     }
     if (with_covariance) {
       form(information, pull);
@@ -166,18 +95,34 @@ class PoseSolver {
 
  private:
   static Pose read(const std::vector<double>& at) {
-    return {Vector::read(at.data()), exp(Angles::read(at.data() + n))};
+    return {Vector::Map(at.data()), turn_by(Angles::Map(at.data() + n))};
+  }
+  static Matrix turn_by(const Angles& w) {
+    if constexpr (n == 2) {
+      return Eigen::Rotation2Dd(w[0]).toRotationMatrix();
+    } else {
+      const double angle = w.norm();
+      if (angle < 1e-8) return Matrix::Identity() + cross(w);
+      return Eigen::AngleAxisd(angle, w / angle).toRotationMatrix();
+    }
+  }
+  static Angles angles_of(const Matrix& turn) {
+    if constexpr (n == 2) {
+      return Angles(std::atan2(turn(1, 0), turn(0, 0)));
+    } else {
+      const Eigen::AngleAxisd of(turn);
+      return of.angle() * of.axis();
+    }
   }
   // b as seen from a
   static Pose between(const Pose& a, const Pose& b) {
-    const Matrix back = a.turn.transposed();
+    const Matrix back = a.turn.transpose();
     return {back * (b.place - a.place), back * b.turn};
   }
   static Step residual(const Edge& e, const Pose& seen) {
-    const Matrix back = e.measured.turn.transposed();
+    const Matrix back = e.measured.turn.transpose();
     Step r;
-    r.set(0, 0, back * (seen.place - e.measured.place));
-    r.set(n, 0, log(back * seen.turn));
+    r << back * (seen.place - e.measured.place), angles_of(back * seen.turn);
     return r;
   }
   double cost(const Edge& e, double square) const {
@@ -187,29 +132,30 @@ class PoseSolver {
     double sum = 0;
     for (const Edge& e : edges_) {
       const Step r = residual(e, between(poses[e.from], poses[e.to]));
-      sum += cost(e, dot(r, e.information * r));
+      sum += cost(e, r.dot(e.information * r));
     }
     return 0.5 * sum;
   }
 
   // The slopes of a residual r by the steps of the first pose and of the second.
   static std::array<Block, 2> slopes(const Edge& e, const Pose& seen, const Step& r) {
-    std::array<Block, 2> by;
-    const Matrix back = e.measured.turn.transposed();
-    by[0].set(0, 0, -1 * back);
-    by[1].set(0, 0, back * seen.turn);
+    std::array<Block, 2> by = {Block::Zero(), Block::Zero()};
+    const Matrix back = e.measured.turn.transpose();
+    by[0].template topLeftCorner<n, n>() = -back;
+    by[1].template topLeftCorner<n, n>() = back * seen.turn;
     if constexpr (n == 2) {
-      by[0].set(0, 2, back * Vector{{seen.place(1), -seen.place(0)}});
-      by[0](2, 2) = -1, by[1](2, 2) = 1;
+      by[0].template topRightCorner<2, 1>() = back * Vector(seen.place[1], -seen.place[0]);
+      by[0](2, 2) = -1;
+      by[1](2, 2) = 1;
     } else {
-      by[0].set(0, 3, back * cross(seen.place));
-      const Angles w = Angles::read(r.numbers + 3);
-      const double angle = std::sqrt(dot(w, w));
+      by[0].template topRightCorner<3, 3>() = back * cross(seen.place);
+      const Angles w = r.template tail<3>();
+      const double angle = w.norm();
       const double c =
           angle < 1e-4 ? 1.0 / 12 : 1 / (angle * angle) - (1 + std::cos(angle)) / (2 * angle * std::sin(angle));
-      const Matrix turns = series(0.5, c, cross(w));
-      by[0].set(3, 3, -1 * (turns * seen.turn.transposed()));
-      by[1].set(3, 3, turns);
+      const Matrix turns = Matrix::Identity() + 0.5 * cross(w) + c * cross(w) * cross(w);
+      by[0].template bottomRightCorner<3, 3>() = -turns * seen.turn.transpose();
+      by[1].template bottomRightCorner<3, 3>() = turns;
     }
     return by;
   }
@@ -222,13 +168,13 @@ class PoseSolver {
     for (const Edge& e : edges_) {
       const Pose seen = between(poses_[e.from], poses_[e.to]);
       const Step r = residual(e, seen);
-      const double square = dot(r, e.information * r);
+      const double square = r.dot(e.information * r);
       const Block weighted = (e.is_robust ? 1 / (1 + square / (cauchy_ * cauchy_)) : 1) * e.information;
       const std::array<Block, 2> by = slopes(e, seen, r);
       const int places[2] = {kSize * (static_cast<int>(e.from) - 1), kSize * (static_cast<int>(e.to) - 1)};
       for (int p = 0; p < 2; ++p) {
         if (places[p] < 0) continue;
-        const Block across = by[p].transposed() * weighted;
+        const Block across = by[p].transpose() * weighted;
         const Step push = across * r;
         for (int i = 0; i < kSize; ++i) pull[places[p] + i] -= push(i);
         for (int q = 0; q < 2; ++q) {

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
@@ -26,18 +25,17 @@ struct ClassifyRequest {
   std::vector<std::string> hidden;
   std::size_t folds = 10, jobs = all_processors(), members = 0, filters = 0;
   std::uint64_t seed = 1;
-  bool held_out = false, json = false, quiet = false;
+  bool held_out = false;
 };
 
 void classify_tables(const ClassifyRequest& request) {
   check_outputs({{"--out", request.out}}, {{"data", request.data}});
-  classify::CrossValidationOptions options{
-      .folds = request.folds, .jobs = request.jobs, .held_out = request.held_out};
+  classify::CrossValidationOptions options{.folds = request.folds, .jobs = request.jobs, .held_out = request.held_out};
   if (!request.hidden.empty()) options.classifier.hidden = hidden_widths(request.hidden);
   options.classifier.members = request.members;
   options.filters = request.filters;
   options.classifier.seed = request.seed;
-  const bool terminal = isatty(STDERR_FILENO) != 0 && !request.quiet;
+  const bool terminal = isatty(STDERR_FILENO) != 0;
   std::vector<classify::TableResult> results;
   for (const auto& path : classify::tables_in(request.data)) {
     const classify::Table table = classify::read_table(path, request.target);
@@ -47,14 +45,10 @@ void classify_tables(const ClassifyRequest& request) {
     };
     results.push_back(classify::cross_validate(table, options));
     if (terminal) show(kClearLine);
-    if (!request.json) fmt::print("{}\n", classify::line(results.back()));
   }
   const std::string text = classify::markdown(results, request.held_out);
   if (!request.out.empty()) write_file(request.out, text);
-  if (request.json)
-    fmt::print("{}", readable(classify::json(results)));
-  else
-    fmt::print("\n{}", text);
+  fmt::print("{}", text);
 }
 
 }  // namespace
@@ -86,8 +80,6 @@ void add_classify_command(Command app) {
                   "folds at the same time (default: all processors); the results do not depend on it")
       .above_zero();
   command.add_option("--out", request->out, "file for the table of scores, Markdown");
-  command.add_flag("--json", request->json, "print JSON");
-  command.add_flag("--quiet", request->quiet, "show no progress");
   command.callback([request] { classify_tables(*request); });
 }
 

@@ -1,57 +1,27 @@
 // dma-lab reproduce: the paper's figures and tables, with its numbers beside ours.
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <csignal>
-#include <cstdio>
 #include <memory>
 #include <optional>
 
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
-#include "engine/support/whole_number.h"
 #include "tools/dma/io/interrupt.h"
 #include "tools/dma/io/progress.h"
 #include "tools/dma/io/standard_streams.h"
 #include "tools/experiments/commands/commands.h"
 #include "tools/experiments/paper/reproduce.h"
-#include "tools/experiments/paper/validation/appendix_c.h"
 
 namespace dma {
 
 namespace {
-
-struct ValidationRequest {
-  std::string out;
-  validation::AppendixOptions options;
-};
-
-void add_validation(Command reproduce) {
-  auto request = std::make_shared<ValidationRequest>();
-  const Command command = reproduce.add_subcommand("validation", "Appendix C: how good the message approximations are");
-  command.footer("Example:\n  dma-lab reproduce validation --out validation");
-  command.add_option("--out", request->out, "folder for pictures, CSV files and validation.md")
-      .value("FOLDER")
-      .required();
-  command.add_option("--samples", request->options.samples, "samples of each importance-sampling reference")
-      .above_zero()
-      .capture_default_str();
-  command.add_option("--seed", request->options.seed, "seed of the samples").capture_default_str();
-  command.callback([request] {
-    const validation::Findings findings = validation::appendix_c(request->out, request->options);
-    for (const validation::Claim& c : findings.claims)
-      fmt::print("{:<5} {}  {}: paper {}, ours {}\n", c.figure, c.holds ? "holds" : "FAILS", c.claim, c.paper, c.ours);
-    for (const std::string& reason : findings.skipped) say(reason);
-    fmt::print("written: {}/validation.md and {} other files\n", printable(request->out), findings.files.size() - 1);
-  });
-}
 
 struct ExperimentRequest {
   std::optional<int> seeds;
   std::uint64_t seed = 1;
   int jobs = static_cast<int>(all_processors());
   std::string out = "out/reproduce";
-  bool quick = false, json = false;
+  bool quick = false;
 };
 
 void print_claims(const reproduce::Section& section) {
@@ -62,22 +32,9 @@ void print_claims(const reproduce::Section& section) {
   }
 }
 
-// The line that shows how far the units are, on a terminal only.
-bool show_progress(const reproduce::Progress& p, const InterruptWatch& interrupt) {
-  if (isatty(STDERR_FILENO)) {
-    constexpr std::size_t kWidth = 20;
-    const std::size_t filled = kWidth * p.done / p.all;
-    const auto left = whole_number(p.seconds_left + 0.5, 0, 1'000'000'000);
-    fmt::print(stderr, "{}[{:#<{}}{:.<{}}] {}/{}  {}  about {}:{:02} left", kClearLine, "", filled, "", kWidth - filled,
-               p.done, p.all, p.last, left / 60, left % 60);
-    std::fflush(stderr);
-  }
-  return !interrupt.requested();
-}
-
 void run(const std::string& name, const ExperimentRequest& request) {
   constexpr int kQuickSeeds = 4, kSeeds = 20;
-  reproduce::Request whole{.names = {name}, .options = {}, .out = request.out, .command = {}};
+  reproduce::Request whole{.name = name, .options = {}, .out = request.out, .command = {}};
   whole.options = {.seeds = request.seeds.value_or(request.quick ? kQuickSeeds : kSeeds),
                    .seed = request.seed,
                    .jobs = request.jobs,
@@ -85,23 +42,22 @@ void run(const std::string& name, const ExperimentRequest& request) {
   whole.command = fmt::format("dma-lab reproduce {} --seeds {} --seed {}{}", name, whole.options.seeds, request.seed,
                               request.quick ? " --quick" : "");
   const InterruptWatch interrupt;
-  const auto report =
-      reproduce::reproduce(whole, [&](const reproduce::Progress& p) { return show_progress(p, interrupt); });
-  if (isatty(STDERR_FILENO)) std::fputs(kClearLine, stderr);
+  std::optional<reproduce::Report> report;
+  {
+    ProgressLine line;
+    report = reproduce::reproduce(whole, [&](const reproduce::Progress& p) {
+      line.show(fmt::format("{} of {} units, {}; about {:.0f} s left", p.done, p.all, p.last, p.seconds_left));
+      return !interrupt.requested();
+    });
+  }
   if (!report) {
     say(fmt::format("interrupted; finished units are in {}/units, and the same command goes on from there",
                     request.out));
     throw Exit{kExitBySignal + interrupt.signal()};
   }
-  for (const std::string& reason : report->skipped) say(reason);
-  if (request.json) {
-    fmt::print("{}", readable(reproduce::to_json(*report)));
-  } else {
-    for (const reproduce::Section& section : report->sections) print_claims(section);
-    print_claims(report->times);
-    fmt::print("{} of {} claims of the paper hold; written: {}/report.md, report.html and a CSV file per table\n",
-               report->holding(), report->claims(), printable(request.out));
-  }
+  for (const reproduce::Section& section : report->sections) print_claims(section);
+  fmt::print("{} of {} claims of the paper hold; written: {}/report.md, report.html and a CSV file per table\n",
+             report->holding(), report->claims(), printable(request.out));
   if (interrupt.requested()) throw Exit{kExitBySignal + interrupt.signal()};  // after the last unit
 }
 
@@ -121,7 +77,6 @@ void add_experiment(Command reproduce, const std::string& name, const std::strin
       .value("FOLDER")
       .capture_default_str();
   command.add_flag("--quick", request->quick, "fewer seeds, shorter chains: under two minutes for all");
-  command.add_flag("--json", request->json, "print claims and tables as JSON");
   command.callback([name, request] { run(name, *request); });
 }
 
@@ -131,9 +86,7 @@ void add_reproduce_command(Command app) {
   const Command command = app.add_subcommand("reproduce", "Reproduce the paper, or a part of it, with its baselines");
   command.footer("Example:\n  dma-lab reproduce all --quick --out out/reproduce");
   add_experiment(command, "all", "Every table and figure");
-  for (const reproduce::Experiment& e : reproduce::experiments())
-    if (e.name != "validation") add_experiment(command, e.name, e.title);  // it has options of its own
-  add_validation(command);
+  for (const reproduce::Experiment& e : reproduce::experiments()) add_experiment(command, e.name, e.title);
   command.require_subcommand();
 }
 

@@ -4,80 +4,47 @@
 
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "engine/support/json.h"
 #include "engine/support/parallel.h"
-#include "engine/support/text.h"
+#include "tools/dma/io/progress.h"
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/experiments/commands/commands.h"
-#include "tools/experiments/tables/curve.h"
 #include "tools/experiments/tables/uci_report.h"
 
 namespace dma {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 struct UciRequest {
-  fs::path folder, out = "out/uci";
-  std::size_t splits = 20, jobs = all_processors(), members = 0;
-  int epochs = 0;
-  double tempering = 0;
-  bool learn_prior = false, no_neighbours = false, no_log_inputs = false;
+  std::filesystem::path folder, out;
+  std::size_t splits = 20, jobs = all_processors();
   std::string method;
   std::uint64_t seed = 1;
-  bool curve = false, held_out = false, json = false, quiet = false;
+  bool no_neighbours = false, no_log_inputs = false, held_out = false;
 };
 
 void run(const UciRequest& request) {
-  const auto folders = uci::data_folders(request.folder);
-  check_writable(request.out / "uci.md");
-  const bool terminal = isatty(STDERR_FILENO) != 0 && !request.quiet;
+  check_outputs({{"--out", request.out}}, {{"folder", request.folder}});
   std::vector<uci::SetResult> results;
-  for (const fs::path& folder : folders) {
+  for (const auto& folder : uci::data_folders(request.folder)) {
     uci::DataFolder data = uci::read_data_folder(folder, request.splits);
     if (request.held_out) uci::hold_back(data);
-    uci::ProtocolOptions options;
-    options.jobs = request.jobs;
-    const bool messages = request.tempering > 0 || request.learn_prior || request.curve;
-    options.method = request.method.empty() && messages ? "hybrid" : request.method;
+    uci::ProtocolOptions options{.jobs = request.jobs, .method = request.method};
     options.adjust = [&](RegressionSettings& s) {
-      if (request.members > 0) s.network.members = request.members;
-      if (request.epochs > 0) s.fit.epochs = request.epochs;
-      if (request.tempering > 0) set_tempering(s.fit, request.tempering);
-      s.network.learn_prior |= request.learn_prior;
       s.network.neighbours &= !request.no_neighbours;
       s.network.log_inputs &= !request.no_log_inputs;
     };
-    if (request.curve)
-      for (int epochs = 20; epochs <= 200; epochs += 20) options.curve_epochs.push_back(epochs);
     std::size_t done = 0;
     options.on_split = [&](const uci::SplitResult&) {
-      if (terminal) show(fmt::format("\r{}: {} of {} splits", data.name, ++done, data.train.size()));
+      if (isatty(STDERR_FILENO)) show(fmt::format("\r{}: {} of {} splits", data.name, ++done, data.train.size()));
     };
     results.push_back({data.name, uci::run_protocol(data, request.seed, options)});
-    if (terminal) show("\r\033[K");
-    if (!request.json) fmt::print("{}\n", uci::line(results.back()));
+    if (isatty(STDERR_FILENO)) show(kClearLine);
   }
-  std::string tables = uci::markdown(results, request.held_out ? "held-back training" : "test");
-  if (request.curve) tables += "\n" + uci::curve_markdown(results);
-  write_file(request.out / "uci.md", tables);
-  write_file(request.out / "uci.csv", uci::csv(results));
-  plot::Drawing drawing = plot::draw(uci::figure(results), request.out / "uci");
-  if (request.curve) drawing = plot::draw(uci::curve_figure(results), request.out / "curve");
-  if (request.json) {
-    fmt::print("{}\n", json_text(uci::json(results), 2, JsonBytes::replaced));
-    return;
-  }
-  fmt::print("\n{}\n", tables);
-  if (drawing.skipped.empty())
-    fmt::print("written: {0}/uci.md, {0}/uci.csv, {0}/uci.svg, {0}/uci.png{1}\n", printable(request.out.string()),
-               request.curve ? fmt::format(", {0}/curve.svg, {0}/curve.png", printable(request.out.string())) : "");
-  else
-    fmt::print("written: {0}/uci.md, {0}/uci.csv; {1}\n", printable(request.out.string()), printable(drawing.skipped));
+  const std::string table = uci::markdown(results, request.held_out ? "held-back training" : "test");
+  if (!request.out.empty()) write_file(request.out, table);
+  fmt::print("{}", table);
 }
 
 }  // namespace
@@ -94,26 +61,14 @@ void add_uci_command(Command app) {
       .add_option("--jobs", request->jobs,
                   "Splits at the same time (default: all processors); the results do not depend on it")
       .between(1, 256);
-  command.add_option("--members", request->members,
-                     "Networks whose predictions are mixed (default: as the method has it)");
-  command.add_option("--epochs", request->epochs, "Instead of the default number");
-  command.add_option("--tempering", request->tempering,
-                     "Instead of the default: times that each row's evidence counts");
-  command.add_flag("--learn-prior", request->learn_prior,
-                   "Also learn one factor on the prior variances of every layer");
   command.add_flag("--no-neighbours", request->no_neighbours, "Networks and linear model alone");
   command.add_flag("--no-log-inputs", request->no_log_inputs, "All inputs as they are, none by its logarithm");
   command.add_option("--method", request->method, "Instead of the default, joint: dma, linearised, hybrid, ...")
       .value("joint|METHOD");
-  command.add_option("--out", request->out, "Where Markdown, CSV and pictures go")
-      .value("FOLDER")
-      .capture_default_str();
+  command.add_option("--out", request->out, "File for the table of scores, Markdown");
   command.add_option("--seed", request->seed, "Fixes everything").capture_default_str();
-  command.add_flag("--curve", request->curve, "Also score every 20 epochs up to 200");
   command.add_flag("--held-back", request->held_out, "Score on every tenth training row instead of the test rows");
-  command.add_flag("--json", request->json, "Machine-readable results on standard output");
-  command.add_flag("--quiet", request->quiet, "No progress");
-  command.footer("Example:\n  dma-lab uci data/uci --splits 20 --out out/uci");
+  command.footer("Example:\n  dma-lab uci data/uci --splits 20");
   command.callback([request] { run(*request); });
 }
 

@@ -102,41 +102,6 @@ Case loop_case() {
   return c;
 }
 
-Case chain_case() {
-  Case c{.name = "chain", .what = "p' = p + v +- 0.3, v' = v +- 0.3, three steps, y = p +- 0.5; the first velocity"};
-  VariableId p = c.graph.variable("p0"), v = c.graph.variable("v0");
-  for (const VariableId first : {p, v}) c.graph.factor("gaussian_prior", {first}, normal(0, 1));
-  c.variable = v;
-  const double values[] = {0.2, 1.1, 2.3};
-  std::vector<LinearRow> rows = {{{1, 0, 0, 0, 0, 0}, 0, 1}, {{0, 1, 0, 0, 0, 0}, 0, 1}};  // v0, p0, v1, p1, v2, p2
-  for (std::size_t t = 0; t < 3; ++t) {
-    if (t > 0) {
-      const VariableId moved = c.graph.variable(""), next_p = c.graph.variable(""), next_v = c.graph.variable("");
-      const FactorId add = c.graph.factor("add", {p, v, moved});
-      if (t == 1) c.factor = add;
-      c.graph.factor("gaussian_noise", {moved, next_p}, {{"variance", 0.09}});
-      c.graph.factor("gaussian_noise", {v, next_v}, {{"variance", 0.09}});
-      std::vector<double> move(6), keep(6);
-      move[2 * t + 1] = 1, move[2 * t - 1] = move[2 * t - 2] = -1;
-      keep[2 * t] = 1, keep[2 * t - 2] = -1;
-      rows.push_back({move, 0, 0.09});
-      rows.push_back({keep, 0, 0.09});
-      p = next_p, v = next_v;
-    }
-    const VariableId y = c.graph.observed("");
-    c.graph.factor("gaussian_noise", {p, y}, {{"variance", 0.25}});
-    c.observations.emplace_back(y, values[t]);
-    std::vector<double> seen(6);
-    seen[2 * t + 1] = 1;
-    rows.push_back({seen, values[t], 0.25});
-  }
-  c.port = "y";
-  c.prior = Gaussian::from_moments(0, 1);
-  c.has_loop = true;
-  c.log_posterior = first_unknown(rows);
-  return c;
-}
-
 }  // namespace
 
 std::vector<Case> cases() {
@@ -146,7 +111,6 @@ std::vector<Case> cases() {
   all.push_back(relu_case("relu", "y = leaky_relu(x, 0.1), x ~ N(0, 1), y = 0.5 +- 0.5", 0, 1, 0.5, 0.25));
   all.push_back(relu_case("spread", "y = leaky_relu(x, 0.1), x ~ N(-2, 1), y = 2.5 +- 0.7", -2, 1, 2.5, 0.49));
   all.push_back(loop_case());
-  all.push_back(chain_case());
   return all;
 }
 

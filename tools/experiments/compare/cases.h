@@ -19,8 +19,8 @@ struct Case {
   Gaussian prior = {};       // of the variable
   std::vector<std::pair<VariableId, double>> observations = {};
   std::function<double(double)> log_posterior =
-      {};                    // of the variable, up to a constant, everything else integrated out
-  bool has_loop = false;     // messages go round: their beliefs are approximate even where all of them are exact
+      {};                 // of the variable, up to a constant, everything else integrated out
+  bool has_loop = false;  // messages go round: their beliefs are approximate even where all of them are exact
 };
 
 // product:  w x = z with uncertain w and x, z observed with noise
@@ -28,7 +28,6 @@ struct Case {
 // relu:     y = leaky_relu(x), y observed with noise near the kink
 // spread:   the same where prior and y disagree about the side: the marginal is wider than the prior
 // loop:     two weights on two rows of a regression: the smallest loop; sweeps get the variance wrong
-// chain:    positions and velocities of three steps: two loops
 std::vector<Case> cases();
 
 }  // namespace dma::compare

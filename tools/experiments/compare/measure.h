@@ -17,10 +17,10 @@ std::vector<std::string> solvers();
 
 struct Measurement {
   Gaussian message, marginal;
-  double kl = 0;             // KL(exact marginal || marginal), by quadrature; +inf for a collapsed one
+  double kl = 0;                            // KL(exact marginal || marginal), by quadrature; +inf for a collapsed one
   std::uint64_t refused = 0, replaced = 0;  // messages of negative precision, left out or computed another way
-  int sweeps = 0;            // until nothing changes any more (1e-10)
-  double microseconds = 0;   // for one run
+  int sweeps = 0;                           // until nothing changes any more (1e-10)
+  double microseconds = 0;                  // for one run
 };
 Measurement measure(const Case& c, const std::string& method, const Registry& registry);
 
@@ -30,11 +30,11 @@ Gaussian exact_marginal(const Case& c);
 // The rows of the paper's Table 1 as measured facts, over the messages of product and leaky_relu towards their inputs.
 struct Habits {
   std::string method;
-  bool sends_back = false;      // beliefs of inputs change at all
-  bool divides = false;         // a message changes with what arrives on its own edge
-  bool iterates = false;        // a second sweep changes the messages of a tree
-  bool collapses = false;       // a proper prior and noisy data end in a point mass
-  double improper_fraction = 0;    // of random messages refused
+  bool sends_back = false;       // beliefs of inputs change at all
+  bool divides = false;          // a message changes with what arrives on its own edge
+  bool iterates = false;         // a second sweep changes the messages of a tree
+  bool collapses = false;        // a proper prior and noisy data end in a point mass
+  double improper_fraction = 0;  // of random messages refused
 };
 Habits habits_of(const std::string& method, const Registry& registry);
 

@@ -1,11 +1,10 @@
 // What an experiment is: units of work, and a section of the report made of their results.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
-#include "tools/dma/pictures/gnuplot.h"
+#include "tools/dma/pictures/figure.h"
 #include "tools/experiments/paper/methods.h"
 
 namespace dma::reproduce {
@@ -15,7 +14,6 @@ struct Options {
   std::uint64_t seed = 1;  // the first of them
   int jobs = 2;
   bool quick = false;
-  std::filesystem::path folder = {};  // where the report goes, for units that draw
 
   Effort effort() const;
   std::vector<std::uint64_t> all_seeds() const;
@@ -46,7 +44,7 @@ struct Table {
 struct Picture {
   std::string name;  // of its file
   std::string caption;
-  plot::Figure figure = {};  // without panels: a unit has drawn it already
+  plot::Figure figure = {};
 };
 
 struct Section {

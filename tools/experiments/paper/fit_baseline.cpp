@@ -43,23 +43,19 @@ Prediction moments(const Network& network, const std::vector<VectorXd>& draws, c
 
 Network network_of(const Task& task) { return {task.data.layers, task.data.slopes}; }
 
-Method adam_method(const baselines::AdamOptions& options, int batch_rows, std::optional<double> start) {
+Method adam_method(const baselines::AdamOptions& options, int batch_rows) {
   const bool decays = options.weight_decay > 0;
   std::string name =
       decays ? fmt::format("adamw-{}-{}", options.rate, options.weight_decay) : fmt::format("adam-{}", options.rate);
   std::string title = decays ? fmt::format("AdamW {}, decay {}", options.rate, options.weight_decay)
                              : fmt::format("Adam {}", options.rate);
-  if (batch_rows > 0)
-    name += fmt::format("-batches-{}", batch_rows),
-        title += batch_rows == 1 ? ", row by row" : fmt::format(", mini-batches of {}", batch_rows);
-  if (start) name += fmt::format("-from-{}", *start), title += fmt::format(", from N(0, {}/fan-in)", *start);
+  if (batch_rows > 0) {
+    name += fmt::format("-batches-{}", batch_rows);
+    title += fmt::format(", mini-batches of {}", batch_rows);
+  }
   return {name, title, true, [=](const Task& task, std::uint64_t seed, const Effort&) {
             const Energy energy = energy_of(task, WeightPrior::none(network_of(task)));
             VectorXd weights = prior_means(task, seed);
-            if (start)
-              weights = baselines::RandomNormal(seed)
-                            .vector(weights.size())
-                            .cwiseQuotient(WeightPrior::centred(network_of(task), *start).precision.cwiseSqrt());
             Fitted fitted;
             baselines::minimise(energy, options, task.optimiser_epochs, weights, batch_rows,
                                 [&](int, const VectorXd& w) {

@@ -1,12 +1,11 @@
 // The exact posterior by Hamiltonian Monte Carlo, with what says how far it can be trusted.
 #include <algorithm>
-#include <boost/math/quadrature/gauss.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "engine/joint/draws.h"
 #include "engine/support/whole_number.h"
-#include "tools/experiments/baselines/chain_diagnostics.h"
 #include "tools/experiments/baselines/hmc.h"
 #include "tools/experiments/baselines/random_normal.h"
 #include "tools/experiments/paper/fit_baseline.h"
@@ -61,30 +60,22 @@ Json quantiles(const VectorXd& f) {
 // Worst over the network's output at the points outside and some inside: weights themselves can be exchanged without
 // changing it.
 struct Trust {
-  double r_hat = 1, effective_samples = INFINITY, median_r_hat = 1;
+  double r_hat = 1, effective_samples = INFINITY;
 };
 Trust trust_of(const baselines::Network& network, const std::vector<baselines::Chain>& chains,
                const MatrixXd& features) {
-  std::vector<std::vector<VectorXd>> outputs;  // chain, draw -> output at all points
-  for (const auto& chain : chains) {
-    outputs.emplace_back();
-    for (const VectorXd& w : chain.samples) outputs.back().push_back(network.outputs(w, features).reshaped());
-  }
-  Trust worst;
-  std::vector<double> all;
-  for (Eigen::Index i = 0; i < outputs[0][0].size(); ++i) {
-    std::vector<std::vector<double>> series;
-    for (const auto& chain : outputs) {
-      series.emplace_back();
-      for (const VectorXd& f : chain) series.back().push_back(f(i));
+  std::vector<std::vector<double>> draws(static_cast<std::size_t>(features.rows()));  // of the output at each point
+  for (const auto& chain : chains)
+    for (const VectorXd& w : chain.samples) {
+      const VectorXd f = network.outputs(w, features).col(0);
+      for (std::size_t i = 0; i < draws.size(); ++i) draws[i].push_back(f(static_cast<Eigen::Index>(i)));
     }
-    const auto d = baselines::diagnose(series);
-    all.push_back(d.r_hat);
-    worst.r_hat = std::max(worst.r_hat, d.r_hat);
-    worst.effective_samples = std::min(worst.effective_samples, d.effective_samples);
+  Trust worst;
+  for (const auto& of_point : draws) {
+    const ChainWorth worth = worth_of(of_point, 2 * chains.size());
+    worst.r_hat = std::max(worst.r_hat, worth.r_hat);
+    worst.effective_samples = std::min(worst.effective_samples, worth.effective);
   }
-  std::ranges::nth_element(all, all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2));
-  worst.median_r_hat = all[all.size() / 2];
   return worst;
 }
 
@@ -140,7 +131,6 @@ Fitted fit_hmc(const Task& task, std::uint64_t seed, const Effort& effort, bool 
     functions.push_back(quantiles(f.col(i)));
   }
   fitted.more = {{"r_hat", json_number(trust.r_hat)},
-                 {"median_r_hat", json_number(trust.median_r_hat)},
                  {"effective_samples", json_number(trust.effective_samples)},
                  {"acceptance", json_number(acceptance)},
                  {"divergent", divergent},

@@ -38,13 +38,9 @@ std::vector<Method> make_methods() {
   network("ep-product", "EP on product, DMA elsewhere", {.kind_methods = Kinds{{"product", "ep"}}});
   for (const double rate : {1e-3, 1e-2, 1e-1, 1.0}) all.push_back(adam_method({.rate = rate}));
   all.push_back(adam_method({.rate = 0.01}, 20));
-  for (const int rows : {20, 1}) all.push_back(adam_method({.rate = 0.1}, rows));
-  for (const double start : {2.0, 1.0, 0.01}) all.push_back(adam_method({.rate = 0.1}, 0, start));
   for (const double decay : {0.01, 0.1, 1.0, 10.0}) all.push_back(adam_method({.rate = 0.1, .weight_decay = decay}));
   for (const double rate : {0.01, 1.0}) all.push_back(adam_method({.rate = rate, .weight_decay = 1}));
   all.push_back(ivon_method("ivon", "IVON", {.rate = 0.6, .second_decay = 0.9999, .damping = 0.1}));
-  all.push_back(ivon_method("ivon-raw", "IVON, rate not rescaled",
-                            {.rate = 0.6, .second_decay = 0.9999, .damping = 0.1, .rescale_rate = false}));
   all.push_back(ivon_method("ivon-tuned", "IVON, tuned on other seeds", kTunedIvon));
   all.push_back({"laplace", "diagonal Laplace", false,
                  [](const Task& t, std::uint64_t s, const Effort& e) { return fit_laplace(t, s, e, 2); }});

@@ -45,12 +45,8 @@ plot::Panel predictive_panel(const Task& task, const Json& result, const std::st
   const auto [truth_least, truth_most] = std::ranges::minmax(function);
   const double least = std::min(data_least, truth_least), most = std::max(data_most, truth_most);
   const double room = 0.35 * (most - least);
-  constexpr double kShort = 0.99;  // gnuplot drops a line whose ends are rounded out of the window
   const auto vertical = [&](double at) {
-    return Series{.style = Style::dotted,
-                  .colour = Colour::grey,
-                  .x = {at, at},
-                  .y = {least - kShort * room, most + kShort * room}};
+    return Series{.style = Style::dotted, .colour = Colour::grey, .x = {at, at}, .y = {least - room, most + room}};
   };
   return {.title = title,
           .x = {.label = "x", .low = x.front(), .high = x.back()},
@@ -62,11 +58,6 @@ plot::Panel predictive_panel(const Task& task, const Json& result, const std::st
               {.title = "true function", .style = Style::dashed, .colour = Colour::black, .x = x, .y = function},
               vertical(task.low),
               vertical(task.high)}};
-}
-
-double height_for_key(std::size_t entries) {
-  constexpr double kLine = 22, kLines = 2;  // pixels of a line; lines that a panel has room for
-  return plot::Figure{}.panel_height + kLine * std::max(0.0, static_cast<double>(entries) - kLines);
 }
 
 plot::Panel training_panel(const std::string& title, const std::vector<std::pair<std::string, const Json*>>& runs,

@@ -1,7 +1,7 @@
 // Panels that several experiments draw.
 #pragma once
 
-#include "tools/dma/pictures/gnuplot.h"
+#include "tools/dma/pictures/figure.h"
 #include "tools/experiments/paper/methods.h"
 
 namespace dma::reproduce {
@@ -9,9 +9,6 @@ namespace dma::reproduce {
 // Data, true function (dashed), mean and two standard deviations of a unit that kept its picture; verticals at the ends
 // of the data.
 plot::Panel predictive_panel(const Task& task, const Json& result, const std::string& title, std::size_t output = 0);
-
-// Of a panel in a figure where one key has this many entries, one below the other.
-double height_for_key(std::size_t entries);
 
 // Training NLL against epochs of units that kept their curve; values above `clip` are drawn at it (the paper's pictures
 // clip at 8, where the curves cannot be told apart).

@@ -10,28 +10,27 @@
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
 #include "tools/dma/help/version.h"
+#include "tools/dma/io/csv_text.h"
 #include "tools/dma/io/write_file.h"
+#include "tools/dma/page/html.h"
+#include "tools/dma/pictures/svg.h"
 
 namespace dma::reproduce {
 
 namespace {
 
-template <class F>
-void for_each_section(const Report& report, const F& visit) {
-  for (const Section& section : report.sections) visit(section);
-  visit(report.times);
-}
+using page::escaped;
+using page::prose;
 
-std::string quoted_cell(const std::string& cell) {
-  if (cell.find_first_of(",\"\n") == cell.npos) return cell;
-  std::string out = "\"";
-  for (const char c : cell) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
+constexpr const char* kHowToRead =
+    "Numbers in brackets are 95 % bootstrap intervals of the median over our seeds; a claim about a median holds if "
+    "the "
+    "paper's figure lies inside. NLL is a mean negative log density in nats; *noisy targets* is the expected score "
+    "against targets with noise, which does not reward a band for being too narrow.";
 
 std::string csv_row(const std::vector<std::string>& cells) {
   std::vector<std::string> quoted;
-  for (const std::string& cell : cells) quoted.push_back(quoted_cell(cell));
+  for (const std::string& cell : cells) quoted.push_back(csv_cell(cell));
   return fmt::format("{}\n", joined(quoted, ","));
 }
 
@@ -54,42 +53,53 @@ std::string markdown_table(const Table& table) {
   return text;
 }
 
-Table section_claims(const Section& section) {
-  Table table{section.name + "_claims", "", {"where", "claim", "paper", "ours", "holds", "why not"}, {}};
-  for (const Claim& c : section.claims)
-    table.rows.push_back({c.where, c.claim, c.paper, c.ours, c.holds ? "yes" : "**no**", c.why});
+void add_claims(const Section& section, Table& table) {
+  std::string last;
+  for (const Claim& c : section.claims) {
+    table.rows.push_back({c.where, c.claim, c.paper, c.ours, c.holds ? "yes" : "**no**",
+                          !c.why.empty() && c.why == last ? "as above" : c.why});
+    last = c.why;
+  }
+}
+
+Table claims_of(const std::vector<Section>& sections) {
+  Table table{"claims", "", {"where", "claim", "paper", "ours", "holds", "why not"}, {}};
+  for (const Section& section : sections) add_claims(section, table);
   return table;
 }
 
-// Without pictures it is a part of a longer document: headings one level lower, no links to files beside it.
-std::string section_markdown(const Section& section, bool pictures) {
-  std::string text = fmt::format("{} {}\n\n", pictures ? "##" : "###", section.title);
-  for (const std::string& paragraph : section.text) text += paragraph + "\n\n";
-  if (!section.claims.empty()) text += markdown_table(section_claims(section)) + "\n";
-  for (const Table& table : section.tables)
-    text += fmt::format("{}{}\n\n{}\n", table.caption, pictures ? fmt::format(" ([{0}.csv]({0}.csv))", table.name) : "",
-                        markdown_table(table));
-  if (pictures)
-    for (const Picture& p : section.pictures) text += fmt::format("![{}]({}.svg)\n\n", p.caption, p.name);
-  return text;
+std::string run_text(const Report& report) {
+  const RunFacts& f = report.facts;
+  return fmt::format("`{}`, {}\n\ndma {}, {}, {} with {} threads; {:.0f} s.\n\n{} of {} claims of the paper hold.\n",
+                     f.command, f.date, f.version, f.compiler, f.machine, f.threads, f.seconds, report.holding(),
+                     report.claims());
+}
+
+page::Table html_table(const Table& table) {
+  page::Table out{.caption = prose(table.caption)};
+  for (const std::string& column : table.columns) out.columns.push_back(escaped(column));
+  for (const auto& row : table.rows) {
+    out.rows.emplace_back();
+    for (const std::string& cell : row)
+      out.rows.back().push_back(cell == "**no**" ? "<span class=\"no\">no</span>" : prose(cell));
+  }
+  return out;
 }
 
 }  // namespace
 
 std::size_t Report::claims() const {
   std::size_t count = 0;
-  for_each_section(*this, [&](const Section& s) {
-    count += static_cast<std::size_t>(std::ranges::count(s.claims, true, &Claim::of_the_paper));
-  });
+  for (const Section& s : sections)
+    count += static_cast<std::size_t>(std::ranges::count_if(s.claims, &Claim::of_the_paper));
   return count;
 }
 
 std::size_t Report::holding() const {
   std::size_t count = 0;
-  for_each_section(*this, [&](const Section& s) {
+  for (const Section& s : sections)
     count += static_cast<std::size_t>(
         std::ranges::count_if(s.claims, [](const Claim& c) { return c.of_the_paper() && c.holds; }));
-  });
   return count;
 }
 
@@ -99,82 +109,77 @@ std::string csv(const Table& table) {
   return text;
 }
 
-Table claims_table(const Report& report) {
-  Table table{"claims",
-              "Every claim, the paper's figure and ours.",
-              {"experiment", "where", "claim", "paper", "ours", "holds", "why not"},
-              {}};
-  for (const Section& s : report.sections)
-    for (const Claim& c : s.claims)
-      table.rows.push_back({s.name, c.where, c.claim, c.paper, c.ours, c.holds ? "yes" : "no", c.why});
-  return table;
+std::string markdown(const Report& report) {
+  std::string text = fmt::format("# {}\n\n{}\n\n", report.title, kHowToRead);
+  for (const Section& section : report.sections) {
+    text += fmt::format("## {}\n\n", section.title);
+    for (const std::string& paragraph : section.text) text += paragraph + "\n\n";
+    if (!section.claims.empty()) text += markdown_table(claims_of({section})) + "\n";
+    for (const Table& table : section.tables)
+      text += fmt::format("{0} ([{1}.csv]({1}.csv))\n\n{2}\n", table.caption, table.name, markdown_table(table));
+    for (const Picture& p : section.pictures) text += fmt::format("![{}]({}.svg)\n\n", p.caption, p.name);
+  }
+  return text + "## This run\n\n" + run_text(report);
 }
 
-std::string markdown(const Report& report, bool pictures) {
-  std::string text = pictures ? fmt::format("# {}\n\n", report.title) : "";
-  text +=
-      "Numbers in brackets are 95 % bootstrap intervals of the median over our seeds; a claim about a median holds "
-      "when the paper's figure lies "
-      "inside. The authors' seeds differ from ours, and theirs carry the same uncertainty. NLL is a mean negative log "
-      "density in nats; "
-      "*noisy targets* is the expected score against targets with noise, which does not reward a band for being too "
-      "narrow.\n\n";
-  for (const Section& section : report.sections) text += section_markdown(section, pictures);
-  for (const std::string& reason : report.skipped) text += fmt::format("Not drawn: {}\n\n", reason);
-  // From here on everything depends on the machine and the hour.
-  text += section_markdown(report.times, pictures);
-  const RunFacts& f = report.facts;
-  text += fmt::format(
-      "{} This run\n\n`{}`, {}\n\ndma {}, {}, {} with {} threads; this call {:.0f} s; all units, of earlier calls too, "
-      "{:.0f} s of processor "
-      "time.\n\n{} of {} claims of the paper hold.\n",
-      pictures ? "##" : "###", f.command, f.date, f.version, f.compiler, f.machine, f.threads, f.seconds,
-      f.unit_seconds, report.holding(), report.claims());
-  return text;
+std::string results_page(const Report& report) {
+  std::string text = fmt::format("{} `report.html` has pictures and notes.\n\n{}\n", kHowToRead,
+                                 markdown_table(claims_of(report.sections)));
+  for (const Section& section : report.sections)
+    for (const Table& table : section.tables) text += fmt::format("{}\n\n{}\n", table.caption, markdown_table(table));
+  return text + run_text(report);
 }
 
-std::string readme_summary(const Report& report) {
+std::string summary_page(const Report& report) {
   const auto section = std::ranges::find(report.sections, "exact", &Section::name);
   if (section == report.sections.end()) return "";
   const auto table = [&](const char* name) { return *std::ranges::find(section->tables, name, &Table::name); };
   const Table all = table("exact"), same_prior = table("exact_prior");
-  const std::vector<std::size_t> kept = {0, 1, 3, 4, 6, 10, 12};
-  const auto shortened = [&](const std::vector<std::string>& row) {
-    std::vector<std::string> few;
-    for (const std::size_t i : kept) few.push_back(row[i]);
-    return few;
+  const auto few = [](const std::vector<std::string>& row) {
+    std::vector<std::string> some;
+    for (const std::size_t i : {0, 1, 3, 4, 6, 10, 12}) some.push_back(row[i]);
+    return some;
   };
-  Table few{"summary", "", shortened(all.columns), {}};
-  for (const auto& row : all.rows) few.rows.push_back(shortened(row));
+  Table shown{"summary", "", few(all.columns), {}};
+  for (const auto& row : all.rows) shown.rows.push_back(few(row));
   for (const auto& row : same_prior.rows)
-    if (row[0].starts_with("joint")) few.rows.push_back(shortened(row));
+    if (row[0].starts_with("joint")) shown.rows.push_back(few(row));
   return fmt::format(
       "`{}`, {}, {}: {} of {} claims of the paper hold as stated; every one, with the reason where it does not, is in "
-      "[tools/experiments/results/RESULTS.md](tools/experiments/results/RESULTS.md). Outside the data of the paper's "
-      "83-weight task:\n\n{}\n"
-      "![DMA, the default, joint learning under the data's prior, and the exact posterior](tools/pictures/exact.svg)\n",
+      "[all results](../experiments/results/RESULTS.md). Outside the data of the paper's 83-weight task:\n\n{}\n"
+      "![DMA, the default, joint learning under the data's prior, and the exact posterior](../pictures/exact.svg)\n",
       report.facts.command, report.facts.date, report.facts.machine, report.holding(), report.claims(),
-      markdown_table(few));
+      markdown_table(shown));
 }
 
-void write_report(Report& report, const std::filesystem::path& folder) {
-  report.skipped.clear();
-  for_each_section(report, [&](const Section& section) {
+std::string html(const Report& report) {
+  std::string body = fmt::format("<h1>{}</h1>\n<p>{} of {} claims of the paper hold.</p>\n<nav>", escaped(report.title),
+                                 report.holding(), report.claims());
+  for (const Section& s : report.sections) body += fmt::format("<a href=\"#{0}\">{0}</a> ", s.name);
+  body += fmt::format("</nav>\n<p>{}</p>\n", prose(kHowToRead));
+  for (const Section& s : report.sections) {
+    body += fmt::format("<h2 id=\"{}\">{}</h2>\n", s.name, escaped(s.title));
+    for (const std::string& paragraph : s.text) body += fmt::format("<p>{}</p>\n", prose(paragraph));
+    if (!s.claims.empty()) body += page::html(html_table(claims_of({s})));
+    for (const Table& table : s.tables) body += page::html(html_table(table));
+    for (const Picture& p : s.pictures)
+      body += fmt::format("<figure class=\"drawn\">{}<figcaption>{}</figcaption></figure>\n", plot::svg(p.figure),
+                          prose(p.caption));
+  }
+  return page::document(report.title, body + fmt::format("<h2>This run</h2>\n<p>{}</p>\n", prose(run_text(report))),
+                        false);
+}
+
+void write_report(const Report& report, const std::filesystem::path& folder) {
+  for (const Section& section : report.sections) {
     for (const Table& table : section.tables) write_file(folder / (table.name + ".csv"), csv(table));
-    for (const Picture& picture : section.pictures) {
-      if (picture.figure.panels.empty()) continue;
-      const plot::Drawing drawing = plot::draw(picture.figure, folder / picture.name, {".svg"});
-      if (drawing.skipped.empty())
-        std::filesystem::remove(drawing.script);
-      else
-        report.skipped.push_back(drawing.skipped);
-    }
-  });
-  write_file(folder / "claims.csv", csv(claims_table(report)));
-  write_file(folder / "report.md", markdown(report, true));
-  write_file(folder / "report.html", html(report, folder));
-  write_file(folder / "RESULTS.md", markdown(report, false));
-  if (const std::string summary = readme_summary(report); !summary.empty()) write_file(folder / "summary.md", summary);
+    for (const Picture& p : section.pictures) plot::draw_picture(p.figure, folder / (p.name + ".svg"));
+  }
+  write_file(folder / "claims.csv", csv(claims_of(report.sections)));
+  write_file(folder / "report.md", markdown(report));
+  write_file(folder / "report.html", html(report));
+  write_file(folder / "RESULTS.md", results_page(report));
+  if (const std::string summary = summary_page(report); !summary.empty()) write_file(folder / "summary.md", summary);
 }
 
 RunFacts facts_of_this_machine() {
@@ -183,21 +188,14 @@ RunFacts facts_of_this_machine() {
   facts.compiler = "compiler " __VERSION__;
   facts.machine = "unknown processor";
   std::ifstream info("/proc/cpuinfo");
-  // x86 names its processors; ARM gives the numbers of implementer and part.
-  std::string implementer;
+  // x86 names its processors; ARM gives a number.
   for (std::string line; std::getline(info, line);) {
-    const auto value = [&] { return line.substr(std::min(line.size(), line.find(':') + 2)); };
-    if (line.starts_with("model name")) facts.machine = value();
-    if (line.starts_with("CPU implementer")) implementer = value();
-    if (line.starts_with("CPU part"))
-      facts.machine = implementer == "0x41" && value() == "0xd40"   ? "Neoverse-V1"
-                      : implementer == "0x41" && value() == "0xd0c" ? "Neoverse-N1"
-                      : implementer == "0x41" && value() == "0xd4f" ? "Neoverse-V2"
-                                                                    : "ARM processor " + implementer + "/" + value();
+    const std::string value = line.substr(std::min(line.size(), line.find(':') + 2));
+    if (line.starts_with("model name")) facts.machine = value;
+    if (line.starts_with("CPU part")) facts.machine = value == "0xd40" ? "Neoverse-V1" : "ARM processor " + value;
   }
-  facts.threads = static_cast<int>(all_processors());
-  const std::time_t now = std::time(nullptr);
-  facts.date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(now));
+  facts.threads = all_processors();
+  facts.date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
   return facts;
 }
 

@@ -10,32 +10,29 @@ namespace dma::reproduce {
 // What differs between two runs of one seed.
 struct RunFacts {
   std::string command, version, compiler, machine, date;
-  int threads = 1;
-  double seconds = 0, unit_seconds = 0;  // of this call, and of all units that this folder holds
+  std::size_t threads = 1;
+  double seconds = 0;
 };
 
 struct Report {
   std::string title;
-  std::vector<Section> sections;  // those that one seed decides
-  Section times;
+  std::vector<Section> sections;  // times last
   RunFacts facts;
-  std::vector<std::string> skipped = {};  // pictures that could not be drawn, and why
 
   std::size_t claims() const, holding() const;  // of the paper
 };
 
-// With `pictures` a document with links to the files beside it; without, a part of another.
-std::string markdown(const Report& report, bool pictures);
-// Reads the SVG files from the folder and puts them into the page.
-std::string html(const Report& report, const std::filesystem::path& folder);
+// With links to the pictures and tables beside it.
+std::string markdown(const Report& report);
+// Claims and tables alone: a part of tools/experiments/results/RESULTS.md.
+std::string results_page(const Report& report);
+// The part of tools/docs/numbers.md: one table and the main picture; empty without section `exact`.
+std::string summary_page(const Report& report);
+std::string html(const Report& report);
 std::string csv(const Table& table);
-Table claims_table(const Report& report);
 
-// Draws every picture, writes every file; fills in `skipped`.
-void write_report(Report& report, const std::filesystem::path& folder);
-
-// The part of the README that a full run writes: the main picture and one table.
-std::string readme_summary(const Report& report);
+// Draws every picture and writes every file.
+void write_report(const Report& report, const std::filesystem::path& folder);
 
 RunFacts facts_of_this_machine();
 

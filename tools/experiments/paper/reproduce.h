@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "tools/experiments/paper/report.h"
 #include "tools/experiments/paper/run_units.h"
@@ -9,7 +10,7 @@
 namespace dma::reproduce {
 
 struct Request {
-  std::vector<std::string> names;  // of experiments
+  std::string name;  // of an experiment, or all
   Options options;
   std::filesystem::path out;
   std::string command;  // as the report shows it
@@ -17,7 +18,5 @@ struct Request {
 
 // Runs what out/units does not hold yet and writes the report; nothing if it was interrupted.
 std::optional<Report> reproduce(const Request& request, const std::function<bool(const Progress&)>& on_progress = {});
-
-Json to_json(const Report& report);
 
 }  // namespace dma::reproduce

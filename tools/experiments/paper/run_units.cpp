@@ -7,7 +7,6 @@
 #include <set>
 
 #include "engine/support/parallel.h"
-#include "tools/experiments/paper/thread_seconds.h"
 
 namespace dma::reproduce {
 
@@ -32,17 +31,14 @@ UnitRun run_units(const std::vector<Unit>& units, const Store& store, int jobs,
       missing.push_back(&unit);
   }
   std::vector<Json> results(missing.size());
-  std::vector<double> seconds(missing.size());
   const auto start = std::chrono::steady_clock::now();
   std::atomic<bool> stop = false;
   std::mutex mutex;
   std::size_t done = 0;
   parallel_for(missing.size(), static_cast<std::size_t>(jobs), [&](std::size_t i) {
     if (stop) return;
-    const double begin = thread_seconds();
     results[i] = missing[i]->work();
     store.keep(*missing[i], results[i]);
-    seconds[i] = thread_seconds() - begin;
     const std::lock_guard lock(mutex);
     ++done;
     const double left = seconds_since(start) / static_cast<double>(done) * static_cast<double>(missing.size() - done);
@@ -50,9 +46,7 @@ UnitRun run_units(const std::vector<Unit>& units, const Store& store, int jobs,
   });
   run.interrupted = done < missing.size();
   for (std::size_t i = 0; i < missing.size(); ++i) {
-    if (results[i].is_null()) continue;
-    run.results[missing[i]->name] = std::move(results[i]);
-    run.seconds.emplace_back(missing[i]->name, seconds[i]);
+    if (!results[i].is_null()) run.results[missing[i]->name] = std::move(results[i]);
   }
   return run;
 }

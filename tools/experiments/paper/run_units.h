@@ -14,9 +14,8 @@ struct Progress {
 };
 
 struct UnitRun {
-  Results results;                                      // of every unit
-  std::vector<std::pair<std::string, double>> seconds;  // of those computed now, in the order of the units
-  bool interrupted = false;                             // results are then incomplete
+  Results results;           // of every unit
+  bool interrupted = false;  // results are then incomplete
 };
 
 // Units of the same name are run once. The results do not depend on `jobs`. on_progress is called by one thread at a

@@ -11,7 +11,7 @@ namespace dma::uci {
 
 struct DataFolder {
   std::string name;
-  Eigen::MatrixXd inputs, targets;  // all rows
+  Eigen::MatrixXd inputs, targets;                     // all rows
   std::vector<std::vector<Eigen::Index>> train, test;  // rows of each split
 };
 

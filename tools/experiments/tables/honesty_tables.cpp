@@ -42,7 +42,7 @@ struct Source {
 };
 
 // Columns of tables that no setting was made for.
-double far(double z) { return std::sinh(1.5 * z); }                       // heavy tails
+double far(double z) { return std::sinh(1.5 * z); }                                          // heavy tails
 double code(double z) { return std::floor(5 * 0.5 * std::erfc(-z / std::numbers::sqrt2)); }  // 0 to 4
 
 // Friedman's laws are of columns uniform on [0, 1]: standard normal ones through their own distribution function.
@@ -56,8 +56,7 @@ double friedman_1(const Row& z) {
 
 struct Circuit {  // resistance, angular frequency, inductance, capacity
   explicit Circuit(const Row& z)
-      : r(100 * uniform_of(z(0))),
-        reactance(w(z) * uniform_of(z(2)) - 1 / (w(z) * (1 + 10 * uniform_of(z(3))))) {}
+      : r(100 * uniform_of(z(0))), reactance(w(z) * uniform_of(z(2)) - 1 / (w(z) * (1 + 10 * uniform_of(z(3))))) {}
   static double w(const Row& z) { return std::numbers::pi * (40 + 520 * uniform_of(z(1))); }
   double r, reactance;
 };
@@ -73,8 +72,8 @@ double friedman_phase(const Row& z) {
 struct Law {
   Index features, rows;
   double noise;
-  std::function<double(const Row&, Source&)> target;                // of the standard normal features
-  std::function<void(MatrixXd&, Source&)> columns = {};             // changed or added afterwards
+  std::function<double(const Row&, Source&)> target;     // of the standard normal features
+  std::function<void(MatrixXd&, Source&)> columns = {};  // changed or added afterwards
   double least = 0.90, most = 0.99;
   Index test_rows = 1000;
 };
@@ -192,6 +191,14 @@ void draw(const Law& law, Index rows, Source& source, MatrixXd& inputs, MatrixXd
   if (law.columns) law.columns(inputs, source);
 }
 
+HonestyTable table_of(const std::string& name, const Law& law, std::uint64_t seed) {
+  Source source(seed);
+  HonestyTable table{name, {}, {}, {}, {}, law.noise, law.least, law.most};
+  draw(law, law.rows, source, table.inputs, table.targets);
+  draw(law, law.test_rows, source, table.test_inputs, table.test_targets);
+  return table;
+}
+
 NoDataTable sine(std::uint64_t seed, bool gap) {
   constexpr Index kRows = 100, kTest = 100;
   Source source(seed);
@@ -231,11 +238,16 @@ HonestyTable honesty_table(const std::string& name, std::uint64_t seed) {
   if (!is_sized && !laws().contains(name)) fail("no honesty table '{}'{}", name, suggestion(name, honesty_names()));
   const Law& law = is_sized ? sized->second : laws().at(name);
   if (is_sized) seed += 1'000'003 * static_cast<std::uint64_t>(std::distance(sized_laws().begin(), sized));
-  Source source(seed);
-  HonestyTable table{name, {}, {}, {}, {}, law.noise, law.least, law.most};
-  draw(law, law.rows, source, table.inputs, table.targets);
-  draw(law, law.test_rows, source, table.test_inputs, table.test_targets);
-  return table;
+  return table_of(name, law, seed);
+}
+
+HonestyTable growing_table(Index rows, std::uint64_t seed) {
+  const auto target = [](const Row& x, Source& s) {
+    return std::sin(x(0) + x(1)) + 0.5 * x(2) * x(3) + std::cos(x(4)) + 0.3 * x(5) + 0.3 * s.normal();
+  };
+  Law law{10, rows, 0.3, target};
+  law.test_rows = 2000;
+  return table_of("growing", law, seed);
 }
 
 NoDataTable gap_table(std::uint64_t seed) { return sine(seed, true); }

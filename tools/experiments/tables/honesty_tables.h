@@ -12,14 +12,17 @@ namespace dma::validation {
 struct HonestyTable {
   std::string name;
   Eigen::MatrixXd inputs, targets, test_inputs, test_targets;  // the same law, fresh rows
-  double noise = 0;                            // sd that no model can explain
-  double least_coverage = 0.90, most_coverage = 0.99;  // of 95 % intervals
+  double noise = 0;                                            // sd that no model can explain
+  double least_coverage = 0.90, most_coverage = 0.99;          // of 95 % intervals
 };
 
 std::vector<std::string> honesty_names();
 std::vector<std::string> sized_names();  // five functions, each in seven sizes
 // A table by name, from a seed.
 HonestyTable honesty_table(const std::string& name, std::uint64_t seed);
+
+// A smooth function of ten inputs with noise 0.3, learned from so many rows.
+HonestyTable growing_table(Eigen::Index rows, std::uint64_t seed);
 
 // sin(2x) learned on [-2, 2], or on [-2, -0.7] and [0.7, 2]; the test rows lie where no data are: inside the gap, or
 // from the end of the range to one range-width beyond. Their targets are the function itself.

@@ -18,9 +18,9 @@ SplitResult run_split(const DataFolder& data, std::size_t split, std::uint64_t s
                         targets = data.targets(data.train[split], Eigen::all);
   const Eigen::MatrixXd test_inputs = data.inputs(data.test[split], Eigen::all),
                         test_targets = data.targets(data.test[split], Eigen::all);
-  RegressionSettings settings = regression_settings(static_cast<std::size_t>(inputs.cols()),
-                                                    static_cast<std::size_t>(targets.cols()),
-                                                    static_cast<std::size_t>(inputs.rows()), options.method);
+  RegressionSettings settings =
+      regression_settings(static_cast<std::size_t>(inputs.cols()), static_cast<std::size_t>(targets.cols()),
+                          static_cast<std::size_t>(inputs.rows()), options.method);
   settings.network.seed = seed + split;
   if (options.adjust) options.adjust(settings);
   SplitResult result;
@@ -28,22 +28,10 @@ SplitResult run_split(const DataFolder& data, std::size_t split, std::uint64_t s
   const double start = thread_seconds();
   Bnn net(settings.network);
   const FitReport report = net.fit(inputs, targets, settings.fit);
-  for (const LearnReport& member : report.members) {
+  for (const LearnReport& member : report.members)
     result.epochs += static_cast<double>(member.epochs.size()) / static_cast<double>(report.members.size());
-    result.messages_refused += member.faults;
-    result.messages_replaced += member.replaced;
-  }
   result.scores = scores_of(net.predict(test_inputs), test_targets)[0];
   result.seconds = thread_seconds() - start;
-  if (options.curve_epochs.empty()) return result;
-  Bnn persistent(settings.network);
-  LearnOptions partial = settings.fit;
-  partial.least_gain = 0;
-  for (const int epochs : options.curve_epochs) {
-    partial.epochs = epochs;
-    persistent.fit(inputs, targets, partial);
-    result.curve.push_back({epochs, scores_of(persistent.predict(test_inputs), test_targets)[0]});
-  }
   return result;
 }
 
@@ -58,16 +46,6 @@ std::vector<SplitResult> run_protocol(const DataFolder& data, std::uint64_t seed
     if (options.on_split) options.on_split(results[split]);
   });
   return results;
-}
-
-Summary summarise(const std::vector<SplitResult>& results, const std::function<double(const SplitResult&)>& value) {
-  const auto count = static_cast<double>(results.size());
-  Summary s;
-  for (const auto& r : results) s.mean += value(r) / count;
-  double squares = 0;
-  for (const auto& r : results) squares += (value(r) - s.mean) * (value(r) - s.mean);
-  if (results.size() > 1) s.standard_error = std::sqrt(squares / (count - 1) / count);
-  return s;
 }
 
 std::vector<Published> published(const std::string& set) {

@@ -14,25 +14,17 @@ struct SplitResult {
   std::size_t split = 0;
   Scores scores;
   double seconds = 0, epochs = 0;  // of the processor; mean over members
-  std::uint64_t messages_refused = 0, messages_replaced = 0;
-  std::vector<std::pair<int, Scores>> curve;  // epochs, test scores
 };
 
 struct ProtocolOptions {
   std::size_t jobs = 1;
-  std::function<void(RegressionSettings&)> adjust = {};  // changes to the default settings
-  std::string method = {};                               // empty: the default
-  std::vector<int> curve_epochs = {};  // also score a network that learns for these many, come what may
+  std::function<void(RegressionSettings&)> adjust = {};   // changes to the default settings
+  std::string method = {};                                // empty: the default
   std::function<void(const SplitResult&)> on_split = {};  // called from one thread at a time
 };
 
 // Results in the order of the splits, whatever the number of jobs.
 std::vector<SplitResult> run_protocol(const DataFolder& data, std::uint64_t seed, const ProtocolOptions& options);
-
-struct Summary {
-  double mean = 0, standard_error = 0;
-};
-Summary summarise(const std::vector<SplitResult>& results, const std::function<double(const SplitResult&)>& value);
 
 // RMSE and log-likelihood as published; none for sets the tables do not have.
 struct Published {

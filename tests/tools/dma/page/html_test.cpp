@@ -9,7 +9,7 @@
 #include "tools/dma/page/chart.h"
 
 using dma::page::escaped;
-using dma::page::shortened;
+using dma::plot::shortened;
 
 TEST_CASE("page: text of anybody's stays text, in elements and in quoted attributes") {
   CHECK(escaped("<b a=\"1\" c='2'>&</b>") == "&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;&lt;/b&gt;");
@@ -37,16 +37,16 @@ TEST_CASE("page: a document names no address and carries its styles") {
 }
 
 TEST_CASE("page: ticks are round numbers inside the range, whatever it is") {
-  CHECK(dma::page::ticks(0, 100, 5) == std::vector<double>{0, 20, 40, 60, 80, 100});
-  CHECK(dma::page::ticks(-0.31, 0.29, 3) == std::vector<double>{-0.2, 0, 0.2});
-  CHECK(dma::page::ticks(1, 1, 5).empty());
+  CHECK(dma::plot::ticks(0, 100, 5) == std::vector<double>{0, 20, 40, 60, 80, 100});
+  CHECK(dma::plot::ticks(-0.31, 0.29, 3) == std::vector<double>{-0.2, 0, 0.2});
+  CHECK(dma::plot::ticks(1, 1, 5).empty());
   for (const double size : {1e-300, 1e-9, 1.0, 1e9, 1e300}) {
-    const auto all = dma::page::ticks(-0.7 * size, 1.3 * size, 5);
+    const auto all = dma::plot::ticks(-0.7 * size, 1.3 * size, 5);
     CHECK(all.size() >= 3);
     CHECK(all.size() <= 12);
     for (const double tick : all) CHECK((tick >= -0.71 * size && tick <= 1.31 * size));
   }
-  CHECK(dma::page::ticks(1e15, 1e15 + 1, 5).size() <= 12);
+  CHECK(dma::plot::ticks(1e15, 1e15 + 1, 5).size() <= 12);
 }
 
 TEST_CASE("page: names are cut between characters") {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "tools/experiments/baselines/chain_diagnostics.h"
+#include "engine/joint/draws.h"
 #include "tools/experiments/baselines/random_normal.h"
 
 namespace dma::baselines {
@@ -47,16 +47,14 @@ TEST_CASE("hmc: recovers a correlated Gaussian with scales a hundred apart; its 
     }
   }
   for (Eigen::Index j = 0; j < 3; ++j) {
-    std::vector<std::vector<double>> series;
-    for (const Chain& chain : chains) {
-      series.emplace_back();
-      for (const auto& x : chain.samples) series.back().push_back(x(j));
-    }
-    const ChainDiagnostics d = diagnose(series);
-    CHECK(d.r_hat < 1.02);
-    REQUIRE(d.effective_samples > 500);
+    std::vector<double> draws;
+    for (const Chain& chain : chains)
+      for (const auto& x : chain.samples) draws.push_back(x(j));
+    const ChainWorth worth = worth_of(draws, 8);
+    CHECK(worth.r_hat < 1.02);
+    REQUIRE(worth.effective > 500);
     const double sd = std::sqrt(known.covariance(j, j));
-    CHECK(std::abs(mean(j) - known.mean(j)) < 4.5 * sd / std::sqrt(d.effective_samples));
+    CHECK(std::abs(mean(j) - known.mean(j)) < 4.5 * sd / std::sqrt(worth.effective));
     CHECK(square(j, j) == doctest::Approx(sd * sd).epsilon(0.15));
   }
   CHECK(square(0, 1) == doctest::Approx(0.9).epsilon(0.2));
@@ -75,21 +73,24 @@ TEST_CASE("hmc: one seed, one chain; thinning keeps every third draw") {
   CHECK(kept.samples[0] == once.samples[2]);
 }
 
-TEST_CASE("diagnostics: independent draws count fully, correlated ones by (1 - a) / (1 + a), disagreeing chains show") {
+TEST_CASE("worth of draws: independent ones count fully, correlated ones by (1 - a) / (1 + a), disagreeing chains show") {
   RandomNormal normal(1);
-  const auto series = [&](double a, double offset) {
-    std::vector<double> x = {normal()};
-    for (int i = 1; i < 4000; ++i) x.push_back(a * x.back() + std::sqrt(1 - a * a) * normal());
-    for (double& v : x) v += offset;
-    return x;
+  const auto two_chains = [&](double a, double offset) {
+    std::vector<double> draws;
+    for (const double off : {0.0, offset}) {
+      double x = normal();
+      for (int i = 0; i < 4000; ++i) {
+        draws.push_back(x + off);
+        x = a * x + std::sqrt(1 - a * a) * normal();
+      }
+    }
+    return worth_of(draws, 4);
   };
-  const ChainDiagnostics independent = diagnose({series(0, 0), series(0, 0)});
-  CHECK(independent.r_hat < 1.01);
-  CHECK(independent.effective_samples == doctest::Approx(8000).epsilon(0.1));
-  CHECK(diagnose({series(0.8, 0), series(0.8, 0)}).effective_samples ==
-        doctest::Approx(8000 * 0.2 / 1.8).epsilon(0.25));
+  CHECK(two_chains(0, 0).r_hat < 1.01);
+  CHECK(two_chains(0, 0).effective == doctest::Approx(8000).epsilon(0.1));
+  CHECK(two_chains(0.8, 0).effective == doctest::Approx(8000 * 0.2 / 1.8).epsilon(0.25));
   // Two chains two standard deviations apart: between variance 4/3 of four halves, pooled 1 + 4/3.
-  CHECK(diagnose({series(0, 0), series(0, 2)}).r_hat == doctest::Approx(std::sqrt(1 + 4.0 / 3)).epsilon(0.03));
+  CHECK(two_chains(0, 2).r_hat == doctest::Approx(std::sqrt(1 + 4.0 / 3)).epsilon(0.03));
 }
 
 }  // namespace dma::baselines

@@ -103,7 +103,7 @@ TEST_CASE("ivon: finds mean and variances of a linear model with orthogonal inpu
 TEST_CASE("ivon: a run that leaves the numbers says so and stops") {
   const LinearProblem p(false);
   int epochs = 0;
-  const IvonState state = ivon(p.energy(), {.rate = 1e200, .rescale_rate = false}, 100, Eigen::VectorXd::Ones(3), 1,
+  const IvonState state = ivon(p.energy(), {.rate = 1e200}, 100, Eigen::VectorXd::Ones(3), 1,
                                [&](int epoch, const IvonState&) { return (epochs = epoch) > 0; });
   CHECK(!state.finite);
   CHECK(epochs < 100);

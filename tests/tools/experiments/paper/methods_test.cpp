@@ -35,13 +35,6 @@ TEST_CASE("methods: with slopes 1 joint learning is linear in the features") {
         doctest::Approx(2 * bent.predict(a).mean(0, 0) - 0.5 * bent.predict(b).mean(0, 0)).epsilon(1e-3));
 }
 
-TEST_CASE("methods: IVON is tuned on seeds that are not scored by default") {
-  const std::uint64_t first = kFirstTuningSeed, last = first + kTuningSeeds - 1;
-  for (const std::uint64_t seed : Options{}.all_seeds()) CHECK((seed < first || seed > last));
-  // Nor are their data those of a scored seed.
-  CHECK(make_task("small", first).data.targets != make_task("small", 1).data.targets);
-}
-
 TEST_CASE("methods: every experiment's fits are of known methods; a wrong name is answered with the nearest") {
   CHECK_THROWS_WITH_AS(method("laplase"), doctest::Contains("did you mean 'laplace'?"), Error);
   for (const Method& m : methods()) CHECK(method(m.name).title == m.title);

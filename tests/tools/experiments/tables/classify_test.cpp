@@ -2,10 +2,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 
-#include "engine/support/json.h"
 #include "tests/oracles/random_matrices.h"
 #include "tests/tools/run_dma.h"
 #include "tools/experiments/tables/cross_validation.h"
@@ -27,6 +25,13 @@ std::string flowers() {
   return text;
 }
 
+// Of the one table of a report: the sixth cell of its row.
+double accuracy_in(const std::string& report) {
+  std::size_t at = report.rfind("\n| ");
+  for (int cell = 0; cell < 6; ++cell) at = report.find('|', at + 1);
+  return std::stod(report.substr(at + 1));
+}
+
 }  // namespace
 
 TEST_CASE("classify command: folds are by number within the class, and every row is predicted once") {
@@ -38,9 +43,7 @@ TEST_CASE("classify command: folds are by number within the class, and every row
   CHECK_MESSAGE(outcome.exit_code == 0, outcome.errors);
   CHECK(outcome.output.find("| flowers | 60 | 3 | 3 | 3 |") != std::string::npos);
   CHECK(folder.read("scores.md").find("| flowers |") != std::string::npos);
-  const auto json = dma::parse_json(run_lab(folder, "classify flowers.csv --folds 3 --hidden none --json").output);
-  CHECK(json[0].at("folds").size() == 3);
-  CHECK(json[0].at("accuracy").at("mean").get<double>() > 0.9);
+  CHECK(accuracy_in(run_lab(folder, "classify flowers.csv --folds 3 --hidden none").output) > 0.9);
   check_lab_refused(folder, "classify flowers.csv --filters 2", "--filters: 3 columns are no square picture");
   check_lab_refused(folder, "classify flowers.csv --folds 1", "--folds: 1 is given");
   check_lab_refused(folder, "classify flowers.csv --folds 21", "has 20 rows");
@@ -57,8 +60,7 @@ TEST_CASE("classify command: folds are by number within the class, and every row
     pictures += n % 2 == 0 ? "lies\n" : "stands\n";
   }
   folder.write("pictures.csv", pictures);
-  const auto seen = dma::parse_json(run_lab(folder, "classify pictures.csv --folds 3 --filters 2 --json").output);
-  CHECK(seen[0].at("accuracy").at("mean").get<double>() > 0.85);
+  CHECK(accuracy_in(run_lab(folder, "classify pictures.csv --folds 3 --filters 2").output) > 0.85);
   const TemporaryFolder empty;
   check_lab_refused(empty, "classify .", "holds no .csv file");
 }

@@ -7,7 +7,6 @@
 
 #include "tools/experiments/paper/panels.h"
 #include "tools/experiments/paper/scores.h"
-#include "tools/experiments/paper/seed_blocks.h"
 #include "tools/experiments/paper/summary.h"
 
 namespace dma::reproduce {
@@ -82,22 +81,6 @@ Table distance_table(const Options& options, const Results& results, double nois
   return distance;
 }
 
-// Why joint learning misses its mark, if it does: how far the exact posterior is from it, and what other seeds give.
-std::string why_joint(const Results& results, bool quick, const Summary& joint, const Summary& exact) {
-  std::string why = fmt::format("The exact posterior itself has {:.3f} on these seeds, joint {:.3f}.", mean(exact.nll),
-                                mean(joint.nll));
-  if (quick) return why;
-  const SeedBlocks blocks = seed_blocks(results);
-  const auto [least, most] = std::ranges::minmax(blocks.joint_nll);
-  const auto [linear_least, linear_most] = std::ranges::minmax(blocks.linear_nll);
-  const auto within = std::ranges::count_if(blocks.joint_nll, [](double nll) { return nll <= kJointMark; });
-  return why + fmt::format(
-                   " Twenty seeds leave much to chance: of {} blocks of twenty {} reach {:.2f} with one start, all lie "
-                   "between "
-                   "{:.2f} and {:.2f}, and slopes 1 between {:.2f} and {:.2f}.",
-                   blocks.joint_nll.size(), within, kJointMark, least, most, linear_least, linear_most);
-}
-
 }  // namespace
 
 std::vector<Unit> exact_units(const Options& options) {
@@ -105,7 +88,6 @@ std::vector<Unit> exact_units(const Options& options) {
   std::vector<Unit> units = fit_units(options, "small", kExact, options.all_seeds());
   const std::vector<Unit> others = fit_units(options, "small", approximate(), options.all_seeds());
   units.insert(units.end(), others.begin(), others.end());
-  if (!options.quick) units.push_back(seed_blocks_unit());
   return units;
 }
 
@@ -172,7 +154,8 @@ Section exact_report(const Options& options, const Results& results) {
                   mean(joint.coverage_95), mean(slopes_1.nll), mean(slopes_1.coverage_95), mean(exact.nll),
                   mean(exact.coverage_95)),
       mean(joint.nll) <= kJointMark && mean(joint.coverage_95) >= kJointCoverage,
-      why_joint(results, options.quick, joint, exact)));
+      fmt::format("The exact posterior itself has {:.3f} on these seeds, joint {:.3f}.", mean(exact.nll),
+                  mean(joint.nll))));
   s.claims.push_back(claim(
       Claim::kOurs,
       fmt::format(
@@ -180,7 +163,6 @@ Section exact_report(const Options& options, const Results& results) {
           kJointLoss),
       "no such method", fmt::format("{:+.3f}", mean(joint.nll) - mean(exact.nll)),
       mean(joint.nll) - mean(exact.nll) <= kJointLoss, "One Gaussian around each of four modes is not the posterior."));
-  if (!options.quick) s.tables.push_back(seed_blocks_table(seed_blocks(results)));
   const Interval a = median_interval(linear.nll), b = median_interval(exact.nll);
   s.text.push_back(fmt::format("Medians against noiseless targets do not separate: linear {} and exact {} ({}).",
                                median_text(linear.nll), median_text(exact.nll),

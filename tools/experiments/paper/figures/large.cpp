@@ -76,11 +76,11 @@ Section large_report(const Options& options, const Results& results) {
   for (const std::string& name : own)
     covers.emplace_back(method(name).title, &result_of(results, "large", name, options.seed));
   covers.emplace_back(method("laplace").title, &result_of(results, "large", "laplace", options.seed));
-  s.pictures.push_back({"large_training",
-                        "Left: training NLL. Right: coverage outside the data.",
-                        {.title = fmt::format("G, seed {}", options.seed),
-                         .panels = {training_panel("training", runs), coverage_panel("calibration", covers, "outside")},
-                         .panel_height = height_for_key(runs.size())}});
+  s.pictures.push_back(
+      {"large_training",
+       "Left: training NLL. Right: coverage outside the data.",
+       {.title = fmt::format("G, seed {}", options.seed),
+        .panels = {training_panel("training", runs), coverage_panel("calibration", covers, "outside")}}});
   FitReport report;
   const Bnn net = fitted_network(task, options.seed, options.effort(), {}, report);
   s.pictures.push_back({"large_weights", "DMA's weights.", hinton_figure(net)});

@@ -49,8 +49,7 @@ plot::Panel panel(std::string title, std::string label, const Sweep& sweep) {
 
 }  // namespace
 
-Findings bound_tightness(const std::filesystem::path& out) {
-  Findings findings;
+void bound_tightness(Section& section) {
   const ReluSetting base{.slope = 0.3, .width = 1, .r = 2, .mean_y = kChosenMeanY, .mean_x = kChosenMeanX};
   const auto with = [&](double ReluSetting::*field) {
     return [=](double value) {
@@ -62,23 +61,15 @@ Findings bound_tightness(const std::filesystem::path& out) {
   const Sweep by_r(0.5, 7, with(&ReluSetting::r));
   const Sweep by_slope(0.05, 0.98, with(&ReluSetting::slope));
   const Sweep by_width(0.2, 2, with(&ReluSetting::width));
-  draw({.title = "C.2  Actual marginal KL and its bound",
-        .panels = {panel("(a) slope 0.3, width 1", "signal-to-noise ratio r", by_r),
-                   panel("(b) r = 2, width 1", "leaky slope", by_slope),
-                   panel("(c) r = 2, slope 0.3", "incoming width", by_width)},
-        .panel_width = 460},
-       out, "bound_tightness", findings);
-  std::vector<std::vector<double>> rows;
-  int number = 0;
-  for (const Sweep* s : {&by_r, &by_slope, &by_width}) {
-    for (std::size_t i = 0; i < s->x.size(); ++i)
-      rows.push_back({static_cast<double>(number), s->x[i], s->actual[i], s->bound[i], s->ratio[i]});
-    ++number;
-  }
-  write_csv(out, "bound_tightness", {"sweep", "value", "actual", "bound", "ratio"}, rows, findings);
+  section.pictures.push_back({"bound_tightness",
+                              "C.2: the actual marginal KL and its bound.",
+                              {.panels = {panel("(a) slope 0.3, width 1", "signal-to-noise ratio r", by_r),
+                                          panel("(b) r = 2, width 1", "leaky slope", by_slope),
+                                          panel("(c) r = 2, slope 0.3", "incoming width", by_width)},
+                               .panel_width = 460}});
 
   const double r = by_r.largest_ratio(), slope = by_slope.largest_ratio(), width = by_width.largest_ratio();
-  auto& claims = findings.claims;
+  auto& claims = section.claims;
   claims.push_back({"C.2", "the bound is above the actual KL in all three sweeps", "strictly above",
                     fmt::format("largest ratio {:.2f} (r), {:.2f} (slope), {:.2f} (width)", r, slope, width),
                     std::max({r, slope, width}) < 1});
@@ -96,12 +87,11 @@ Findings bound_tightness(const std::filesystem::path& out) {
                     fmt::format("actual {}, bound {}", rises(by_width.actual) ? "rises" : "does not rise throughout",
                                 falls(by_width.bound) ? "falls" : "does not fall throughout"),
                     rises(by_width.actual) && falls(by_width.bound)});
-  findings.notes.push_back(
+  section.text.push_back(
       "C.2a: a peak between 2 and 3 needs mean_y < 0 (the steep branch of the inverse); but then the actual KL no "
       "longer "
       "rises throughout the width sweep. No pair of means that was tried gives every statement of the caption at "
       "once.");
-  return findings;
 }
 
 }  // namespace dma::validation

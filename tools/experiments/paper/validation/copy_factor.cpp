@@ -47,42 +47,37 @@ double largest_difference_to_quadrature() {
 
 }  // namespace
 
-Findings copy_factor(const std::filesystem::path& out) {
+void copy_factor(Section& section) {
   using namespace plot;
-  Findings findings;
   Panel left{.title = "Step 1: log-normal to Gaussian",
              .x = {"log-mean", Scale::linear, -2, 2},
              .y = {"log standard deviation", Scale::linear, 0.02, 1},
              .heat = heat_map(-2, 2, 0.02, 1, [](double, double sd) { return kl_of_log_variance(sd * sd); }),
-             .key = "off"};
+             .has_key = false};
   Panel right{.title = "Step 2: Gaussian to log-normal",
               .x = {"mean", Scale::linear, 0.5, 6},
               .y = {"standard deviation", Scale::linear, 0.05, 1.5},
               .heat = heat_map(0.5, 6, 0.05, 1.5, [](double mean, double sd) { return kl_of_ratio(mean / sd); }),
-              .key = "off"};
+              .has_key = false};
   for (const double r : {2.0, 4.0, 8.0, 16.0})
     right.series.push_back({.style = Style::dashed, .colour = Colour::white, .x = {0.5, 6}, .y = {0.5 / r, 6 / r}});
-  draw({.title = "C.4  Copy factor, closed form (dashed: r = 2, 4, 8, 16)", .panels = {left, right}}, out,
-       "copy_factor", findings);
+  section.pictures.push_back(
+      {"copy_factor", "C.4: the copy factor in closed form (dashed: r = 2, 4, 8, 16).", {.panels = {left, right}}});
 
   // KL r^2 = 3/4 + c / r^2 + ...: the intercept of a straight line through r = 10 ... 100.
   double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
-  std::vector<std::vector<double>> rows;
   for (int i = 0; i <= 30; ++i) {
     const double r = 2 * std::pow(50.0, i / 30.0), x = 1 / (r * r), y = kl_of_ratio(r) * r * r;
-    rows.push_back({r, kl_of_ratio(r), y});
     if (r < 10) continue;
     n += 1, sx += x, sy += y, sxx += x * x, sxy += x * y;
   }
   const double slope = (n * sxy - sx * sy) / (n * sxx - sx * sx), coefficient = (sy - slope * sx) / n;
-  write_csv(out, "copy_factor", {"r", "kl", "kl_r_squared"}, rows, findings);
-  findings.claims.push_back({"C.4", "KL = coefficient / r^2 + O(r^-4)", "3/4", fmt::format("{:.6f}", coefficient),
-                             std::abs(coefficient - 0.75) < 1e-3});
+  section.claims.push_back({"C.4", "KL = coefficient / r^2 + O(r^-4)", "3/4", fmt::format("{:.6f}", coefficient),
+                            std::abs(coefficient - 0.75) < 1e-3});
   const double difference = largest_difference_to_quadrature();
-  findings.claims.push_back(
+  section.claims.push_back(
       {"C.4", "the closed form, against the engine's message and quadrature; it depends on the log-variance alone", "-",
        fmt::format("within {:.0e} relative", difference), difference < 1e-6});
-  return findings;
 }
 
 }  // namespace dma::validation

@@ -76,8 +76,7 @@ std::string exponent(const Rate& rate) { return fmt::format("{:.2f} +- {:.2f}", 
 
 }  // namespace
 
-Findings snr_sweep(const std::filesystem::path& out, const AppendixOptions& options) {
-  Findings findings;
+void snr_sweep(Section& section, const AppendixOptions& options) {
   const auto grid = ratios(1, 100, 17);
   const RatioSweep product(grid, [&](double r) {
     const Scenario s{{{with_sd(3, 1)}, {with_sd(4, 4 / r)}, {with_sd(10, 10 / r)}}, {}};
@@ -91,19 +90,12 @@ Findings snr_sweep(const std::filesystem::path& out, const AppendixOptions& opti
   const RatioSweep concentrated(ratios(1, 6, 11), [&](double r) {
     return marginal("leaky_relu", {{{with_sd(1, 1)}, {with_sd(1, 1 / r)}}, {kSlope}}, "x", options);
   });
-  draw({.title = "C.3  Marginal KL as inputs concentrate",
-        .panels = {panel("product backward, message to x", product), panel("leaky ReLU backward, slope 0.1", relu)}},
-       out, "snr_sweep", findings);
-  std::vector<std::vector<double>> rows;
-  int number = 0;
-  for (const RatioSweep* s : {&product, &relu, &concentrated}) {
-    for (std::size_t i = 0; i < s->r.size(); ++i)
-      rows.push_back({static_cast<double>(number), s->r[i], s->sampled[i], s->floor[i], s->exact[i]});
-    ++number;
-  }
-  write_csv(out, "snr_sweep", {"sweep", "r", "kl_sampled", "sampling_floor", "kl_exact"}, rows, findings);
+  section.pictures.push_back(
+      {"snr_sweep",
+       "C.3: marginal KL as inputs concentrate.",
+       {.panels = {panel("product backward, message to x", product), panel("leaky ReLU backward, slope 0.1", relu)}}});
 
-  auto& claims = findings.claims;
+  auto& claims = section.claims;
   const auto is_two = [](const Rate& rate) { return std::abs(rate.exponent + 2) < 0.2; };
   const Rate fitted = product.rate(product.exact, kFrom), late = product.rate(product.exact, 10);
   claims.push_back({"C.3", "product backward: KL falls like r^-2 (fit from r = 4 on, quadrature)", "-2",
@@ -128,14 +120,13 @@ Findings snr_sweep(const std::filesystem::path& out, const AppendixOptions& opti
                                 at_two(product), relu.constant(relu.exact), product.constant(product.exact)),
                     relu.constant(relu.exact) < product.constant(product.exact)});
   const Rate fast = concentrated.rate(concentrated.exact, 3);
-  findings.notes.push_back(
+  section.text.push_back(
       fmt::format("C.3: the message from y in the leaky-ReLU sweep is not given; N(1, 1) was chosen. If it is the "
                   "message from y that "
-                  "concentrates (third sweep of snr_sweep.csv) the KL falls faster than any power, because the kink is "
+                  "concentrates the KL falls faster than any power, because the kink is "
                   "r standard deviations "
                   "away: local exponent {:.1f} between r = 3 and 6.",
                   fast.exponent));
-  return findings;
 }
 
 }  // namespace dma::validation
