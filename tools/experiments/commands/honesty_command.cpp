@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <memory>
 
-#include "tools/dma/fit/fit_settings.h"
 #include "tools/experiments/commands/commands.h"
 #include "tools/experiments/tables/honesty.h"
 #include "tools/experiments/tables/honesty_tables.h"
@@ -18,7 +17,8 @@ namespace {
 struct HonestyRequest {
   std::size_t seeds = 3, no_data_seeds = 20, largest = 100'000;
   std::uint64_t first = 1;
-  std::vector<std::string> hidden = {}, tables = {};
+  validation::Hidden hidden = {};
+  std::vector<std::string> tables = {};
   std::string method;
   bool exact = false, sizes = false;
 };
@@ -48,7 +48,7 @@ void extrapolation(const HonestyRequest& request) {
 }
 
 // What a fit says of itself, beside what fresh rows say: of every table, not on average.
-void judge_sizes(const HonestyRequest& request, const validation::Hidden& hidden) {
+void judge_sizes(const HonestyRequest& request) {
   using namespace validation;
   constexpr double kMostOff = 0.08;
   std::size_t count = 0, kept = 0, covered = 0, near = 0;
@@ -56,7 +56,7 @@ void judge_sizes(const HonestyRequest& request, const validation::Hidden& hidden
   fmt::print("{:<30}{:>6}{:>9}{:>9}{:>8}{:>10}{:>8}\n", "table", "seed", "said", "rmse", "off", "coverage", "CPU s");
   for (const std::string& name : request.tables.empty() ? sized_names() : request.tables)
     for (std::uint64_t seed = request.first; seed < request.first + request.seeds; ++seed) {
-      const HonestyResult r = measure_honesty(name, {1, seed}, hidden, request.method);
+      const HonestyResult r = measure_honesty(name, {1, seed}, request.hidden, request.method);
       const double off = r.said / r.rmse - 1;
       const bool is_covered = r.coverage >= r.least_coverage && r.coverage <= r.most_coverage,
                  is_near = std::abs(off) <= kMostOff;
@@ -73,14 +73,12 @@ void judge_sizes(const HonestyRequest& request, const validation::Hidden& hidden
 
 void run(const HonestyRequest& request) {
   using namespace validation;
-  Hidden hidden;
-  if (!request.hidden.empty()) hidden = hidden_widths(request.hidden);
-  if (request.sizes) return judge_sizes(request, hidden);
+  if (request.sizes) return judge_sizes(request);
   fmt::print("{:<28}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>14}{:>9}{:>8}\n", "table", "said", "rmse", "at most", "mean",
              "linear", "coverage", "promised", "log-lik", "CPU s");
   for (const std::string& name : request.tables.empty() ? honesty_names() : request.tables) {
     const std::size_t seeds = name == "10 rows" ? 5 * request.seeds : request.seeds;
-    const HonestyResult r = measure_honesty(name, {seeds, request.first}, hidden, request.method);
+    const HonestyResult r = measure_honesty(name, {seeds, request.first}, request.hidden, request.method);
     fmt::print("{:<28}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.4f}{:>10.3f}{:>14}{:>9.3f}{:>8.2f}  {}\n", name, r.said,
                r.rmse, r.most_rmse, r.of_mean, r.of_linear, r.coverage,
                fmt::format("{:.2f} to {:.2f}", r.least_coverage, r.most_coverage), r.log_likelihood, r.seconds,
@@ -89,7 +87,7 @@ void run(const HonestyRequest& request) {
   }
   if (!request.method.empty() || !request.tables.empty()) return;
   const Seeds seeds{request.no_data_seeds, request.first};
-  const NoDataResult gap = measure_gap(seeds, hidden), beyond = measure_beyond(seeds, hidden);
+  const NoDataResult gap = measure_gap(seeds, request.hidden), beyond = measure_beyond(seeds, request.hidden);
   fmt::print(
       "\nin a gap: {:.2f} of the function inside 95 % intervals (promised 0.80), epistemic sd {:.1f} times that at the "
       "data (3)  {}\n",
@@ -115,8 +113,7 @@ void add_honesty_command(Command app) {
       .capture_default_str()
       .between(1, 1000);
   command.add_option("--first-seed", request->first, "of the seeds").capture_default_str();
-  command.add_option("--hidden", request->hidden, "widths of the hidden layers, as dma fit has them")
-      .allow_extra_args(false);
+  command.add_list("--hidden", request->hidden, "widths of the hidden layers, as dma fit has them", true);
   command.add_option("--method", request->method, "another method than the default's").value("joint|METHOD");
   command.add_option("--tables", request->tables, "one of the tables alone; may be given several times")
       .allow_extra_args(false);
