@@ -26,7 +26,7 @@ GraphFit::GraphFit(GraphFile file, const Registry& registry, std::vector<std::st
 Learned GraphFit::learn(const TrainingData& data) && {
   told_->values = static_cast<double>(data.outputs.size());
   const JointLearnReport report =
-      model_.has_classes() ? model_.fit(data.inputs, data.labels())
+      data.has_classes() ? model_.fit(data.inputs, data.labels())
                            : model_.fit(data.inputs, data.outputs,
                                         std::span(data.weights.data(), static_cast<std::size_t>(data.weights.size())));
   Learned learned{.model = nullptr, .interrupted = report.interrupted, .line = model_.training.line};
