@@ -1,4 +1,6 @@
 // The report of a fit: one part for every target, of numbers or of classes.
+#include "tools/dma/page/report.h"
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
