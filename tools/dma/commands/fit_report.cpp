@@ -70,7 +70,7 @@ void tell_of_end(const FitRequest& request, const Learned& learned, const FitEnd
   } else {
     say(what + (request.model.empty() ? "" : "; the model is what was learned until then"));
   }
-  if (end.signal != 0 && end.has_checkpoint) throw Exit{kExitBySignal + end.signal};
+  if (end.signal != 0) throw Exit{kExitBySignal + end.signal};
 }
 
 }  // namespace

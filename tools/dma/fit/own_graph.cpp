@@ -32,7 +32,7 @@ Learned GraphFit::learn(const TrainingData& data) && {
   Learned learned{.model = nullptr, .interrupted = report.interrupted, .line = model_.training.line};
   if (!model_.has_classes()) learned.left_out = model_.learner().left_out();
   learned.model = std::make_shared<OwnGraph>(std::move(model_));
-  learned.curves = std::move(told_->curves);
+  learned.curves = told_->curves;
   told_->watch = {};
   return learned;
 }
