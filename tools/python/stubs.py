@@ -71,6 +71,8 @@ def hint(type_: str, taken: bool) -> str:
     type_ = re.sub(r"\b(Callable\[)\[(.*?)\] ~", r"\1[\2],", type_).replace("function", "Callable[..., Any]")
     for name, other in (("List", "Sequence" if taken else "list"), ("Dict", "dict"), ("Tuple", "tuple")):
         type_ = re.sub(rf"\b{name}\b", other, type_)
+    for name, inside in (("dict", "Any, Any"), ("list", "Any"), ("tuple", "Any, ...")):
+        type_ = re.sub(rf"\b{name}\b(?!\[)", f"{name}[{inside}]", type_)
     return type_ if "~" not in type_ else "Any"
 
 
