@@ -55,11 +55,10 @@ std::string html_of(const std::string& text);
 // A signal that Python has noticed (Ctrl-C) is thrown as the exception its handler raised.
 void throw_pending_signal();
 
-void bind_regressor(py::module_& module);
-void bind_classifier(py::module_& module);
+void bind_table_models(py::module_& module);
 void bind_kinds(py::module_& module);
 void bind_graph(py::module_& module);
-void bind_graph_model(py::module_& module);
+void bind_learner(py::module_& module);
 void bind_run(py::module_& module);
 void bind_results(py::module_& module);
 void bind_judgements(py::module_& module);

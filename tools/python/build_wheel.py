@@ -74,9 +74,10 @@ def build_wheel(
             wheel.writestr(path, content)
 
         module = compiled(SOURCE / (os.environ.get("DMA_BUILD_DIR") or temporary))
-        add(f"dma/{module.name}", module.read_bytes())
+        for file in [module, module.with_name("_dma.pyi")]:
+            add(f"dma/{file.name}", file.read_bytes())
         for file in sorted((HERE / "dma").iterdir()):
-            if file.suffix in (".py", ".pyi", ".typed"):
+            if file.suffix in (".py", ".typed"):
                 add(f"dma/{file.name}", file.read_bytes())
         add(f"{info}/METADATA", metadata().encode())
         add(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: dma\nRoot-Is-Purelib: false\nTag: {tag()}\n".encode())

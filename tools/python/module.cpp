@@ -66,8 +66,6 @@ PYBIND11_MODULE(_dma, module) {
   // Translators are asked in the reverse order: the more particular one last.
   py::register_exception<dma::Error>(module, "Error", PyExc_ValueError).attr("__module__") = "dma";
   py::register_exception<dma::Contradiction>(module, "Contradiction", module.attr("Error")).attr("__module__") = "dma";
-  bind_regressor(module);
-  bind_classifier(module);
   bind_kinds(module);
   bind_graph(module);
   bind_results(module);
@@ -76,6 +74,7 @@ PYBIND11_MODULE(_dma, module) {
   bind_series(module);
   bind_models(module);
   module.def("shown", &shown, py::arg("value"));
-  bind_graph_model(module);
+  bind_table_models(module);
+  bind_learner(module);
   give_old_pickles_a_new_protocol(module);
 }

@@ -46,6 +46,13 @@ bool Listener::hear(std::size_t member, int epoch, double log_likelihood, double
   });
 }
 
+FitWatch Listener::watch() {
+  FitWatch watch{.on_epoch = [this](const FitEpoch& e) { return hear(e.member, e.epoch, e.value, e.seconds); },
+                 .goes_on = [this] { return goes_on(); }};
+  if (end_) watch.seconds_left = [this] { return *seconds_left(); };
+  return watch;
+}
+
 bool Listener::goes_on() {
   return asks([] { return true; });
 }
@@ -73,17 +80,19 @@ void check_table(const TrainingData& data) {
     }
 }
 
-void leave_out_redundant(TrainingData& data, Outcome& outcome) {
+std::vector<std::size_t> leave_out_redundant(TrainingData& data) {
   const RedundantColumns idle = redundant_columns(data.inputs, data.features);
   if (idle.kept.empty()) fail("every column of the inputs is constant; at least one that varies is expected");
-  outcome.ignored = idle.text;
+  data.ignored = idle.text;
+  std::vector<std::size_t> places;
   std::vector<std::string> names;
   for (const Eigen::Index column : idle.kept) {
-    outcome.columns.push_back(static_cast<std::size_t>(column));
+    places.push_back(static_cast<std::size_t>(column));
     names.push_back(data.features[static_cast<std::size_t>(column)]);
   }
   data.features = std::move(names);
   if (!idle.text.empty()) data.inputs = data.inputs(Eigen::all, idle.kept).eval();
+  return places;
 }
 
 FrameColumns::FrameColumns(std::vector<std::string> names, const py::list& columns)
@@ -121,6 +130,24 @@ std::vector<TableColumn> FrameColumns::of(const ColumnCoding& coding) const {
   return wanted;
 }
 
+CodedColumns encode_for(const ModelColumns& model, const FrameColumns& frame) {
+  if (model.coding.empty() && !model.standardises)
+    fail("a cell is missing or no number, and a model that was fitted without standardising has nothing to put there");
+  const ColumnCoding coding = model.coding.empty() ? coding_of_numbers(model.features, model.inputs) : model.coding;
+  std::vector<std::string> notes;
+  const Eigen::MatrixXd coded =
+      coding.encode(frame.of(coding), &notes, [](std::size_t row) { return "row " + std::to_string(row); });
+  return {array_of(coded(Eigen::all, coding.places_of(model.features))), notes};
+}
+
+std::vector<std::string> names_of_columns(const ModelColumns& model) {
+  if (model.coding.empty()) return model.features;
+  std::vector<std::string> names;
+  for (const ColumnRule& rule : model.coding.rules)
+    if (rule.kind != ColumnRule::Kind::left_out) names.push_back(rule.name);
+  return names;
+}
+
 void bind_coding(py::module_& module) {
   py::class_<ColumnCoding>(module, "ColumnCoding", "What makes columns of any kind into columns of numbers.")
       .def(py::init<>())
@@ -141,16 +168,6 @@ void bind_coding(py::module_& module) {
             return array_of(self.encode(frame.of(self)));
           },
           py::arg("names"), py::arg("columns"));
-}
-
-void bind_outcome(py::module_& module) {
-  py::class_<Outcome>(module, "Outcome")
-      .def_readonly("columns", &Outcome::columns)
-      .def_readonly("ignored", &Outcome::ignored)
-      .def_readonly("reason", &Outcome::reason)
-      .def_readonly("line", &Outcome::line)
-      .def_readonly("warning", &Outcome::warning)
-      .def_readonly("error", &Outcome::error);
 }
 
 }  // namespace dma::python

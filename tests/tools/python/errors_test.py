@@ -19,11 +19,11 @@ Y = X[:, 0] + 0.1 * X[:, 1]
 
 @pytest.mark.parametrize(("settings", "words"), [
     ({"hidden": "50"}, "hidden: '50' is given"),
-    ({"hidden": (0,)}, "hidden: '0' is given; widths of 1 to 100000 are expected"),
+    ({"hidden": (0,)}, "hidden: 0 is given; widths of 1 to 100000 are expected"),
     ({"hidden": (2.5,)}, "hidden: 2.5 is given; a whole number"),
     ({"hidden": (-3,)}, "hidden: -3 is given"),
     ({"epochs": 0}, "epochs: 0 is given; at least 1 is expected"),
-    ({"epochs": 10**12}, "epochs: 1000000000000 is given; a smaller number"),
+    ({"epochs": 10**12}, "epochs: 1000000000000 is given; a whole number of at most 32 bits"),
     ({"epochs": "many"}, "epochs: 'many' is given; a whole number"),
     ({"noise": -1.0}, "noise: -1 is given; a number above 0"),
     ({"noise": float("nan")}, "noise: nan is given"),
@@ -56,7 +56,8 @@ def test_wrong_settings_are_named_as_they_were_written(settings: dict[str, Any],
     (X, Y[:-1], "inconsistent numbers of samples"),
     (np.where(X == X[3, 1], np.nan, X), Y, "NaN"),
     (np.where(X == X[3, 1], np.inf, X), Y, "infinity"),
-    (X, np.where(Y == Y[3], np.nan, Y), "NaN"),
+    (X, np.where(Y == Y[3], np.inf, Y), "infinity"),
+    (X, Y * np.nan, "NaN"),
     (np.full((20, 2), "a"), Y, "could not convert"),
     (np.array([[object(), 1.0]] * 20), Y, "float"),
     (X + 1j, Y, "Complex"),
@@ -76,14 +77,22 @@ def test_wrong_tables_are_refused(rows: Any, targets: Any, words: str) -> None:
 
 
 @pytest.mark.parametrize(("labels", "words"), [
-    (["a", "b"] * 9 + [None, "a"], "y holds None in row 18; a class is expected"),
-    (np.array(["a", "b"] * 9 + [np.nan, "a"], dtype=object), "contains NaN"),
     (np.array(["a", 1] * 10, dtype=object), "y mixes int and str"),
     ([None] * 20, "y holds None in row 0"),
 ])  # fmt: skip
 def test_wrong_classes_are_refused(labels: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         dma.Classifier().fit(X, labels)
+
+
+def test_rows_without_a_target_are_left_out_with_a_note() -> None:
+    gap = np.where(np.arange(20) % 7 == 3, np.nan, Y)
+    with pytest.warns(UserWarning, match="3 of 20 rows are left out: they have no target"):
+        model = dma.Regressor(hidden=(2,), members=1, epochs=3).fit(X, gap, sample_weight=np.ones(20))
+    kept = ~np.isnan(gap)
+    assert model.model_.text() == dma.Regressor(hidden=(2,), members=1, epochs=3).fit(X[kept], Y[kept], np.ones(17)).model_.text()
+    with pytest.warns(UserWarning, match="1 of 20 rows"):
+        assert dma.Classifier(hidden=()).fit(X, ["a", "b"] * 9 + [None, "a"]).model_.rows == 19
 
 
 def test_sparse_matrices_are_refused() -> None:

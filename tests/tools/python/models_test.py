@@ -188,28 +188,6 @@ def test_poses_and_growing_graphs() -> None:
 
 
 @pytest.mark.parametrize(("call", "words"), [
-    (lambda: dma.run(3, 4), "run: plan is 3; a dma.Plan is expected"),
-    (lambda: dma.compile(dma.Graph(), shedule="joint"), "compile: there is no argument 'shedule'; did you mean 'schedule'?"),
-    (lambda: dma.joint(limit="many"), "joint: limit is 'many'; a whole number is expected"),
-    (lambda: dma.joint(3), "joint: 1 arguments are given without a name; at most 0 are expected: none"),
-    (lambda: dma.State(), "State: 'plan' is not given; State(plan) is expected"),
-    (lambda: dma.seasonal(-3), "seasonal: period is -3; 0 or more is expected"),
-    (lambda: dma.row("x"), "row: variable is 'x'; a dma.Variable is expected"),
-    (lambda: dma.Graph().sum_rows(3, 2), "sum_rows: x is 3; a dma.Variable is expected"),
-    (lambda: dma.linear_regression("a", [1]), "linear_regression: X is 'a'; an array of numbers is expected"),
-    (lambda: dma.StateSpace([3]), "StateSpace: processes is [3]; a list, of a dma.Process each is expected"),
-    (lambda: dma.Learner(3, ["y"]), "Learner: graph is 3; a dma.Graph is expected"),
-    (lambda: dma.Learner(dma.Graph(), ["y"], batchs=3), "Learner: there is no argument 'batchs'; did you mean 'batches'?"),
-    (lambda: dma.compare_with_joint(dma.Graph(), [1.0]), "compare_with_joint: values is [1.0]; a dictionary is expected"),
-    (lambda: dma.certificate(3), "certificate: state is 3; a dma.State is expected"),
-])  # fmt: skip
-def test_arguments_of_wrong_types_are_refused_in_our_words(call: object, words: str) -> None:
-    with pytest.raises(TypeError) as error:
-        call()  # type: ignore[operator]
-    assert str(error.value).startswith(words) and "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(("call", "words"), [
     (lambda: dma.smooth("abc"), "values: 'abc' is given; numbers in a row are expected"),
     (lambda: dma.smooth([1.0, np.inf, 2, 3]), "values holds NaN or infinity"),
     (lambda: dma.smooth([1.0, 2, 3, 4], model="tend"), "there is no model 'tend' of a series; did you mean 'trend'"),

@@ -76,7 +76,7 @@ def test_what_cannot_be_added_is_refused_and_leaves_the_model_as_it_was(table: p
     for rows, targets, words in [
         (X[["a"]], y, "feature names"),
         (X[:0], y[:0], "0 sample"),
-        (X, y * np.nan, "NaN"),
+        (X, y + np.inf, "infinity"),
         (X, table[["y", "b"]], "y has 2 columns, but the model predicts 1: y"),
         (X, y[:-1], "inconsistent"),
         (X + 1e300, y, "too far from the training data"),
@@ -85,6 +85,6 @@ def test_what_cannot_be_added_is_refused_and_leaves_the_model_as_it_was(table: p
             model.partial_fit(rows, targets)
         assert model.model_.text() == before
     swept = dma.Regressor(hidden=(3,), method="hybrid", epochs=2).fit(X, y)
-    with pytest.raises(dma.Error, match="partial_fit: this model was learned by sweeps of messages.*leave method away"):
+    with pytest.raises(dma.Error, match="this model was learned by sweeps of messages"):
         swept.partial_fit(X, y)
     assert not hasattr(dma.Classifier(), "partial_fit")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dma import _dma
 
-PACKAGE = Path(os.environ["DMA_SOURCE_DIR"]) / "tools/python/dma"
+PACKAGE = Path(os.environ["DMA_BINARY_DIR"]) / "python/dma"  # with the type hints of the compiled module
 
 RIGHT = """
 import dma
@@ -78,7 +78,7 @@ def test_the_package_and_its_users_are_typed(tmp_path: Path) -> None:
     assert 'Argument "batches" to "Learner" has incompatible type "str"' in found
 
 
-def test_the_stub_names_what_the_compiled_module_has() -> None:
+def test_the_type_hints_name_what_the_compiled_module_has() -> None:
     stub = ast.parse((PACKAGE / "_dma.pyi").read_text())
     written = {node.name: node for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
     there = {name for name in vars(_dma) if not name.startswith("_")}

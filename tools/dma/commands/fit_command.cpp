@@ -1,35 +1,14 @@
-// dma fit: from a table of numbers to a network with honest uncertainty.
+// dma fit: from a table of numbers to a model with honest uncertainty.
 #include <fmt/format.h>
-#if __has_include(<malloc.h>)
-#include <malloc.h>
-#endif
 
 #include <charconv>
-#include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <optional>
 
 #include "engine/support/error.h"
-#include "engine/support/text.h"
-#include "models/files/bnn_file.h"
 #include "tools/dma/commands/commands.h"
-#include "tools/dma/commands/fit_classifier.h"
-#include "tools/dma/commands/fit_graph.h"
+#include "tools/dma/commands/fit_learn.h"
 #include "tools/dma/commands/fit_report.h"
-#include "tools/dma/fit/checkpoint.h"
-#include "tools/dma/fit/fit_check.h"
-#include "tools/dma/fit/fit_request.h"
-#include "tools/dma/fit/fit_team.h"
 #include "tools/dma/fit/fit_update.h"
-#include "tools/dma/fit/model_summary.h"
-#include "tools/dma/fit/saved_fit.h"
-#include "tools/dma/fit/shared_table.h"
-#include "tools/dma/fit/training_data.h"
-#include "tools/dma/io/interrupt.h"
-#include "tools/dma/io/progress.h"
-#include "tools/dma/io/shell_quoted.h"
-#include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/page/report.h"
 #include "tools/dma/pictures/fit_figures.h"
@@ -52,100 +31,6 @@ void check_files(const FitRequest& request) {
     if (!file->empty()) check_outputs({{"output", *file}}, {{"--resume", request.resume}});
 }
 
-// A checkpoint lies where it was asked for, or where the fit was resumed from, or beside the model.
-std::filesystem::path checkpoint_path(const FitRequest& request) {
-  if (!request.checkpoint.empty()) return request.checkpoint;
-  if (!request.resume.empty()) return request.resume;
-  if (request.model.empty()) return {};
-  return request.model.string() + ".checkpoint";
-}
-
-std::string resume_line(const FitRequest& request) {
-  return request.command_line +
-         (request.resume.empty() ? " --resume " + shell_quoted(checkpoint_path(request).string()) : "");
-}
-
-// Hours of work do not end because a disk is full for a while: the fit goes on with the last checkpoint that was
-// written.
-bool try_checkpoint(const FitRequest& request, const Bnn& net, const TrainingData& data, const LearnOptions& options) {
-  try {
-    save_checkpoint(request.writes ? checkpoint_path(request) : std::filesystem::path(), net, data, options);
-    return true;
-  } catch (const Error& e) {
-    say(fmt::format("no checkpoint is written: {}", e.what()));
-    return false;
-  }
-}
-
-struct Learned {
-  FitReport report;
-  int signal = 0;              // that interrupted it
-  bool has_checkpoint = true;  // after an interruption
-};
-
-Learned learn(Bnn& net, const TrainingData& data, const LearnOptions& options, const FitRequest& request,
-              const FitTeam& team) {
-  const bool regularly =
-      !request.checkpoint.empty() || !request.resume.empty() || (team.is_shared() && !checkpoint_path(request).empty());
-  const double log_scale = net.options().standardise ? mean_log_scale(Standardiser::of(data.outputs)) : 0;
-  InterruptWatch interrupt(request.seconds_to_learn());
-  const auto warning = team.warn_when_stopped(interrupt, resume_line(request));
-  using Shown = ProgressBar::Shown;
-  ProgressBar bar(request.progress                  ? Shown::always
-                  : request.quiet || request.json ? Shown::never
-                                                  : Shown::on_terminals,
-                  {net.options().members, options, log_scale, !net.options().is_joint()});
-  const auto on_epoch = [&](const BnnEpoch& epoch) {
-    bar.show(epoch);
-    if (regularly && epoch.record.epoch % request.checkpoint_every == 0) try_checkpoint(request, net, data, options);
-    return !interrupt.requested();
-  };
-  LearnOptions watched = options;
-  watched.on_stage = bar.stage_watch();
-  net.keep_going_while([&] { return !interrupt.requested(); },
-                       request.settings.max_seconds ? [&] { return interrupt.seconds_left(); }
-                                                    : std::function<double()>());
-  Learned learned{net.fit(data.inputs, data.outputs, watched, on_epoch, data.weights)};
-  learned.signal = team.largest(interrupt.signal());
-  if (learned.report.interrupted && !checkpoint_path(request).empty())
-    learned.has_checkpoint = try_checkpoint(request, net, data, options);
-  return learned;
-}
-
-void say_how_to_resume(const FitRequest& request, bool by_time) {
-  const std::string what = by_time ? "the time was over before all was learned" : "interrupted";
-  if (checkpoint_path(request).empty())
-    say(what + "; nothing is saved, because neither --model nor --checkpoint is given");
-  else
-    say(what + "; go on with: " + resume_line(request));
-}
-
-TrainingData read_rows_to_fit(const FitRequest& request, const FitTeam& team) {
-  std::optional<ProgressLine> line;
-  if (!request.quiet && !request.json) line.emplace();
-  const auto show = [&](double fraction) {
-    if (line) line->show(fmt::format("reading {}: {:.0f} %", printable(request.data), 100 * fraction));
-  };
-  if (team.is_shared())
-    if (auto shared = read_shared_table(request, team.group(), show)) return std::move(*shared);
-  return read_training_data({.path = request.data,
-                             .targets = request.targets,
-                             .features = request.features,
-                             .weights = request.weights,
-                             .holdout = request.holdout,
-                             .seed = request.settings.seed,
-                             .numbers_are_names = request.numbers_are_classes,
-                             .strict = request.strict,
-                             .fraction_read = show});
-}
-
-// What was read in pieces leaves gaps among what is kept, and these are as large as the table.
-void return_free_memory() {
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
-}
-
 // 30, 30s, 5min, 1.5h.
 double seconds_in(const std::string& time) {
   double number = 0;
@@ -161,73 +46,15 @@ void fit(FitRequest request) {
   if (!request.time.empty()) request.settings.max_seconds = seconds_in(request.time);
   if (request.checkpoint_every < 1)
     fail("--checkpoint-every: {} is given; at least 1 is expected", request.checkpoint_every);
-  if (!request.update.empty() && !request.graph.empty())
-    fail("--graph and --update are given; an update keeps the graph of its model: leave --graph out");
   if (!request.update.empty()) return fit_update(request);
   if (request.targets.empty()) fail("--target is missing: name the column to predict, as in --target price");
   check_files(request);
-  if (!request.graph.empty()) {
-    team.refuse("a graph of your own");
-    return fit_graph(request);
-  }
-  TrainingData data = read_rows_to_fit(request, team);
-  return_free_memory();
-  if (data.has_classes()) {
-    team.refuse("a classifier");
-    return fit_classifier(request, data);
-  }
-  auto [network, options, method_reason] =
-      model_for(request.settings, data.features.size(), data.targets.size(), data.rows());
-  team.partition(request, network, options, data);
-  Bnn net = request.resume.empty() ? Bnn(network) : resume_from(request.resume, data, network, options);
-
-  const Learned learned = learn(net, data, options, request, team);
-  const FitReport& report = learned.report;
-  if (network.choose_width) method_reason = report.form;
-  data.drop(report.far);
-  SavedBnn saved = saved_fit(net, data, options, report);
+  TrainingData data;
+  FitEnd end;
+  Learned learned =
+      request.graph.empty() ? learn_table(request, team, data, end) : learn_graph(request, team, data, end);
   if (!request.writes) return team.leave();
-  Bnn model = make_bnn(saved);
-  std::string warning;
-  try {
-    warning = check_fit(model, data);
-  } catch (const Error& e) {
-    if (!report.interrupted) throw;
-    warning = e.what();  // more epochs may mend it
-  }
-  if (!request.quiet) tell_of_columns(request, data);
-  if (report.copies > 0 && !request.quiet)
-    say(fmt::format("{} of {} rows are copies of others, target and all: each is learned once", report.copies,
-                    data.rows()));
-  if (data.held_out_rows() > 0)
-    saved.training.held_out =
-        scores_of([&](Eigen::Index begin,
-                      Eigen::Index rows) { return model.predict(data.held_out_inputs.middleRows(begin, rows)); },
-                  data.held_out_outputs, data.held_out_weights);
-  FitOutputs outputs(request);
-  outputs.write_model([&] { return bnn_to_text(saved); });
-  if (learned.signal != 0 && !report.interrupted) {  // it came when nothing was left to learn
-    team.leave();
-    std::raise(learned.signal);
-  }
-
-  outputs.draw(request.plot, [&] {
-    return fit_figure([&](const Eigen::MatrixXd& inputs) { return model.predict(inputs); }, data);
-  });
-  outputs.draw(request.plot_training, [&] { return training_figure(training_curves(saved)); });
-  Json json = summary_json(saved);
-  json["reason"] = method_reason;
-  outputs.tell(std::move(json), fmt::format("reason    {}\n{}", method_reason, summary_text(saved)),
-               honest_sentences(saved), [&] {
-                 return report::report_of(report::fitted(saved, model, data, net.left_out()),
-                                          {request.command_line, request.data, warning});
-               });
-  if (!warning.empty()) say("warning: " + warning);
-  team.leave();
-  if (report.interrupted) {
-    if (learned.has_checkpoint) say_how_to_resume(request, learned.signal == 0);
-    if (learned.signal != 0) throw Exit{kExitBySignal + learned.signal};
-  }
+  report_fit(request, learned, data, end, team);
 }
 
 }  // namespace
@@ -302,9 +129,9 @@ void add_fit_command(Command app, const std::string& command_line) {
       .capture_default_str()
       .group(output);
   command
-      .add_option("--update", request->update,
-                  "add the rows to this model, which then is that of old and new rows, without the old ones; into "
-                  "--model if given")
+      .add_option(
+          "--update", request->update,
+          "add the rows of the table to this fitted model; the old rows are not needed. Written into --model if given")
       .group(data);
   command.add_option("--resume", request->resume, "go on from this checkpoint; repeat all other options").group(output);
   command

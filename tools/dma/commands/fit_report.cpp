@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "tools/dma/help/command_line.h"
 #include "tools/dma/io/interrupt.h"
@@ -12,54 +15,110 @@
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/page/report.h"
+#include "tools/dma/pictures/fit_figures.h"
 #include "tools/dma/pictures/svg.h"
 
 namespace dma {
 
-void tell_of_columns(const FitRequest& request, const TrainingData& data) {
+namespace {
+
+// Lines on standard error about columns and rows; with --columns a line for each column.
+void tell_of_rows(const FitRequest& request, const TrainingData& data, std::size_t copies) {
   for (const std::string& note : data.notes) say(note);
   if (!data.ignored.empty()) say(data.ignored);
-  if (!request.columns || request.json) return;
-  if (data.coding.empty())
-    for (const std::string& name : data.features) fmt::print("column    {}: numbers\n", printable(name));
-  for (const std::string& line : data.coding.lines()) fmt::print("column    {}\n", line);
+  if (request.columns && !request.json) {
+    if (data.coding.empty())
+      for (const std::string& name : data.features) fmt::print("column    {}: numbers\n", printable(name));
+    for (const std::string& line : data.coding.lines()) fmt::print("column    {}\n", line);
+  }
+  if (copies > 0)
+    say(fmt::format("{} of {} rows are copies of others, target and all: each is learned once", copies, data.rows()));
 }
 
-void FitOutputs::write_model(const std::function<std::string()>& text) {
-  if (request_.model.empty()) return;
-  write_file(request_.model, text());
-  files_.push_back(request_.model.string());
+plot::Figure picture_of(const Learned& learned, const TrainingData& data) {
+  const auto* const classes = dynamic_cast<const ClassModel*>(learned.model.get());
+  if (classes == nullptr)
+    return fit_figure([&](const Eigen::MatrixXd& inputs) { return learned.model->predict(inputs); }, data);
+  const bool held_out = data.held_out_rows() > 0;
+  const Eigen::MatrixXd probabilities =
+      held_out ? classes->probabilities(data.held_out_inputs) : learned.left_out_probabilities;
+  const ClassLabels labels = held_out ? data.held_out_labels() : data.labels();
+  return classes_figure(classes->net(), data,
+                        {probabilities, labels.of_rows, labels.names,
+                         fmt::format("{} rows{}", probabilities.rows(), held_out ? " kept aside" : ", each left out")});
 }
 
-void FitOutputs::draw(const std::filesystem::path& path, const std::function<plot::Figure()>& figure) {
-  if (path.empty()) return;
-  plot::draw_picture(figure(), path);
-  files_.push_back(path.string());
+// Files that were written.
+class Pictures {
+ public:
+  void draw(const std::filesystem::path& path, const std::function<plot::Figure()>& figure) {
+    if (path.empty()) return;
+    plot::draw_picture(figure(), path);
+    files.push_back(path.string());
+  }
+  std::vector<std::string> files;
+};
+
+void tell_of_end(const FitRequest& request, const Learned& learned, const FitEnd& end) {
+  const std::string what = end.signal == 0 ? "the time was over before all was learned" : "interrupted";
+  if (!end.resume_line.empty()) {
+    if (end.has_checkpoint) say(what + "; go on with: " + end.resume_line);
+  } else if (dynamic_cast<const NetworkModel*>(learned.model.get()) != nullptr) {
+    say(what + "; nothing is saved, because neither --model nor --checkpoint is given");
+  } else {
+    say(what + (request.model.empty() ? "" : "; the model is what was learned until then"));
+  }
+  if (end.signal != 0) throw Exit{kExitBySignal + end.signal};
 }
 
-void end_early(const FitRequest& request, int signal) {
-  say(fmt::format("{}{}", signal == 0 ? "the time was over before all was learned" : "interrupted",
-                  request.model.empty() ? "" : "; the model is what was learned until then"));
-  if (signal != 0) throw Exit{kExitBySignal + signal};
-}
+}  // namespace
 
-void FitOutputs::tell(Json json, const std::string& summary, const std::vector<std::string>& sentences,
-                      const std::function<Json()>& report) {
-  if (!request_.report.empty()) files_.push_back(request_.report.string());
-  json["files"] = files_;
-  if (!request_.report.empty()) {
+void report_fit(const FitRequest& request, Learned& learned, const TrainingData& data, const FitEnd& end,
+                FitTeam& team) {
+  TableModel& model = *learned.model;
+  std::string warning;
+  try {
+    warning = model.check(data);
+  } catch (const Error& e) {
+    if (!learned.interrupted) throw;
+    warning = e.what();  // more epochs may mend it
+  }
+  if (!request.quiet) tell_of_rows(request, data, learned.copies);
+  if (data.held_out_rows() > 0 && !data.features.empty()) model.judge(data);
+  Pictures pictures;
+  if (!request.model.empty()) {
+    write_file(request.model, model.text());
+    pictures.files.push_back(request.model.string());
+  }
+  if (end.signal != 0 && !learned.interrupted) {  // it came when nothing was left to learn
+    team.leave();
+    std::raise(end.signal);
+  }
+  pictures.draw(request.plot, [&] { return picture_of(learned, data); });
+  pictures.draw(request.plot_training,
+                [&] { return training_figure(learned.curves, request.graph.empty() ? "network" : "start"); });
+
+  Json json = model.json();
+  if (!learned.reason.empty()) json["reason"] = learned.reason;
+  if (!request.report.empty()) pictures.files.push_back(request.report.string());
+  json["files"] = pictures.files;
+  if (!request.report.empty()) {
     std::optional<ProgressLine> progress;
-    if (!request_.quiet && !request_.json) progress.emplace().show("report: which inputs matter");
-    json["report"] = report();
-    write_file(request_.report, report::page_of(json));
+    if (!request.quiet && !request.json) progress.emplace().show("report: which inputs matter");
+    json["report"] = report::report_of(learned, data, {request.command_line, request.data, warning});
+    write_file(request.report, report::page_of(json));
   }
-  if (request_.json) {
+  if (request.json) {
     fmt::print("{}", readable(json));
-  } else if (!request_.quiet) {
-    fmt::print("{}", summary);
-    for (const std::string& file : files_) fmt::print("wrote     {}\n", printable(file));
-    for (const std::string& line : sentences) fmt::print("{}\n", line);
+  } else if (!request.quiet) {
+    if (!learned.reason.empty() && !model.has_classes()) fmt::print("reason    {}\n", learned.reason);
+    fmt::print("{}", model.summary());
+    for (const std::string& file : pictures.files) fmt::print("wrote     {}\n", printable(file));
+    for (const std::string& line : model.sentences()) fmt::print("{}\n", line);
   }
+  if (!warning.empty()) say("warning: " + warning);
+  team.leave();
+  if (learned.interrupted) tell_of_end(request, learned, end);
 }
 
 }  // namespace dma

@@ -4,15 +4,10 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "engine/support/error.h"
 #include "tools/dma/commands/commands.h"
-#include "tools/dma/fit/classifier_summary.h"
-#include "tools/dma/fit/graph_summary.h"
-#include "tools/dma/fit/model_summary.h"
-#include "tools/dma/io/model_file.h"
-#include "tools/dma/io/standard_streams.h"
+#include "tools/dma/fit/table_model.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/pictures/fit_figures.h"
 #include "tools/dma/pictures/hinton_figure.h"
@@ -27,59 +22,32 @@ struct InspectRequest {
   bool json = false;
 };
 
-void check_inspect_files(const InspectRequest& request) {
+void inspect(const InspectRequest& request) {
+  const std::unique_ptr<TableModel> model = load_model(request.model);
+  const auto* const network = dynamic_cast<const NetworkModel*>(model.get());
+  const auto* const classifier = dynamic_cast<const ClassModel*>(model.get());
+  const auto refuse = [&](const char* option, const char* why) {
+    fail("{}: '{}' is {}; leave the option out", option, request.model.string(), why);
+  };
+  if (!request.plot_training.empty() && network == nullptr)
+    refuse("--plot-training", classifier ? "a classifier, which keeps no curve of its training"
+                                         : "a learned graph, which has no such picture");
+  if (!request.plot.empty() && network == nullptr && classifier == nullptr)
+    refuse("--plot", "a learned graph, which has no such picture");
   for (const auto* picture : {&request.plot, &request.plot_training}) plot::check_picture(*picture);
   check_outputs({{"--plot", request.plot}, {"--plot-training", request.plot_training}}, {{"model", request.model}});
-}
-
-void inspect_classifier(const InspectRequest& request, const SavedClassifier& saved) {
-  if (!request.plot_training.empty())
-    fail("--plot-training: '{}' is a classifier, which keeps no curve of its training; leave the option out",
-         request.model.string());
-  check_inspect_files(request);
-  std::optional<plot::Figure> figure;
-  if (!request.plot.empty()) figure = hinton_figure(make_classifier(saved));
+  const std::vector<LayerOfWeights> layers = model->layers();
   if (request.json) {
-    Json json = summary_json(saved);
-    json["layers"] = weights_json(saved);
+    Json json = model->json();
+    if (!layers.empty()) json["layers"] = layers_json(layers);
     fmt::print("{}", readable(json));
   } else {
-    fmt::print("{}\n{}\n{}\n", summary_text(saved), weights_text(saved), honest_sentence(saved));
+    fmt::print("{}{}", model->summary(), layers.empty() ? "" : "\n" + layers_text(layers));
+    for (const std::string& line : model->sentences()) fmt::print("\n{}\n", line);
   }
-  if (figure) plot::draw_picture(*figure, request.plot);
-}
-
-void inspect_network(const InspectRequest& request, const SavedBnn& saved) {
-  const Bnn net = make_bnn(saved);
-  check_inspect_files(request);
-  if (request.json) {
-    Json json = summary_json(saved);
-    json["layers"] = weights_json(net);
-    fmt::print("{}", readable(json));
-  } else {
-    fmt::print("{}\n{}", summary_text(saved), weights_text(net));
-  }
-  if (!request.plot.empty()) plot::draw_picture(hinton_figure(net), request.plot);
-  if (!request.plot_training.empty())
-    plot::draw_picture(training_figure(training_curves(saved)), request.plot_training);
-}
-
-void inspect_graph(const InspectRequest& request, const GraphModel& model) {
-  for (const auto& [option, file] : {std::pair("--plot", &request.plot), {"--plot-training", &request.plot_training}})
-    if (!file->empty())
-      fail("{}: '{}' is a learned graph, which has no such picture; leave the option out", option,
-           request.model.string());
-  fmt::print("{}", request.json ? readable(summary_json(model)) : summary_text(model));
-}
-
-void inspect(const InspectRequest& request) {
-  const auto model = load_model(request.model);
-  if (const auto* classifier = std::get_if<SavedClassifier>(&model))
-    inspect_classifier(request, *classifier);
-  else if (const auto* graph = std::get_if<GraphModel>(&model))
-    inspect_graph(request, *graph);
-  else
-    inspect_network(request, std::get<SavedBnn>(model));
+  if (!request.plot.empty())
+    plot::draw_picture(network ? hinton_figure(network->net()) : hinton_figure(classifier->net()), request.plot);
+  if (!request.plot_training.empty()) plot::draw_picture(training_figure(model->curves()), request.plot_training);
 }
 
 }  // namespace

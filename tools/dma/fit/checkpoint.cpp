@@ -5,7 +5,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/json.h"
-#include "tools/dma/io/model_file.h"
+#include "tools/dma/io/read_file.h"
 #include "tools/dma/io/write_file.h"
 
 namespace dma {
@@ -51,7 +51,7 @@ void save_checkpoint(const std::filesystem::path& path, const Bnn& net, const Tr
 
 Bnn resume_from(const std::filesystem::path& path, const TrainingData& data, const BnnOptions& network,
                 const LearnOptions& options) {
-  SavedBnn saved = load_bnn(path);
+  SavedBnn saved = bnn_from_text(read_file(path, "a model file"), path.string());
   if (!saved.is_checkpoint())
     fail("'{}' is a finished model, not a checkpoint; --resume takes a file written by --checkpoint", path.string());
   if (saved.data_fingerprint != data.fingerprint())
@@ -63,9 +63,8 @@ Bnn resume_from(const std::filesystem::path& path, const TrainingData& data, con
   check_same(path, to_json(saved.training.options), to_json(options));
   saved.training.options = options;
   // A joint fit stopped in its first epoch may not have chosen its width or members: it begins anew.
-  if (network.is_joint() && saved.memory.joint && std::ranges::all_of(saved.memory.joint->members, [](const auto& m) {
-        return m.plain.epoch <= 1;
-      }))
+  if (network.is_joint() && saved.memory.joint &&
+      std::ranges::all_of(saved.memory.joint->members, [](const auto& m) { return m.plain.epoch <= 1; }))
     return Bnn(network);
   return make_bnn(std::move(saved));
 }

@@ -1,32 +1,63 @@
-// The settings of a fit as options of the command line. Apart from fit_settings.cpp, because other callers have
-// settings too.
+// The settings of a fit as options of the command line.
+#include <algorithm>
+
+#include "engine/support/error.h"
 #include "engine/support/parallel.h"
-#include "tools/dma/fit/fit_settings.h"
+#include "tools/dma/fit/fit_request.h"
 #include "tools/dma/help/command_line.h"
 
 namespace dma {
 
+namespace {
+
+std::string as_option(std::string_view name) {
+  std::string option = name == "max_seconds" ? "--time" : "--" + std::string(name);
+  std::ranges::replace(option, '_', '-');
+  return option;
+}
+
+}  // namespace
+
+void check_options(const FitRequest& r, std::initializer_list<std::string_view> known, std::string_view model) {
+  for (const auto& [option, is_given] : {std::pair{"--target", !r.targets.empty()},
+                                         {"--graph", !r.graph.empty()},
+                                         {"--features", !r.features.empty()},
+                                         {"--classes", r.numbers_are_classes},
+                                         {"--weights", !r.weights.empty()},
+                                         {"--columns", r.columns},
+                                         {"--strict", r.strict},
+                                         {"--holdout", r.holdout != 0},
+                                         {"--plot", !r.plot.empty()},
+                                         {"--plot-training", !r.plot_training.empty()},
+                                         {"--report", !r.report.empty()},
+                                         {"--checkpoint", !r.checkpoint.empty()},
+                                         {"--resume", !r.resume.empty()}})
+    if (is_given && std::ranges::find(known, option) == known.end())
+      fail("{}: {} has no such option; leave it out", option, model);
+}
+
 void add_fit_settings(Command command, FitSettings& s) {
   s.jobs = all_processors();
-  const auto list = [](Option option) { return option.allow_extra_args(false); };
+  s.written = &as_option;
   const std::string network = "Network", learning = "Learning";
   command
       .add_option("--preset", s.preset,
-                  "what is not given below: table (for tables of measurements) or paper (as published)")
+                  "what is not given below: table (for tables of measurements, the default) or paper (as published)")
       .value("table|paper")
-      .capture_default_str()
       .group(network);
-  list(command.add_option("--hidden", s.hidden,
-                          "widths of the hidden layers: 50, or 6,5, or none for a linear model (default: one layer, "
-                          "10 to 200 units, chosen by rows held out; of a classifier: up to 50, as wide as is "
-                          "quick)"))
+  command
+      .add_list("--hidden", s.hidden,
+                "widths of the hidden layers: 50, or 6,5, or none for a linear model (default: one layer, 10 to 200 "
+                "units, chosen by rows held out; of a classifier: up to 50, as wide as is quick)",
+                true)
       .group(network);
-  list(command.add_option("--slopes", s.slopes,
-                          "slopes of the leaky ReLU for negative inputs, in (0, 1]: one, or one per layer"))
+  command
+      .add_list("--slopes", s.slopes, "slopes of the leaky ReLU for negative inputs, in (0, 1]: one, or one per layer")
       .group(network);
-  list(command.add_option("--noise", s.noise,
-                          "standard deviation of the noise, in the units of the target: one, or one per target "
-                          "(default: learned from the data)"))
+  command
+      .add_list("--noise", s.noise,
+                "standard deviation of the noise, in the units of the target: one, or one per target (default: "
+                "learned from the data)")
       .group(network);
   command
       .add_option("--noise-model", s.noise_model,
@@ -41,10 +72,9 @@ void add_fit_settings(Command command, FitSettings& s) {
                 "work with columns of mean 0 and deviation 1, undone in predictions (default of table: yes)")
       .group(network);
   command
-      .add_option("--features-map", s.feature_map,
-                  "fixed map in front: none; or, of one input column, bumps5 or bumps3")
+      .add_option("--features-map", s.features_map,
+                  "fixed map in front: none (the default); or, of one input column, bumps5 or bumps3")
       .value("none|bumps5|bumps3")
-      .capture_default_str()
       .group(network);
   command
       .add_flag("--learn-prior,!--no-learn-prior", s.learn_prior,
@@ -60,8 +90,7 @@ void add_fit_settings(Command command, FitSettings& s) {
                 "positive inputs that are skewed are read by their logarithms, unless the target speaks against it "
                 "(default of joint: yes)")
       .group(network);
-  command.add_option("--prior-scale", s.prior_scale, "factor on the prior variances of all weights")
-      .capture_default_str()
+  command.add_option("--prior-scale", s.prior_scale, "factor on the prior variances of all weights (default: 1)")
       .group(network);
   command
       .add_option(

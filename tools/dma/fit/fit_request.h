@@ -4,12 +4,18 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
-#include "tools/dma/fit/fit_settings.h"
+#include "models/predict/settings.h"
 
 namespace dma {
+
+class Command;
+
+// Each setting as an option of a command (fit_options.cpp).
+void add_fit_settings(Command command, FitSettings& settings);
 
 struct FitRequest {
   std::string data;
@@ -32,5 +38,8 @@ struct FitRequest {
            std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   }
 };
+
+// Throws Error for the first option, other than a setting, that is given but means nothing to this model.
+void check_options(const FitRequest& request, std::initializer_list<std::string_view> known, std::string_view model);
 
 }  // namespace dma

@@ -17,7 +17,7 @@ FitTeam::FitTeam(FitRequest& request) : group_(ProcessGroup::join()) {
   if (!request.update.empty()) refuse("--update");
   if (!request.weights.empty()) refuse("--weights");
   if (!request.time.empty()) refuse("--time");
-  if (request.settings.workers == 1) request.settings.workers = group_.size();
+  if (request.settings.workers.value_or(1) == 1) request.settings.workers = group_.size();
   if (group_.is_first()) return;
   request.writes = false;
   request.quiet = true;

@@ -7,11 +7,7 @@
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "factors/standard_registry.h"
-#include "models/files/bnn_file.h"
-#include "tools/dma/fit/mixed_table.h"
-#include "tools/dma/fit/prediction_table.h"
-#include "tools/dma/fit/saved_fit.h"
-#include "tools/dma/io/model_file.h"
+#include "tools/dma/fit/table_model.h"
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
 
@@ -20,27 +16,15 @@ namespace dma {
 namespace {
 
 void check_update_request(const FitRequest& request) {
-  const auto refuse = [](const char* option, const char* why) {
-    fail("{} is given with --update; {}: leave it away", option, why);
-  };
-  if (!request.targets.empty()) refuse("--target", "the model knows its targets");
-  if (!request.features.empty()) refuse("--features", "the model knows its columns");
-  if (request.numbers_are_classes) refuse("--classes", "a classifier is not updated");
-  if (request.holdout != 0) refuse("--holdout", "all rows are learned");
-  if (!request.resume.empty() || !request.checkpoint.empty())
-    refuse("--resume or --checkpoint", "an update is one short step");
-  if (!request.plot.empty() || !request.plot_training.empty())
-    refuse("a picture", "the old rows are not there to be drawn");
-  if (!request.report.empty()) refuse("--report", "the old rows are not there to be judged by");
+  check_options(request, {"--weights", "--strict"}, "an update");
+  check_known(request.settings, {}, "an update");
   if (!request.model.empty()) check_outputs({{"--model", request.model}}, {{"data", request.data}});
   check_outputs({{"--update", request.update}}, {{"data", request.data}});
 }
 
 // Rows without a target, or of weight 0, are no part of them.
-NewRows read_rows_to_add(const FitRequest& request, const SavedBnn& saved) {
-  NewRows rows = read_new_rows(
-      request.data, {request.update, saved.features, saved.coding, saved.memory.inputs, saved.options.standardise},
-      saved.targets, request.weights);
+NewRows read_rows_to_add(const FitRequest& request, const TableModel& model) {
+  NewRows rows = read_new_rows(request.data, request.update, model.columns(), model.targets(), request.weights);
   if (!request.weights.empty()) check_column_of_weights(request.data, request.weights, rows.weights);
   const auto keep = [&](const auto& is_kept, const char* why) {
     std::vector<Eigen::Index> kept;
@@ -59,64 +43,31 @@ NewRows read_rows_to_add(const FitRequest& request, const SavedBnn& saved) {
   return rows;
 }
 
-constexpr std::string_view kUpdated = "the updated model";
-
-// What an update did.
-struct Updated {
-  std::vector<std::string> targets, notes;
-  std::size_t known = 0, added = 0;
-  std::vector<Scores> before;  // how the new rows were predicted by the old ones
-  bool settled = false;
-  std::string text = {};  // of the model
-};
-
-Updated updated(const FitRequest& request, SavedBnn saved) {
-  if (saved.is_checkpoint())
-    fail("'{}' is a checkpoint of a fit that has not ended; go on with --resume", request.update.string());
-  const auto [inputs, outputs, weights, notes] = read_rows_to_add(request, saved);
-  Bnn net = make_bnn(saved);
-  Updated all{saved.targets, notes, saved.training.rows, static_cast<std::size_t>(inputs.rows()),
-              scores_of(net.predict(inputs), outputs, weights)};
-  all.settled = learn_more(net, saved, inputs, outputs, weights);
-  all.text = bnn_to_text(saved);
-  (void)make_bnn(bnn_from_text(all.text, kUpdated));  // as whoever reads the file will
-  return all;
-}
-
-Updated updated(const FitRequest& request, GraphModel model) {
-  if (model.has_classes())
-    fail("'{}' has learned classes by a graph, to which rows cannot be added; fit all rows together",
-         request.update.string());
-  if (!request.weights.empty())
-    fail("--weights: '{}' is a graph of your own, whose rows have none; leave it out", request.update.string());
-  CsvReader reader(request.data);
-  std::vector<std::size_t> places;
-  for (const auto* names : {&model.inputs(), &model.targets()})
-    for (const std::string& name : *names) places.push_back(reader.column(name));
-  const Eigen::MatrixXd rows = reader.read(places);
-  const auto columns = static_cast<Eigen::Index>(model.inputs().size());
-  const Eigen::MatrixXd inputs = rows.leftCols(columns), outputs = rows.rightCols(rows.cols() - columns);
-  Updated all{model.targets(), {}, model.training.rows, static_cast<std::size_t>(rows.rows()), {}};
-  if (columns > 0) all.before = scores_of(model.predict(inputs), outputs);
-  all.settled = model.update(inputs, outputs);
-  if (columns > 0) check_prediction(model.predict(inputs), model.targets());
-  all.text = graph_model_text(model);
-  (void)graph_model_from(all.text, kUpdated, standard_registry());
-  return all;
-}
-
-Updated updated(const FitRequest& request, const SavedClassifier&) {
-  fail("--update: '{}' is a classifier, to which no rows can be added; fit old and new rows together",
-       request.update.string());
-}
-
 }  // namespace
 
 void fit_update(const FitRequest& request) {
   check_update_request(request);
   const std::filesystem::path file = request.model.empty() ? request.update : request.model;
-  const auto [targets, notes, known, added, before, settled, text] = std::visit(
-      [&](auto&& model) { return updated(request, std::move(model)); }, load_model(request.update));
+  const std::unique_ptr<TableModel> model = load_model(request.update);
+  const std::vector<std::string> targets = model->targets();
+  const std::size_t known = model->rows();
+  if (model->has_classes())
+    fail(
+        "--update: '{}' predicts classes, and rows are added to models of numbers alone; fit old and new rows together",
+        request.update.string());
+  const NewRows rows = read_rows_to_add(request, *model);
+  const std::vector<std::string>& notes = rows.notes;
+  const auto added = static_cast<std::size_t>(rows.inputs.rows());
+  std::vector<Scores> before;  // how the new rows were predicted by the old ones
+  if (rows.inputs.cols() > 0) before = scores_of(model->predict(rows.inputs), rows.targets, rows.weights);
+  bool settled = false;
+  try {
+    settled = model->update(rows.inputs, rows.targets, rows.weights);
+  } catch (const Error& e) {
+    fail("'{}': {}", request.update.string(), e.what());
+  }
+  const std::string text = model->text();
+  (void)table_model_from(text, "the updated model", standard_registry());  // as whoever reads the file will
   write_file(file, text);
   if (!request.quiet)
     for (const std::string& note : notes) say(note);

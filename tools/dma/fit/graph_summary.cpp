@@ -1,12 +1,9 @@
-#include "tools/dma/fit/graph_summary.h"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "engine/support/text.h"
-#include "models/files/bnn_file.h"
-#include "tools/dma/fit/classifier_summary.h"
+#include "tools/dma/fit/summary.h"
 
 namespace dma {
 
@@ -14,15 +11,10 @@ namespace {
 
 constexpr std::size_t kMostShown = 40;
 
-void add_scores(const char* what, const GraphModel& model, const std::vector<Scores>& scores, std::string& text) {
+template <class AnyScores>
+void add_scores(const char* what, const GraphModel& model, const std::vector<AnyScores>& scores, std::string& text) {
   for (std::size_t k = 0; k < scores.size(); ++k)
-    text += fmt::format("{}  {}: RMSE {:.4g}, log-likelihood {:.4f}, {:.0f} % inside 95 % intervals\n", what,
-                        printable(model.targets()[k]), scores[k].rmse, scores[k].log_likelihood,
-                        100 * scores[k].coverage_95);
-}
-void add_scores(const char* what, const GraphModel& model, const std::vector<ClassScores>& scores, std::string& text) {
-  for (const ClassScores& own : scores)
-    text += fmt::format("{}  {}: {}\n", what, printable(model.targets()[0]), scores_text(own));
+    text += fmt::format("{}  {}: {}\n", what, printable(model.targets()[k]), scores_text(scores[k]));
 }
 
 }  // namespace

@@ -89,15 +89,20 @@ ColumnCoding coding_of_numbers(const std::vector<std::string>& features, const S
   return coding;
 }
 
-NewRows read_new_rows(const std::filesystem::path& path, const ModelColumns& model,
+NewRows read_new_rows(const std::filesystem::path& path, const std::filesystem::path& file, const ModelColumns& model,
                       const std::vector<std::string>& targets, const std::string& weights) {
-  const ColumnCoding coding = model.coding.empty() ? coding_of_numbers(model.features, model.inputs) : model.coding;
+  const bool is_strict = model.coding.empty() && !model.standardises;  // nothing to put for a missing cell
+  ColumnCoding coding = model.coding;
+  if (is_strict)
+    for (const std::string& name : model.features) coding.rules.push_back({.name = name});
+  else if (coding.empty())
+    coding = coding_of_numbers(model.features, model.inputs);
   const TableSource source(path);
   CsvReader reader = source.open();
   std::vector<std::size_t> places;
   const auto add = [&](const std::string& name) {
     if (!reader.has(name))
-      fail("'{}' has no column '{}', which '{}' was fitted on{}", path.string(), name, model.model.string(),
+      fail("'{}' has no column '{}', which '{}' was fitted on{}", path.string(), name, file.string(),
            suggestion(name, reader.names()));
     places.push_back(reader.column(name));
   };
@@ -108,12 +113,11 @@ NewRows read_new_rows(const std::filesystem::path& path, const ModelColumns& mod
   if (!weights.empty()) {
     const std::size_t place = reader.column(weights);
     if (std::ranges::find(places, place) != places.end())
-      fail("--weights: '{}' is a column that '{}' was fitted on; another one is expected", weights,
-           model.model.string());
+      fail("--weights: '{}' is a column that '{}' was fitted on; another one is expected", weights, file.string());
     places.push_back(place);
   }
   NewRows found;
-  if (model.coding.empty() && !model.standardises) {  // without means there is nothing to put for a missing cell
+  if (is_strict) {
     const Eigen::MatrixXd all = reader.read(places);
     found.inputs = all.leftCols(static_cast<Eigen::Index>(inputs));
     found.targets = all.middleCols(found.inputs.cols(), static_cast<Eigen::Index>(targets.size()));

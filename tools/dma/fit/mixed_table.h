@@ -48,14 +48,14 @@ struct MixedTable {
 MixedTable read_mixed_table(const TableSource& source, std::span<const std::size_t> places, bool first_as_text = false,
                             const std::function<void(double)>& fraction_read = {});
 
-// New rows for a model: the features that it was fitted on, and targets (NaN where there is none) if they are named.
+// New rows for a model in a file: the features that it was fitted on, and targets (NaN where there is none) if they are
+// named.
 struct NewRows {
   Eigen::MatrixXd inputs, targets;
   Eigen::VectorXd weights = {};    // if their column is named
   std::vector<std::string> notes;  // what is to be told of missing cells, and of values that the fit did not have
 };
 struct ModelColumns {
-  std::filesystem::path model;
   const std::vector<std::string>& features;
   const ColumnCoding& coding;
   const Standardiser& inputs;  // their means
@@ -63,7 +63,7 @@ struct ModelColumns {
 };
 // Rules for columns of plain numbers: their means stand for missing cells.
 ColumnCoding coding_of_numbers(const std::vector<std::string>& features, const Standardiser& inputs);
-NewRows read_new_rows(const std::filesystem::path& path, const ModelColumns& model,
+NewRows read_new_rows(const std::filesystem::path& path, const std::filesystem::path& file, const ModelColumns& model,
                       const std::vector<std::string>& targets = {}, const std::string& weights = {});
 
 }  // namespace dma

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
+#include "models/table/class_scores.h"
 #include "tools/dma/io/csv_text.h"
 
 namespace dma {
@@ -74,6 +75,32 @@ Json prediction_json(const Prediction& prediction, const std::vector<std::string
       for (const double value : column.values.col(static_cast<Eigen::Index>(j))) values.push_back(json_number(value));
       json["predictions"][targets[j]][column.name] = std::move(values);
     }
+  return json;
+}
+
+std::string probabilities_csv(const Eigen::MatrixXd& p, const std::string& target,
+                              const std::vector<std::string>& classes) {
+  std::string out = csv_cell(target + "_class");
+  for (const std::string& name : classes) out += fmt::format(",{}", csv_cell(fmt::format("{}_p_{}", target, name)));
+  const auto found = most_probable(p);
+  for (Eigen::Index n = 0; n < p.rows(); ++n) {
+    out += fmt::format("\n{}", csv_cell(classes[static_cast<std::size_t>(found[static_cast<std::size_t>(n)])]));
+    for (Eigen::Index k = 0; k < p.cols(); ++k) out += fmt::format(",{}", p(n, k));
+  }
+  out.push_back('\n');
+  return out;
+}
+
+Json probabilities_json(const Eigen::MatrixXd& p, const std::string& target, const std::vector<std::string>& classes) {
+  Json json;
+  json["rows"] = p.rows();
+  Json& own = json["predictions"][target];
+  own["class"] = Json::array();
+  for (const Eigen::Index k : most_probable(p)) own["class"].push_back(classes[static_cast<std::size_t>(k)]);
+  for (std::size_t k = 0; k < classes.size(); ++k) {
+    Json& values = own["probabilities"][classes[k]] = Json::array();
+    for (const double value : p.col(static_cast<Eigen::Index>(k))) values.push_back(json_number(value));
+  }
   return json;
 }
 

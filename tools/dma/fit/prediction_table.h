@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "models/files/readable_json.h"
 #include "engine/learn/joint/prediction.h"
+#include "models/files/readable_json.h"
 
 namespace dma {
 
@@ -16,5 +16,11 @@ void check_prediction(const Prediction& prediction, const std::vector<std::strin
 // One row per row of the input: mean, deviations and the central 95 % interval of every target.
 std::string prediction_csv(const Prediction& prediction, const std::vector<std::string>& targets);
 Json prediction_json(const Prediction& prediction, const std::vector<std::string>& targets);
+
+// Probabilities of classes, rows x classes, and the most probable class.
+std::string probabilities_csv(const Eigen::MatrixXd& probabilities, const std::string& target,
+                              const std::vector<std::string>& classes);
+Json probabilities_json(const Eigen::MatrixXd& probabilities, const std::string& target,
+                        const std::vector<std::string>& classes);
 
 }  // namespace dma

@@ -108,11 +108,11 @@ std::optional<TrainingData> read_shared_table(const FitRequest& request, const P
   for (const Eigen::Index column : idle.kept) data.features.push_back(names[static_cast<std::size_t>(column)]);
   const Eigen::Index held_out = count_held_out(request.holdout, rows);
   const auto learned = static_cast<std::size_t>(rows - held_out);
-  const Model model = model_for(request.settings, data.features.size(), targets, learned);
+  const NetworkSettings model = network_settings(request.settings, data.features.size(), targets, learned);
   if (model.network.is_joint()) return {};
 
   const std::vector<RowPlace> places = places_of(counts, group.rank(), held_out, request.settings.seed);
-  const std::size_t workers = request.settings.workers, each = workers / group.size();
+  const std::size_t workers = request.settings.workers.value_or(1), each = workers / group.size();
   if (each * group.size() != workers) return {};  // refused when the team is made
   const std::vector<std::size_t> worker_of = workers_of_rows(learned, workers, model.network.seed);
   const std::size_t inputs = data.features.size(), width = 1 + inputs + targets;

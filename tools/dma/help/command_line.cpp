@@ -177,6 +177,25 @@ Option Command::add_option(const std::string& name, Value& value, const std::str
   if constexpr (std::is_same_v<Value, std::filesystem::path>) option->check(&complaint_about_file);
   return Option(option);
 }
+template <typename Number>
+Option Command::add_list(const std::string& name, std::optional<std::vector<Number>>& values, const std::string& help,
+                         bool may_be_none) const {
+  const auto parse = [name, may_be_none, &values](const std::vector<std::string>& lists) {
+    values.emplace();
+    if (may_be_none && lists == std::vector<std::string>{"none"}) return;
+    for (const std::string& list : lists)
+      for (std::size_t begin = 0, end = 0; end != list.npos; begin = end + 1) {
+        const std::string text = list.substr(begin, (end = list.find(',', begin)) - begin);
+        Number value{};
+        const auto [rest, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (text.empty() || code != std::errc{} || rest != text.data() + text.size())
+          fail("{}: '{}' is given; a {} is expected, or several with commas between them{}", name, text,
+               std::is_integral_v<Number> ? "whole number" : "number", may_be_none ? ", or none" : "");
+        values->push_back(value);
+      }
+  };
+  return Option(app_->add_option_function<std::vector<std::string>>(name, parse, help)->allow_extra_args(false));
+}
 Option Command::add_flag(const std::string& names, bool& value, const std::string& help) const {
   return Option(app_->add_flag(names, value, help));
 }
@@ -219,6 +238,10 @@ template Option Command::add_option(const std::string&, std::optional<int>&, con
 template Option Command::add_option(const std::string&, std::optional<double>&, const std::string&) const;
 template Option Command::add_option(const std::string&, std::optional<std::size_t>&, const std::string&) const;
 template Option Command::add_option(const std::string&, std::optional<std::string>&, const std::string&) const;
+template Option Command::add_list(const std::string&, std::optional<std::vector<double>>&, const std::string&,
+                                  bool) const;
+template Option Command::add_list(const std::string&, std::optional<std::vector<std::size_t>>&, const std::string&,
+                                  bool) const;
 template Option Command::add_option(const std::string&, std::vector<double>&, const std::string&) const;
 template Option Command::add_option(const std::string&, std::vector<std::string>&, const std::string&) const;
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/dma/help/completion.h"
 
@@ -50,6 +51,10 @@ class Command {
   // command_line.cpp.
   template <typename Value>
   Option add_option(const std::string& name, Value& value, const std::string& help) const;
+  // Numbers with commas between them, each time the option is given; "none", where that is allowed: none of them.
+  template <typename Number>
+  Option add_list(const std::string& name, std::optional<std::vector<Number>>& values, const std::string& help,
+                  bool may_be_none = false) const;
   // "--name", or "--name,!--no-name".
   Option add_flag(const std::string& names, bool& value, const std::string& help) const;
   Option add_flag(const std::string& names, std::optional<bool>& value, const std::string& help) const;

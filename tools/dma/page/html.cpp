@@ -38,6 +38,10 @@ std::string html(const Table& table) {
   return text + "</tbody></table></div>\n";
 }
 
+std::string card(std::string_view number, std::string_view what) {
+  return fmt::format("<div class=\"card\"><b>{}</b><span>{}</span></div>\n", number, what);
+}
+
 // In JSON a < stands inside texts only, where its number means the same.
 std::string json_element(std::string_view id, const Json& json) {
   std::string text = fmt::format("<script type=\"application/json\" id=\"{}\">\n", escaped(id));

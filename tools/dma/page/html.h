@@ -24,6 +24,9 @@ struct Table {
 };
 std::string html(const Table& table);
 
+// A large number with what it is; both are HTML.
+std::string card(std::string_view number, std::string_view what);
+
 // Data for scripts and programs, as an element that is not shown: nothing in it ends the element.
 std::string json_element(std::string_view id, const Json& json);
 

@@ -1,34 +1,44 @@
-// Parts of the page that regressions and classifiers share. All return HTML.
+// Parts of the page of a fit: those that all kinds of models share, and those that each fills in. All return HTML.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "tools/dma/page/html.h"
 #include "tools/dma/page/shown.h"
 #include "tools/dma/pictures/figure.h"
 
 namespace dma::report {
 
-std::string regression_body(const Shown& shown);
-std::string classifier_body(const Shown& shown);
-
-// A big number with what it is.
-std::string card(const std::string& number, const std::string& what);
-
-// What "judged by" means, in words that do not promise more than it is.
-std::string about_judged_rows(const Shown& shown);
-std::string name_of_rows(const std::string& judged_by);
+struct ScoreColumn {
+  std::string key, heading;  // in the JSON, on the page
+  int decimals = -1;         // of a percentage; below 0: it is a number
+};
+struct PageParts {
+  std::vector<ScoreColumn> scores;
+  std::vector<std::string> cards;  // keys of scores that stand at the top
+  // Further cards of a target, its pictures, and how what is predicted depends on the inputs.
+  std::function<std::string(const Shown&, const std::string&target)> more_cards, quality, dependence;
+  page::Table learned = {};                             // what the model is
+  std::string more_learned = {};                     // below the rows and the seed
+  std::vector<std::string> settings = {"/options"};  // pointers to them
+  std::string quantity = "log evidence a row";       // of the training record
+  std::function<std::string(std::size_t)> name_of_curve = [](std::size_t k) {
+    return fmt::format("network {}", k + 1);
+  };
+  std::string graph = {};
+};
+PageParts parts_of_network(const Shown& shown);
+PageParts parts_of_own_graph(const Shown& shown);
+PageParts parts_of_classifier(const Shown& shown);
 
 std::string charts(const std::vector<std::string>& figures);
 std::string large_charts(const std::vector<std::string>& figures);
-
-// Bars of importance, and what they are.
-std::string importance_section(const Shown& shown, const std::string& pointer);
 std::string averaged_sentence(const Shown& shown);
-
-std::string columns_table(const Shown& shown);
-std::string scale_of_inputs(const Shown& shown);  // that have a logarithmic one
-// Options as they stand in the JSON, one line each.
-std::string options_table(const Shown& shown, const std::vector<std::string>& pointers);
+void add_scale(const Shown& shown, page::Table& table);               // inputs that have a logarithmic one
+std::string name_at(const Shown& shown, const std::string& pointer);  // a text, escaped
 
 }  // namespace dma::report

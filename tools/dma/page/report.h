@@ -4,15 +4,9 @@
 // page carries it along.
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "models/files/bnn_file.h"
-#include "models/files/classifier_file.h"
-#include "models/graphs/graph_model.h"
-#include "tools/dma/fit/training_data.h"
+#include "tools/dma/fit/table_model.h"
 
 namespace dma::report {
 
@@ -22,34 +16,8 @@ struct Origin {
   std::string warning = {};  // empty: none
 };
 
-// A network or a graph of one's own.
-struct FittedRegression {
-  std::string kind;  // "regression" or "graph"
-  const TrainingData& data;
-  std::function<Prediction(const Eigen::MatrixXd& inputs)> predict;  // many threads may ask at once
-  std::optional<Prediction> left_out;      // the learned rows, each as if it had not been learned
-  std::vector<LeftOut> left_out_scores;    // of these
-  std::vector<Scores> held_out_scores;
-  std::vector<double> noise;               // standard deviation of every target; NaN: it is not Gaussian
-  std::vector<std::vector<double>> training;  // log evidence or likelihood a row, after every epoch of every member
-  const Graph& graph;
-  std::uint64_t seed;
-  double products_per_row;  // that a prediction takes
-};
-FittedRegression fitted(const SavedBnn& saved, const Bnn& model, const TrainingData& data,
-                        std::optional<Prediction> left_out);
-FittedRegression fitted(const GraphModel& model, const TrainingData& data,
-                        std::vector<std::vector<double>> evidence);
-
-struct FittedClassifier {
-  const SavedClassifier& saved;
-  const Classifier& model;
-  const TrainingData& data;
-  const std::vector<std::vector<double>>& evidence;  // log evidence a row after every epoch of every part
-};
-
-Json report_of(const FittedRegression& fit, const Origin& origin);
-Json report_of(const FittedClassifier& fit, const Origin& origin);
+// An Error where there is nothing to tell: of a graph with classes, or without inputs.
+Json report_of(const Learned& learned, const TrainingData& data, const Origin& origin);
 
 // From the whole JSON of a fit, with its "report".
 std::string page_of(const Json& whole);

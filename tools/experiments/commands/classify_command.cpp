@@ -8,7 +8,6 @@
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
-#include "tools/dma/fit/fit_settings.h"
 #include "tools/dma/io/progress.h"
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
@@ -22,7 +21,7 @@ namespace {
 struct ClassifyRequest {
   std::filesystem::path data, out;
   std::string target;
-  std::vector<std::string> hidden;
+  std::optional<std::vector<std::size_t>> hidden;
   std::size_t folds = 10, jobs = all_processors(), members = 0, filters = 0;
   std::uint64_t seed = 1;
   bool held_out = false;
@@ -31,7 +30,7 @@ struct ClassifyRequest {
 void classify_tables(const ClassifyRequest& request) {
   check_outputs({{"--out", request.out}}, {{"data", request.data}});
   classify::CrossValidationOptions options{.folds = request.folds, .jobs = request.jobs, .held_out = request.held_out};
-  if (!request.hidden.empty()) options.classifier.hidden = hidden_widths(request.hidden);
+  options.classifier.hidden = request.hidden;
   options.classifier.members = request.members;
   options.filters = request.filters;
   options.classifier.seed = request.seed;
@@ -66,10 +65,8 @@ void add_classify_command(Command app) {
   command.add_option("data", request->data, "CSV file, or a folder of them").required();
   command.add_option("--target", request->target, "column of the classes (default: the last)");
   command.add_option("--folds", request->folds, "number of folds").capture_default_str();
-  command
-      .add_option("--hidden", request->hidden,
-                  "widths of the hidden layers: 20, or 20,10, or none (default: as wide as is quick)")
-      .allow_extra_args(false);
+  command.add_list("--hidden", request->hidden,
+                   "widths of the hidden layers: 20, or 20,10, or none (default: as wide as is quick)", true);
   command.add_option("--filters", request->filters,
                      "the columns are a square picture: so many filters of 3 x 3 weights in place of hidden layers");
   command.add_option("--members", request->members, "networks that are mixed (default: 1 to 4, as many as are quick)");

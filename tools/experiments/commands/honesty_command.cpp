@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <memory>
 
-#include "tools/dma/fit/fit_settings.h"
 #include "tools/experiments/commands/commands.h"
 #include "tools/experiments/tables/honesty.h"
 #include "tools/experiments/tables/mean_error.h"
@@ -20,7 +19,7 @@ using namespace validation;
 struct HonestyRequest {
   std::size_t seeds = 3, no_data_seeds = 20, largest = 100'000;
   std::uint64_t first = 1;
-  std::vector<std::string> hidden = {}, tables = {};
+  std::vector<std::string> tables = {};
   bool sizes = false;
   HonestySettings settings = {};
 };
@@ -108,7 +107,6 @@ void judge_far(const HonestyRequest& request) {
 }
 
 void run(HonestyRequest& request) {
-  if (!request.hidden.empty()) request.settings.hidden = hidden_widths(request.hidden);
   if (request.sizes) return judge_sizes(request);
   judge_tables(request);
   if (!request.settings.method.empty() || !request.tables.empty()) return;
@@ -131,8 +129,7 @@ void add_honesty_command(Command app) {
       .capture_default_str()
       .between(1, 1000);
   command.add_option("--first-seed", request->first, "of the seeds").capture_default_str();
-  command.add_option("--hidden", request->hidden, "widths of the hidden layers, as dma fit has them")
-      .allow_extra_args(false);
+  command.add_list("--hidden", request->settings.hidden, "widths of the hidden layers, as dma fit has them", true);
   command.add_option("--method", request->settings.method, "another method than the default's").value("joint|METHOD");
   command.add_option("--tables", request->tables, "one of the tables alone; may be given several times")
       .allow_extra_args(false);

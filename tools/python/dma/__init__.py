@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import words as words  # first: functions of _dma refuse in our words from here on
 from ._dma import (
     Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Exact, ExactComparison, Explanation,
     Factor, Graph, GrowingGraph, HiddenMarkov, Hyper, HyperBelief, Joint, JointDraws, JointComparison, Kind,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _dma
-from .table_estimator import Classifying, Floats, TableEstimator
+from .table_estimator import Classifying, TableEstimator
 from .tables import cells_of, checked_labels, target_names, weighed
 
 
@@ -24,8 +24,7 @@ class Classifier(Classifying, TableEstimator):
     Ctrl-C ends the epoch, keeps what was learned, and is raised again.
     """
 
-    _model_type = _dma.ClassModel
-    model_: _dma.ClassModel
+    _kind = "classes"
 
     def __init__(
         self,
@@ -68,19 +67,10 @@ class Classifier(Classifying, TableEstimator):
         X, y = checked_labels(self, X, y)
         classes, labels = self._labelled(y)
         inputs, features, coding = self._coded(X, cells)
-        target = targets(1, features)[0]
-        self._classes = classes  # for _keep, which is called even if the fit is stopped
-        try:
-            self._learn(lambda settings, on_epoch: _dma.fit_classes(inputs, labels, features, target, settings, on_epoch, coding, weights))
-        finally:
-            self.__dict__.pop("_classes", None)
+        names = targets(1, features)
+        self._learn(lambda given, on_epoch: _dma.fit(inputs, labels, features, names, given, on_epoch, coding, weights), classes)
         return self
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Probabilities, rows x classes_."""
-        inputs = self._inputs(X)  # first: it says what an estimator lacks that was not fitted
-        return np.ascontiguousarray(self.model_.predict(inputs)[:, self._order])
-
-    def _keep(self, model: _dma.ClassModel, columns: npt.NDArray[np.int_]) -> None:
-        super()._keep(model, columns)
-        self._keep_classes(model.classes, self.__dict__.pop("_classes", None))
+    def _keep(self, model: _dma.Model, columns: npt.NDArray[np.int_], classes: Any = None) -> None:
+        super()._keep(model, columns, classes)
+        self.left_out_ = model.left_out[0]

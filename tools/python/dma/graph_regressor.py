@@ -2,97 +2,62 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
-
 from . import _dma
-from .progress import listener
-from .settings import jobs, number, seed, truth, whole
-from .table_estimator import Classifying, Floats, Predicting
-from .tables import checked, checked_labels, checked_pair, weighed
+from .table_estimator import Classifying, Predicting, TableEstimator
+from .tables import checked_labels, checked_pair, weighed
 
 Self = TypeVar("Self", bound="GraphEstimator")
 
 
-class GraphEstimator(BaseEstimator):
-    """What graphs of numbers and of classes share: how they are learned, columns by name, files and pickles."""
+class GraphEstimator(TableEstimator):
+    """What graphs of numbers and of classes share: how they are learned, and pickles."""
 
     graph: _dma.Graph
     inputs: Sequence[str] | None
     target: Any
     kinds: Sequence[_dma.Kind]
-    model_: _dma.GraphModel
     _required_parameters = ["graph"]
 
-    def _options(self) -> _dma.JointLearnOptions:
-        """Of those parameters that the estimator has, which are checked with the graph."""
+    def _fit(self, X: Any, outputs: Any, weights: list[float], classes: Any = None) -> None:
         name = type(self).__name__
         if not isinstance(self.graph, _dma.Graph):
             raise TypeError(f"{name}: graph is {self.graph!r}; a dma.Graph is expected")
         for kind in self.kinds:
             if not isinstance(kind, _dma.Kind):
                 raise TypeError(f"{name}: one of kinds is {kind!r}; a dma.Kind is expected")
-        given, options = self.get_params(deep=False), _dma.JointLearnOptions()
-        for option in ("learn_noise", "tails", "noise_by_inputs"):
-            setattr(options, option, truth(option, given.get(option, False)))
-        options.tails = options.tails and options.learn_noise
-        options.learn_scale = truth("learn_prior", given["learn_prior"])
-        options.starts, options.epochs = whole("starts", given["starts"]), whole("epochs", given["epochs"])
-        if "least_gain" in given:
-            options.least_gain = number("least_gain", given["least_gain"])
-        options.seed, options.jobs = seed(given["random_state"]), jobs(given["n_jobs"])
-        return options
+        targets = [self.target] if isinstance(self.target, str) else list(self.target)
+        # Names of the columns of X; none where they stand in the order of the graph's inputs.
+        names = list(self.inputs) if self.inputs is not None else [str(name) for name in getattr(self, "feature_names_in_", [])]
+        self._learn(
+            lambda given, on_epoch: _dma.fit_graph(
+                self.graph, targets, list(self.kinds), X, outputs, names, given, on_epoch, weights
+            ),
+            classes,
+        )
 
-    def summary(self) -> str:
-        """What `dma inspect` says of the model."""
-        check_is_fitted(self, "model_")
-        return self.model_.summary()
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model file of `dma fit --graph --model`, whole or not at all."""
-        check_is_fitted(self, "model_")
-        _dma.write_text(os.fspath(path), self.model_.text())
+    @property
+    def beliefs_(self) -> dict[str, tuple[float, float]]:
+        return self.model_.beliefs
 
     @classmethod
-    def load(cls: type[Self], path: str | os.PathLike[str], kinds: Sequence[_dma.Kind] = ()) -> Self:
-        """A model file as a fitted estimator; its columns are the inputs of its graph, in their order."""
-        name = os.fspath(path)
-        model = _dma.GraphModel.from_text(_dma.read_model_text(name), name, list(kinds))
-        if bool(model.classes) != issubclass(cls, Classifying):
-            found, by = ("classes", "GraphClassifier") if model.classes else ("numbers", "GraphRegressor")
-            raise _dma.Error(f"'{name}' has learned {found}; load it by dma.{by}")
-        loaded = cls(model.graph, model.inputs, model.targets[0] if model.classes else model.targets, kinds=kinds)
-        loaded.n_features_in_ = len(model.inputs)
-        loaded._keep(model)
-        return loaded
+    def _made_for(cls: type[Self], model: _dma.Model, kinds: Sequence[_dma.Kind]) -> Self:
+        return cls(model.graph(), model.features, model.targets[0] if model.classes else model.targets, kinds=kinds)  # type: ignore[call-arg]
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickles: of what was learned the text of the model file. Kinds of one's own need functions that can be pickled."""
-        state: dict[str, Any] = dict(super().__getstate__())
+        state = super().__getstate__()
         if "model_" in state:
             state["model_"] = state["model_"].text()
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if "model_" in state:
-            model = _dma.GraphModel.from_text(state["model_"], "the pickled model", list(state["kinds"]))
+            model = _dma.Model.from_text(state["model_"], "the pickled model", list(state["kinds"]))
             state = {**state, "model_": model}
         super().__setstate__(state)
-
-    def _keep(self, model: _dma.GraphModel) -> None:
-        self.model_ = model
-        self.beliefs_, self.report_, self.left_out_ = model.beliefs, model.report, model.left_out
-
-    def _names(self) -> list[str]:
-        """Of the columns of X; none where they stand in the order of the graph's inputs."""
-        if self.inputs is not None:
-            return list(self.inputs)
-        return [str(name) for name in getattr(self, "feature_names_in_", [])]
 
 
 class GraphRegressor(Predicting, GraphEstimator):
@@ -111,6 +76,8 @@ class GraphRegressor(Predicting, GraphEstimator):
     After ``fit``: ``model_``, ``beliefs_`` (name -> mean and standard deviation of every shared scalar), ``report_``,
     ``left_out_`` (scores of rows predicted as if left out, one dictionary per target).
     """
+
+    _kind = "a graph of numbers"
 
     def __init__(
         self,
@@ -147,21 +114,10 @@ class GraphRegressor(Predicting, GraphEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GraphRegressor:
         """Learns rows; one with sample_weight 2 counts as two, one with 0 not at all."""
-        options = self._options()
-        X, y = checked_pair(self, X, y)
         X, y, weights, _ = weighed(X, y, sample_weight)
-        targets = [self.target] if isinstance(self.target, str) else list(self.target)
-        with listener(self.verbose) as on_epoch:
-            self._keep(
-                _dma.GraphModel.fit(
-                    self.graph, targets, list(self.kinds), X, y.reshape(len(y), -1), self._names(), weights, options, on_epoch
-                )
-            )
+        X, y = checked_pair(self, X, y)
+        self._fit(X, y.reshape(len(y), -1), weights)
         return self
-
-    def predict_distribution(self, X: Any) -> _dma.Prediction:
-        check_is_fitted(self, "model_")
-        return self.model_.predict(checked(self, X), self._names())
 
 
 class GraphClassifier(Classifying, GraphEstimator):
@@ -171,6 +127,8 @@ class GraphClassifier(Classifying, GraphEstimator):
     y holds K classes, numbers or text. Other parameters and what there is after ``fit`` as in GraphRegressor, and
     ``classes_``.
     """
+
+    _kind = "a graph of classes"
 
     def __init__(
         self,
@@ -199,21 +157,7 @@ class GraphClassifier(Classifying, GraphEstimator):
 
     def fit(self, X: Any, y: Any) -> GraphClassifier:
         """Learns rows and the class of each."""
-        options = self._options()
         X, y = checked_labels(self, X, y)
         classes, labels = self._labelled(y)
-        with listener(self.verbose) as on_epoch:
-            model = _dma.GraphModel.fit_classes(
-                self.graph, self.target, list(self.kinds), X, labels, self._names(), options, on_epoch
-            )
-        self._keep(model, classes)
+        self._fit(X, labels, [], classes)
         return self
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Probabilities, rows x classes_."""
-        check_is_fitted(self, "model_")
-        return np.ascontiguousarray(self.model_.probabilities(checked(self, X), self._names())[:, self._order])
-
-    def _keep(self, model: _dma.GraphModel, classes: Any = None) -> None:
-        super()._keep(model)
-        self._keep_classes(model.classes, classes)

@@ -39,8 +39,7 @@ class Regressor(Predicting, TableEstimator):
     Ctrl-C ends the epoch, keeps what was learned, and is raised again: the estimator is then fitted, if not to the end.
     """
 
-    _model_type = _dma.Model
-    model_: _dma.Model
+    _kind = "numbers"
 
     def __init__(
         self,
@@ -125,7 +124,7 @@ class Regressor(Predicting, TableEstimator):
         y = y.reshape(len(y), -1)
         inputs, features, coding = self._coded(X, cells)
         names = targets(y.shape[1], features)
-        self._learn(lambda settings, on_epoch: _dma.fit(inputs, y, features, names, settings, on_epoch, coding, weights))
+        self._learn(lambda given, on_epoch: _dma.fit(inputs, y, features, names, given, on_epoch, coding, weights))
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Regressor:
@@ -159,7 +158,3 @@ class Regressor(Predicting, TableEstimator):
         """The model of one row in standardised units: networks, noise, tails, linear baseline and what chooses among them."""
         check_is_fitted(self, "model_")
         return self.model_.graph()
-
-    def predict_distribution(self, X: Any) -> _dma.Prediction:
-        inputs = self._inputs(X)  # first: it says what an estimator lacks that was not fitted
-        return self.model_.predict(inputs)

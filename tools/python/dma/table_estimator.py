@@ -15,17 +15,30 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _dma
 from .progress import listener
-from .settings import fit_settings, in_python
 from .tables import cells_of, checked, column_names, finite
 
 Floats = npt.NDArray[np.float64]
 Self = TypeVar("Self", bound="TableEstimator")
 
 
-class TableEstimator(BaseEstimator):
-    """A model of `dma fit`. What a derived class keeps in `model_` can tell its text, and what it says of left-out rows."""
+def parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
+    """Those that it was made with; a generator of random numbers has drawn the seed, and None one that nobody has seen before."""
+    parameters: dict[str, Any] = estimator.get_params(deep=False)
+    random = parameters["random_state"]
+    if random is None:
+        random = np.random.default_rng()
+    if isinstance(random, np.random.RandomState):
+        random = int(random.randint(0, 2**31 - 1))
+    elif isinstance(random, np.random.Generator):
+        random = int(random.integers(0, 2**63))
+    return {**parameters, "random_state": random}
 
-    _model_type: Any  # of the compiled module
+
+class TableEstimator(BaseEstimator):
+    """Holds what was learned of a table in ``model_``; what derives from it says how."""
+
+    _kind: str  # of the models that it holds
+    model_: _dma.Model
     verbose: Any
 
     def _coded(self, X: Any, cells: list[Any] | None) -> tuple[Any, list[str], Any]:
@@ -38,26 +51,24 @@ class TableEstimator(BaseEstimator):
             raise _dma.Error(f"there is nothing to learn from: {'; '.join(coding.lines)}")
         return coding.encode(names, cells), coding.columns, coding
 
-    def _learn(self, fit: Callable[..., Any]) -> None:
-        """fit(settings, on_epoch) and what to remember of it. Errors call options by their names in Python."""
-        try:
-            settings = fit_settings(self.get_params(deep=False))
-            with listener(self.verbose) as on_epoch:
-                outcome = fit(settings, on_epoch)
-        except _dma.Error as error:
-            raise type(error)(in_python(str(error))) from None
-        self._keep(outcome.model, np.asarray(outcome.columns))
+    def _learn(self, fit: Callable[..., _dma.Outcome], classes: Any = None) -> None:
+        """fit(parameters, on_epoch) and what to remember of it; what stopped it is raised again."""
+        with listener(self.verbose) as on_epoch:
+            outcome = fit(parameters_of(self), on_epoch)
+        self._keep(outcome.model, np.asarray(outcome.columns), classes)
+        self._outcome = outcome
         self.ignored_, self.reason_, self.report_ = outcome.ignored, outcome.reason, outcome.line
         if outcome.warning:
-            warnings.warn(in_python(outcome.warning), UserWarning, stacklevel=3)
+            warnings.warn(outcome.warning, UserWarning, stacklevel=3)
         if outcome.error is not None:
             raise outcome.error
 
-    def _keep(self, model: Any, columns: npt.NDArray[np.int_]) -> None:
+    def _keep(self, model: _dma.Model, columns: npt.NDArray[np.int_], classes: Any = None) -> None:
         self.model_ = model
         self.columns_ = columns
         self.coding_ = model.coding
-        self.left_out_ = model.left_out
+        self.left_out_: Any = model.left_out
+        self.__dict__.pop("_outcome", None)
 
     def _inputs(self, X: Any) -> Any:
         """The columns that the model learned from."""
@@ -70,7 +81,7 @@ class TableEstimator(BaseEstimator):
         if cells is None and self.coding_:
             cells = list(numbers.T)
         if cells is None:
-            return numbers if len(self.columns_) == numbers.shape[1] else numbers[:, self.columns_]
+            return numbers[:, self.columns_]
         inputs, notes = self.model_.encode(column_names(self), cells)
         for note in notes:
             warnings.warn(note, UserWarning, stacklevel=4)
@@ -79,7 +90,14 @@ class TableEstimator(BaseEstimator):
     def summary(self) -> str:
         """What `dma inspect` says of the model, and what to expect of unseen rows."""
         check_is_fitted(self, "model_")
-        return str(self.model_.summary())
+        return self.model_.summary()
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Writes the page of `dma fit --report`: scores, pictures, which inputs matter. It needs the rows of the fit."""
+        check_is_fitted(self, "model_")
+        if not hasattr(self, "_outcome"):
+            raise _dma.Error("report: the rows of the fit are not there any more; call fit before it")
+        self._outcome.report(os.fspath(path), f"{self}.fit(X, y)")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file of `dma fit --model`, whole or not at all."""
@@ -87,14 +105,16 @@ class TableEstimator(BaseEstimator):
         _dma.write_text(os.fspath(path), self.model_.text())
 
     @classmethod
-    def load(cls: type[Self], path: str | os.PathLike[str]) -> Self:
+    def load(cls: type[Self], path: str | os.PathLike[str], kinds: Sequence[_dma.Kind] = ()) -> Self:
         """A model file as a fitted estimator; its columns are those that the model learned from, in their order.
 
         The file holds what was learned, not how the estimator was made: the parameters are the defaults.
         """
         name = os.fspath(path)
-        model = cls._model_type.from_text(_dma.read_model_text(name), name)
-        loaded = cls()
+        model = _dma.Model.from_text(_dma.read_model_text(name), name, list(kinds))
+        if model.kind != cls._kind:
+            raise _dma.Error(f"'{name}' has learned {model.kind}; load it by dma.{_LOADERS[model.kind]}")
+        loaded = cls._made_for(model, kinds)
         loaded.n_features_in_ = len(model.columns)
         if model.columns != [f"x{i}" for i in range(len(model.columns))]:  # otherwise columns without names
             loaded.feature_names_in_ = np.asarray(model.columns, dtype=object)
@@ -102,13 +122,32 @@ class TableEstimator(BaseEstimator):
         loaded.ignored_, loaded.reason_, loaded.report_ = "", f"read from {name}", f"read from {name}"
         return loaded
 
+    @classmethod
+    def _made_for(cls: type[Self], model: _dma.Model, kinds: Sequence[_dma.Kind]) -> Self:
+        return cls()
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_outcome", None)  # with the rows
+        return state
+
+
+_LOADERS = {
+    "numbers": "Regressor", "classes": "Classifier",
+    "a graph of numbers": "GraphRegressor", "a graph of classes": "GraphClassifier",
+}  # fmt: skip
+
 
 class Predicting(RegressorMixin):
-    """What estimators of numbers share, by the distribution that each of them predicts."""
+    """What estimators of numbers share."""
+
+    model_: _dma.Model
+    _inputs: Callable[[Any], Any]
 
     def predict_distribution(self, X: Any) -> _dma.Prediction:
         """All that is known of new rows: mean, sd, epistemic_sd, noise_sd (rows x targets), quantile, log_density."""
-        raise NotImplementedError
+        inputs = self._inputs(X)  # first: it says what an estimator lacks that was not fitted
+        return self.model_.predict(inputs)
 
     @overload
     def predict(self, X: Any, return_std: Literal[False] = ...) -> Floats: ...
@@ -150,13 +189,16 @@ class Predicting(RegressorMixin):
 
 
 class Classifying(ClassifierMixin):
-    """What estimators of classes share, by the probabilities that each of them predicts."""
+    """What estimators of classes share."""
 
     classes_: Any
+    model_: _dma.Model
+    _inputs: Callable[[Any], Any]
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities, rows x classes_."""
-        raise NotImplementedError
+        inputs = self._inputs(X)  # first: it says what an estimator lacks that was not fitted
+        return np.ascontiguousarray(self.model_.probabilities(inputs)[:, self._order])
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Their logarithms."""
@@ -176,8 +218,10 @@ class Classifying(ClassifierMixin):
         names = [str(one) for one in classes.tolist()]
         return classes, [names[one] for one in of_rows]
 
-    def _keep_classes(self, names: list[str], classes: Any) -> None:
+    def _keep(self, model: _dma.Model, columns: npt.NDArray[np.int_], classes: Any = None) -> None:
         """The classes of a fit; None: from a file, as those that the fit had no row of."""
+        super()._keep(model, columns, classes)  # type: ignore[misc]
+        names = model.classes
         self.classes_ = classes if classes is not None and len(classes) == len(names) else np.unique(as_labels(names))
         self._order = [names.index(str(one)) for one in self.classes_.tolist()]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -74,10 +75,33 @@ def checked_pair(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     return X, finite("y", y)
 
 
+def with_targets(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, Any]:
+    """The rows that have a target, their weights and places (None: all have one), with a note on the others."""
+    values = np.asarray(y) if y is not None else np.zeros(0)
+    if values.dtype.kind not in "fO" or values.ndim not in (1, 2):
+        return X, y, sample_weight, None
+    missing = np.asarray(values != values) | np.equal(values, None).astype(bool)
+    missing = missing.any(axis=1) if missing.ndim == 2 else missing
+    if not missing.any() or missing.all() or len(missing) != _rows(X):
+        return X, y, sample_weight, None
+    warnings.warn(f"{missing.sum()} of {len(missing)} rows are left out: they have no target", UserWarning, stacklevel=4)
+    places = np.flatnonzero(~missing)
+    return *_rows_at(places, X, y), None if sample_weight is None else np.asarray(sample_weight)[places], places
+
+
+def _rows(X: Any) -> int:
+    return len(X) if hasattr(X, "__len__") else 0
+
+
+def _rows_at(places: Any, *tables: Any) -> Any:
+    return (_safe_indexing(one if hasattr(one, "iloc") else np.asarray(one), places) for one in tables)
+
+
 def weighed(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, list[float], Any]:
-    """The rows that count, their weights and places; without weights all of them, and neither."""
+    """The rows that have a target and count, their weights and places; places are None where all do."""
+    X, y, sample_weight, known = with_targets(X, y, sample_weight)
     if sample_weight is None:
-        return X, y, [], None
+        return X, y, [], known
     check_consistent_length(X, y)
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if (weights < 0).any():
@@ -85,8 +109,8 @@ def weighed(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, list[float], 
         raise Error(f"sample_weight holds {weights[row]} in row {row}; 0 or more is expected")
     places = np.flatnonzero(weights)
     if len(places) < len(weights):
-        X, y = (_safe_indexing(one if hasattr(one, "iloc") else np.asarray(one), places) for one in (X, y))
-    return X, y, weights[places].tolist(), places
+        X, y = _rows_at(places, X, y)
+    return X, y, weights[places].tolist(), places if known is None else known[places]
 
 
 def checked_more(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:

@@ -136,8 +136,8 @@ TEST_CASE("classifier command: a classifier's file in the wrong place, and table
                         "has no column 'width', which 'model.json' was fitted on");
   check_refused(folder, "inspect model.json --plot-training w.svg", "is a classifier, which keeps no curve");
   check_refused(folder, "fit data.csv --update model.json",
-                "--update: 'model.json' is a classifier, to which no rows can be added");
-  check_refused(folder, kFitFlowers + "--resume model.json", "--resume: a classifier is learned in one go");
+                "--update: 'model.json' predicts classes, and rows are added to models of numbers alone");
+  check_refused(folder, kFitFlowers + "--resume model.json", "--resume: a classifier has no such option");
   folder.write("model.json", folder.read("model.json").substr(0, 2000));
   check_refused(folder, "predict model.json data.csv", "'model.json'");
 }

@@ -166,7 +166,8 @@ TEST_CASE("dma fit --update: rows added to a learned graph give what learning al
         std::string::npos);
   folder.write("wrong.csv", "group,x,y\n7,1,2\n");
   check_refused(folder, "fit --update model.json wrong.csv", "column 'group' is 7 in row 1");
-  check_refused(folder, "fit --update model.json more.csv --report page.html", "--report is given with --update");
+  check_refused(folder, "fit --update model.json more.csv --report page.html",
+                "--report: an update has no such option");
 }
 
 TEST_CASE("dma fit --graph: what is wrong is said with its place and the way out") {
@@ -198,11 +199,11 @@ TEST_CASE("dma fit --graph: what is wrong is said with its place and the way out
   check_refused(folder, "fit short.csv --target y --graph graph.json",
                 "'short.csv' has no column 't', which the graph observes");
   check_refused(folder, fit + "graph.json --hidden 5",
-                "--hidden: a graph of your own (--graph) knows no such option; leave it out");
+                "--hidden: a graph of your own has no such setting; leave it out");
   check_refused(folder, fit + "none.json", "none.json");
   for (const char* option : {"--checkpoint", "--resume"})
     check_refused(folder, fit + "graph.json " + option + " c.json",
-                  std::string(option) + ": a graph of your own is learned in one go, and --model keeps what");
+                  std::string(option) + ": a graph of your own has no such option");
   check_refused(folder, fit + "graph.json --report graph.json", "--report 'graph.json' is the file that is read as");
   folder.write("mean.json", R"({"variables": {"m": {"shared": true}, "y": {"observed": null}}, "factors": [
     {"kind": "gaussian_prior", "connects": ["m"], "parameters": {"mean": 0, "variance": 9}},
@@ -247,7 +248,8 @@ TEST_CASE("dma fit --graph: classes by softmax are those of Newton's steps; save
   const auto inspected = run_dma(folder, "inspect model.json");
   CHECK(inspected.output.find("target    c, softmax: red, blue\n") != std::string::npos);
   CHECK(inspected.output.find("left out  c: accuracy ") != std::string::npos);
-  check_refused(folder, "fit data.csv --update model.json --model other.json", "has learned classes by a graph");
+  check_refused(folder, "fit data.csv --update model.json --model other.json",
+                "predicts classes, and rows are added to models of numbers alone");
   check_refused(folder, "fit data.csv --graph graph.json --target c --report r.html",
                 "--report: of a graph with classes");
   folder.write("data.csv", csv + "0,green\n1,green\n");

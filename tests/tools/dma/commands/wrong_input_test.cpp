@@ -84,9 +84,9 @@ TEST_CASE("wrong input: options out of range") {
   refused("--noise 1,2,3", "--noise: 3 numbers are given, but there are 1 targets");
   refused("--slopes 0", "--slopes: 0 is given");
   refused("--slopes 0.1,0.2", "--slopes: 2 numbers are given, but there are 1 hidden layers");
-  refused("--hidden 0", "--hidden: '0' is given");
+  refused("--hidden 0", "--hidden: 0 is given; widths of 1 to 100000");
   refused("--hidden 6,x", "--hidden: 'x' is given");
-  refused("--hidden 1000000000", "--hidden: '1000000000' is given");
+  refused("--hidden 1000000000", "--hidden: 1000000000 is given");
   refused("--hidden 100000,100000", "GB; choose a smaller --hidden");
   refused("--members 0", "--members: 0 is given");
   refused("--epochs 0", "--epochs: 0 is given");

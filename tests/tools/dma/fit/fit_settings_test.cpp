@@ -1,6 +1,7 @@
-#include "tools/dma/fit/fit_settings.h"
+#include "models/predict/settings.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "engine/support/error.h"
 #include "models/network/regression.h"
@@ -8,15 +9,33 @@
 namespace dma {
 
 TEST_CASE("fit settings: a width that takes hours is refused, unless the time is limited") {
-  FitSettings settings{.hidden = {"100000"}};
-  CHECK_THROWS_WITH_AS(model_for(settings, 3, 1, 1000),
-                       "--hidden: learning 5e+05 weights from 1000 rows takes about 10 hours of one core, more than 1; "
-                       "choose a smaller --hidden, or say with --time how long it may take",
+  FitSettings settings{.hidden = {{100'000}}};
+  CHECK_THROWS_WITH_AS(network_settings(settings, 3, 1, 1000),
+                       "hidden: learning 5e+05 weights from 1000 rows takes about 10 hours of one core, more than 1; "
+                       "choose a smaller hidden, or say with max_seconds how long it may take",
                        Error);
   settings.max_seconds = 60;
-  CHECK(model_for(settings, 3, 1, 1000).network.layers == std::vector<std::size_t>{3, 100'000, 1});
-  for (const char* const width : {"none", "50", "1000"}) CHECK_NOTHROW(model_for({.hidden = {width}}, 3, 1, 1000));
-  CHECK_NOTHROW(model_for({}, 3, 1, 1000));
+  CHECK(network_settings(settings, 3, 1, 1000).network.layers == std::vector<std::size_t>{3, 100'000, 1});
+  for (const std::vector<std::size_t>& widths : {std::vector<std::size_t>{}, {50}, {1000}})
+    CHECK_NOTHROW(network_settings({.hidden = widths}, 3, 1, 1000));
+  CHECK_NOTHROW(network_settings({}, 3, 1, 1000));
+}
+
+TEST_CASE("fit settings: every model refuses what it does not know, by the caller's name of it") {
+  const auto refused = [](auto model, FitSettings settings, const char* words) {
+    settings.written = [](std::string_view name) { return fmt::format("<{}>", name); };
+    CHECK_THROWS_WITH_AS(model(settings), words, Error);
+  };
+  refused(classifier_settings, {.noise = {{0.1}}}, "<noise>: a classifier has no such setting; leave it out");
+  refused(classifier_settings, {.slopes = {{2.0}}}, "<slopes>: 2 is given; a number above 0 and at most 1 is expected");
+  refused(classifier_settings, {.method = "hybrid"}, "<method>: a classifier has joint alone; leave it out");
+  refused(graph_settings, {.hidden = {{3}}}, "<hidden>: a graph of your own has no such setting; leave it out");
+  const auto network = [](const FitSettings& settings) { return network_settings(settings, 3, 1, 10); };
+  refused(network, {.method = "joint", .tempering = 2},
+          "<tempering> is known to sweeps of messages only; leave it out, or choose <method> hybrid");
+  refused(network, {.batches = 2, .batch_size = 3}, "<batches> and <batch_size> are given; give one of them");
+  CHECK(classifier_settings({.preset = "table", .method = "joint", .epochs = 7}).epochs == 7);
+  CHECK(graph_settings({.noise_model = "inputs"}).noise_by_inputs);
 }
 
 TEST_CASE("fit settings: a fit takes longer with more rows, units, epochs and members") {

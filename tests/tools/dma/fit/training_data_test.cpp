@@ -247,7 +247,7 @@ TEST_CASE("messy tables: new rows are coded as those of the fit were") {
   const dma::Standardiser units = dma::Standardiser::of(data.inputs);
   folder.write("new.csv", "x;c;other\n1,5;blue;?\n2;purple;\n;red;\n");
   const dma::NewRows rows =
-      dma::read_new_rows(folder.path() / "new.csv", {"model.json", data.features, data.coding, units, true});
+      dma::read_new_rows(folder.path() / "new.csv", "model.json", {data.features, data.coding, units, true});
   const double third = data.coding.rules[0].fill[0], x = data.coding.rules[1].fill[0];
   CHECK(data.features == Names{"c=red", "c=blue", "c=green", "x"});
   CHECK(rows.inputs.row(0) == Eigen::RowVectorXd{{0, 1, 0, 1.5}});
@@ -256,12 +256,12 @@ TEST_CASE("messy tables: new rows are coded as those of the fit were") {
   CHECK(rows.notes.size() == 2);
   folder.write("wrong.csv", "x,c\n1,red\nmany,red\n");
   CHECK_THROWS_WITH_AS(
-      (void)dma::read_new_rows(folder.path() / "wrong.csv", {"m", data.features, data.coding, units, true}),
+      (void)dma::read_new_rows(folder.path() / "wrong.csv", "m", {data.features, data.coding, units, true}),
       doctest::Contains("line 3, column 'x': text ('many') where a number is expected"), dma::Error);
   // A model of plain numbers has means as well.
   const std::vector<std::string> features = {"x"};
   dma::Standardiser of_x = dma::Standardiser::identity(1);
   of_x.shift(0) = 4;
-  const dma::NewRows plain = dma::read_new_rows(folder.path() / "new.csv", {"m", features, {}, of_x, true});
+  const dma::NewRows plain = dma::read_new_rows(folder.path() / "new.csv", "m", {features, {}, of_x, true});
   CHECK(plain.inputs == Eigen::MatrixXd{{1.5}, {2}, {4}});
 }

@@ -182,18 +182,18 @@ TEST_CASE("report: the page of a classifier has accuracy, log-loss, calibration,
   folder.write("data.csv", classes_table(90));
   const auto outcome = run_dma(folder, "fit data.csv --target kind --hidden 3 --members 1 --json --report report.html");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const Json json = dma::parse_json(outcome.output), &report = json["report"];
+  const Json json = dma::parse_json(outcome.output), &target = json["report"]["targets"][0];
   CHECK(embedded(folder.read("report.html")) == json);
-  CHECK(report["scores"]["left_out"]["log_loss"] == json["left_out"]["log_loss"]);
+  CHECK(target["scores"]["left_out"]["log_loss"] == json["left_out"]["log_loss"]);
   int all = 0, right = 0;
   for (std::size_t k = 0; k < 3; ++k)
     for (std::size_t l = 0; l < 3; ++l)
-      all += report["confusion"][k][l].get<int>(), right += k == l ? report["confusion"][k][l].get<int>() : 0;
+      all += target["confusion"][k][l].get<int>(), right += k == l ? target["confusion"][k][l].get<int>() : 0;
   CHECK(all == 90);
   CHECK(right / 90.0 == doctest::Approx(json["left_out"]["accuracy"].get<double>()));
-  CHECK(report["importance"]["inputs"][0]["name"] == "first");
-  CHECK(report["dependence"].size() == 3);
-  CHECK(report["training"][0]["value"].size() == json["training"]["epochs"][0]);
+  CHECK(target["importance"]["inputs"][0]["name"] == "first");
+  CHECK(target["dependence"].size() == 3);
+  CHECK(json["report"]["training"][0]["value"].size() == json["training"]["epochs"][0]);
   open_in_browser(folder);
 }
 

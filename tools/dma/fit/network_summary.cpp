@@ -1,5 +1,3 @@
-#include "tools/dma/fit/model_summary.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/text.h"
-#include "models/files/coding_file.h"
 #include "models/table/relevance.h"
+#include "tools/dma/fit/summary.h"
 
 namespace dma {
 
@@ -20,7 +18,7 @@ std::size_t weight_count(const SavedBnn& saved) {
   return count;
 }
 
-std::uint64_t count(const SavedBnn& saved, std::uint64_t EpochRecord::* what) {
+std::uint64_t count(const SavedBnn& saved, std::uint64_t EpochRecord::*what) {
   std::uint64_t sum = 0;
   for (const auto& member : saved.memory.members)
     for (const EpochRecord& epoch : member.learner.epochs) sum += epoch.*what;
@@ -71,42 +69,9 @@ std::vector<std::string> stops_of_members(const SavedBnn& saved) {
   return stops;
 }
 
-struct WeightStatistics {
-  double mean_size = 0, sd = 0, prior_sd = 0;  // root mean squares
-  double clear = 0;                            // fraction of weights more than two of their standard deviations from 0
-};
-
-WeightStatistics statistics(const Bnn& net, std::size_t layer, std::size_t member) {
-  const auto weights = net.weights(layer, member);
-  const LayerPrior& prior = net.prior(layer, member);
-  const auto count = static_cast<double>(weights.size());
-  WeightStatistics s;
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    s.mean_size += weights[i].mean() * weights[i].mean() / count;
-    s.sd += weights[i].variance() / count;
-    s.prior_sd += prior.variance[i] / count;
-    s.clear += (std::abs(weights[i].mean()) > 2 * weights[i].sd()) / count;
-  }
-  return {std::sqrt(s.mean_size), std::sqrt(s.sd), std::sqrt(s.prior_sd), s.clear};
-}
-
-template <class Visit>
-void for_each_layer(const Bnn& net, const Visit& visit) {
-  for (std::size_t member = 0; member < net.options().members; ++member)
-    for (std::size_t layer = 0; layer + 1 < net.options().layers.size(); ++layer)
-      visit(member, layer, statistics(net, layer, member));
-}
-
 }  // namespace
 
 double mean_log_scale(const Standardiser& targets) { return targets.scale.array().log().mean(); }
-
-std::vector<std::string> logged_inputs(const Standardiser& inputs, const std::vector<std::string>& features) {
-  std::vector<std::string> names;
-  for (Eigen::Index j = 0; j < inputs.log_from.size(); ++j)
-    if (inputs.log_from(j) > 0) names.push_back(features.at(static_cast<std::size_t>(j)));
-  return names;
-}
 
 std::vector<std::vector<double>> training_curves(const SavedBnn& saved) {
   std::vector<std::vector<double>> curves;
@@ -128,8 +93,7 @@ std::string summary_text(const SavedBnn& saved) {
       o.learn_prior ? ", learned priors" : "", o.seed);
   text += fmt::format("inputs    {}{}{}\n", joined(saved.features), o.standardise ? " (standardised)" : "",
                       o.features == "none" ? "" : fmt::format(" (feature map {})", o.features));
-  if (const auto logged = logged_inputs(saved.memory.inputs, saved.features); !logged.empty())
-    text += fmt::format("scale     logarithmic for {}\n", joined(logged));
+  text += scale_text(saved.memory.inputs, saved.features);
   if (saved.memory.joint && saved.memory.joint->relevance.size() > 0) {
     std::vector<std::string> names;  // all: by different degrees
     for (const Index j : inputs_that_matter(saved.memory.joint->relevance))
@@ -169,22 +133,12 @@ std::string summary_text(const SavedBnn& saved) {
           fmt::format("nearest   {}neighbours {} %, the models above {} %: a Gaussian process on the nearest rows\n",
                       saved.targets.size() > 1 ? saved.targets[j] + ": " : "", percent, 100 - percent);
     }
-  for (std::size_t j = 0; j < t.left_out.size(); ++j) {
-    const Scores& s = t.left_out[j].scores;
-    text += fmt::format(
-        "left out  {}, each row predicted by the others: RMSE {:.4g}, log-likelihood {:.4f}, inside 50/90/95 % "
-        "intervals: "
-        "{:.1f}/{:.1f}/{:.1f} %\n",
-        saved.targets[j], s.rmse, s.log_likelihood, 100 * s.coverage_50, 100 * s.coverage_90, 100 * s.coverage_95);
-  }
-  for (std::size_t j = 0; j < t.held_out.size(); ++j) {
-    const Scores& s = t.held_out[j];
-    text += fmt::format(
-        "held out  {} row{}, {}: RMSE {:.4g}, log-likelihood {:.4f}, inside 50/90/95 % intervals: {:.1f}/{:.1f}/{:.1f} "
-        "%\n",
-        t.held_out_rows, t.held_out_rows == 1 ? "" : "s", saved.targets[j], s.rmse, s.log_likelihood,
-        100 * s.coverage_50, 100 * s.coverage_90, 100 * s.coverage_95);
-  }
+  for (std::size_t j = 0; j < t.left_out.size(); ++j)
+    text += fmt::format("left out  {}, each row predicted by the others: {}\n", saved.targets[j],
+                        scores_text(t.left_out[j].scores));
+  for (std::size_t j = 0; j < t.held_out.size(); ++j)
+    text += fmt::format("held out  {} row{}, {}: {}\n", t.held_out_rows, t.held_out_rows == 1 ? "" : "s",
+                        saved.targets[j], scores_text(t.held_out[j]));
   return text;
 }
 
@@ -225,7 +179,7 @@ std::vector<std::string> honest_sentences(const SavedBnn& saved) {
 
 Json summary_json(const SavedBnn& saved) {
   Json json = {{"features", saved.features}, {"targets", saved.targets}, {"options", to_json(saved.options)}};
-  if (!saved.coding.empty()) json["columns"] = to_json(saved.coding);
+  add_columns(json, saved.coding, saved.memory.inputs, saved.features);
   json["weights"] = weight_count(saved);
   for (std::size_t j = 0; j < saved.targets.size(); ++j)
     json["noise"][saved.targets[j]] = json_number(noise_sd(saved, j));
@@ -240,17 +194,15 @@ Json summary_json(const SavedBnn& saved) {
   for (const auto stop : saved.training.stops) json["training"]["stopped_by"].push_back(name_of(stop));
   json["training"]["far_rows"] = saved.training.far.size();
   if (!saved.training.far.empty()) json["training"]["far"] = saved.training.far;
-  if (const auto logged = logged_inputs(saved.memory.inputs, saved.features); !logged.empty())
-    json["log_inputs"] = logged;
   if (!saved.training.form.empty()) json["training"]["regime"] = saved.training.form;
   if (saved.memory.joint) {
     json["network_share"] = json_number(saved.memory.joint->network_fraction);
     for (Eigen::Index j = 0; j < saved.memory.joint->relevance.size(); ++j)
       json["relevance"][saved.features[static_cast<std::size_t>(j)]] = json_number(saved.memory.joint->relevance(j));
     if (saved.options.is_joint())
-      json["smoothing"] = json_number(saved.memory.joint->smoothing >= 0
-                                          ? saved.memory.joint->smoothing
-                                          : saved.options.smoothing.value_or(BnnShape{}.smoothing));
+      json["smoothing"] =
+          json_number(saved.memory.joint->smoothing >= 0 ? saved.memory.joint->smoothing
+                                                         : saved.options.smoothing.value_or(BnnShape{}.smoothing));
     for (const auto& posterior :
          {saved.memory.joint->members.at(0).weighted_posterior, saved.memory.joint->members.at(0).plain_posterior}) {
       if (!posterior || json.contains("noise_function") || !saved.options.is_joint()) continue;
@@ -258,7 +210,8 @@ Json summary_json(const SavedBnn& saved) {
         const LogLinearNoise& noise = posterior->state.noise[j];
         Json slopes = Json::array();
         for (Eigen::Index i = 1; i < noise.beta.size(); ++i) slopes.push_back(json_number(noise.beta(i)));
-        json["noise_function"][saved.targets[j]] = {{"log_variance", json_number(noise.beta(0))}, {"slopes", slopes},
+        json["noise_function"][saved.targets[j]] = {{"log_variance", json_number(noise.beta(0))},
+                                                    {"slopes", slopes},
                                                     {"degrees_of_freedom", json_number(posterior->tails[j].degrees)},
                                                     {"tail_scale", json_number(posterior->tails[j].scale)}};
       }
@@ -283,30 +236,23 @@ Json summary_json(const SavedBnn& saved) {
   return json;
 }
 
-std::string weights_text(const Bnn& net) {
-  const auto& o = net.options();
-  std::string text = fmt::format("{:<24}{:>8}{:>12}{:>12}{:>12}{:>12}\n", "layer", "weights", "rms mean", "rms sd",
-                                 "prior sd", "clear sign");
-  for_each_layer(net, [&](std::size_t member, std::size_t layer, const WeightStatistics& s) {
-    const std::string name = fmt::format("{}{}: {} -> {}", o.members > 1 ? fmt::format("network {}, ", member + 1) : "",
-                                         layer + 1, o.layers[layer], o.layers[layer + 1]);
-    text += fmt::format("{:<24}{:>8}{:>12.4g}{:>12.4g}{:>12.4g}{:>10.1f} %\n", name,
-                        net.prior(layer, member).mean.size(), s.mean_size, s.sd, s.prior_sd, 100 * s.clear);
-  });
-  return text;
-}
-
-Json weights_json(const Bnn& net) {
-  Json all = Json::array();
-  for_each_layer(net, [&](std::size_t member, std::size_t layer, const WeightStatistics& s) {
-    all.push_back({{"member", member + 1},
-                   {"layer", layer + 1},
-                   {"weights", net.prior(layer, member).mean.size()},
-                   {"rms_mean", s.mean_size},
-                   {"rms_sd", s.sd},
-                   {"prior_sd", s.prior_sd},
-                   {"share_with_clear_sign", s.clear}});
-  });
+std::vector<LayerOfWeights> layers_of(const Bnn& net) {
+  const BnnOptions& o = net.options();
+  std::vector<LayerOfWeights> all;
+  for (std::size_t member = 0; member < o.members; ++member)
+    for (std::size_t layer = 0; layer + 1 < o.layers.size(); ++layer) {
+      const std::vector<Gaussian> weights = net.weights(layer, member);
+      Eigen::ArrayXd mean(std::ssize(weights)), variance = mean;
+      for (std::size_t i = 0; i < weights.size(); ++i) {
+        mean(static_cast<Eigen::Index>(i)) = weights[i].mean();
+        variance(static_cast<Eigen::Index>(i)) = weights[i].variance();
+      }
+      const std::vector<double>& prior = net.prior(layer, member).variance;
+      all.emplace_back(fmt::format("{}{}: {} -> {}", o.members > 1 ? fmt::format("network {}, ", member + 1) : "",
+                                   layer + 1, o.layers[layer], o.layers[layer + 1]),
+                       Json{{"member", member + 1}, {"layer", layer + 1}}, mean, variance,
+                       Eigen::Map<const Eigen::ArrayXd>(prior.data(), std::ssize(prior)));
+    }
   return all;
 }
 
