@@ -123,9 +123,14 @@ using Json = nlohmann::basic_json<JsonMembers>;
 
 enum class JsonEvent { object_start, object_end, array_start, array_end, key, value };
 
-// Throws Json::parse_error for a syntax error, Json::out_of_range for a number beyond the range of a double. `hear` is
-// called for every event of the text in its order, with the name of a key; an exception from it ends the parsing.
+// Throws Json::parse_error for a syntax error, Json::out_of_range for a number beyond the range of a double, an Error
+// for a text nested more than 100 deep. `hear` is called for every event of the text in its order, with the name of a
+// key; an exception from it ends the parsing.
 Json parse_json(std::string_view text, const std::function<void(JsonEvent, const std::string& key)>& hear = {});
+
+// The same as CBOR (RFC 8949): numbers keep all their bits, and lists of bytes (Json::binary) stay bytes.
+std::string cbor_of(const Json& json);
+Json json_from_cbor(std::string_view bytes);  // throws what parse_json does
 
 // Treatment of bytes that are not UTF-8: json_text throws Json::type_error, or writes U+FFFD; `ascii` also writes
 // everything beyond ASCII as \u202e.
@@ -133,6 +138,11 @@ enum class JsonBytes { utf8, replaced, ascii };
 
 // On one line, or indented by `indent` blanks per level.
 std::string json_text(const Json& json, int indent = -1, JsonBytes bytes = JsonBytes::utf8);
+
+// The shortest digits that give back the same double. JSON has no infinities and no NaN: they become the texts "inf",
+// "-inf" and "nan", which json_number reads again.
+Json json_number(double value);
+double json_number(const Json& json);
 
 // json.at(key) as a whole number up to `most`, without conversion; otherwise an Error.
 std::uint64_t whole_up_to(std::uint64_t most, const Json& json, const std::string& key);

@@ -1,4 +1,4 @@
-// A fitted network as text, and back: JSON with readable keys, in which every double keeps all its bits. Nothing here
+// A fitted network as the bytes of a model file (model_file.h), and back: every double keeps all its bits. Nothing here
 // depends on the clock, so the same fit gives the same bytes.
 //
 //   write_file("model.json", bnn_to_text({.features = {"x"}, .targets = {"y"}, .options = net.options(),
@@ -11,12 +11,14 @@
 #include <string_view>
 #include <vector>
 
-#include "models/files/readable_json.h"
+#include "engine/support/json.h"
 #include "models/network/bnn.h"
 #include "models/table/column_coding.h"
 #include "models/table/scores.h"
 
 namespace dma {
+
+class Fields;
 
 // What is worth knowing later about how a model came to be.
 struct TrainingRecord {
@@ -25,7 +27,7 @@ struct TrainingRecord {
   LearnOptions options = {};
   std::vector<LearnReport::Stop> stops = {};  // why each member stopped; empty in a checkpoint
   std::vector<Scores> held_out = {};          // per output
-  std::string form = {};                    // how all weights were learned jointly, and why so
+  std::string form = {};                      // how all weights were learned jointly, and why so
   std::vector<LeftOut> left_out = {};         // per output
   std::vector<Eigen::Index> far = {};         // see FitReport: places among `rows` and these together
 };
@@ -44,8 +46,7 @@ struct SavedBnn {
 
 std::string bnn_to_text(const SavedBnn& saved);
 
-// An Error of one line, beginning with `source`, for text that is damaged, cut short, of another kind, or of a later
-// version.
+// An Error of one line, beginning with `source`, for what read_model() refuses.
 SavedBnn bnn_from_text(std::string_view text, std::string_view source);
 
 // Every size and sign that Bnn would otherwise trust: a damaged file must not become a crash or silent nonsense.
@@ -60,7 +61,8 @@ std::string_view name_of(LearnReport::Stop stop);
 Json to_json(const BnnOptions& options);
 Json to_json(const LearnOptions& options);
 Json to_json(const Scores& scores);
-Scores scores_from(const Json& json);
+void list_fields(Fields& f, Scores& scores);
+void list_fields(Fields& f, Standardiser& standardiser);
 void check_scores(const Scores& scores);  // an Error for what cannot be scores
 
 }  // namespace dma

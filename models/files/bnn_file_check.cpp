@@ -64,8 +64,8 @@ void check_training(const SavedBnn& saved) {
          "the options of the fit are not usable");
   expect(is_plain_text(t.form), "the reason for the form holds control characters");
   expect(t.left_out.empty() || t.left_out.size() == saved.targets.size(), "the left-out scores do not fit the targets");
-  expect(std::ranges::is_sorted(t.far) && (t.far.empty() || (t.far.front() >= 0 && static_cast<std::size_t>(
-                                               t.far.back()) < t.rows + t.far.size())),
+  expect(std::ranges::is_sorted(t.far) &&
+             (t.far.empty() || (t.far.front() >= 0 && static_cast<std::size_t>(t.far.back()) < t.rows + t.far.size())),
          "the far rows are not rows of the table");
   expect(t.weight >= 0 && std::isfinite(t.weight), "the weight of the rows is not usable");
   expect(o.epochs >= 0, "the number of epochs is not usable");

@@ -1,5 +1,5 @@
-// A fitted classifier as text, and back: JSON with readable keys, in which every double keeps all its bits, with
-// a checksum. The same fit gives the same bytes.
+// A fitted classifier as the bytes of a model file (model_file.h), and back: every double keeps all its bits. The same
+// fit gives the same bytes.
 #pragma once
 
 #include <optional>
@@ -7,13 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/support/json.h"
 #include "models/classifier/classifier.h"
-#include "models/files/readable_json.h"
 #include "models/table/column_coding.h"
 
 namespace dma {
-
-inline constexpr std::string_view kClassifierFormat = "dma-classifier";
 
 struct ClassifierTraining {
   std::size_t rows = 0, held_out_rows = 0;
@@ -32,16 +30,13 @@ struct SavedClassifier {
   std::string source = {};   // the file it was read from
 };
 
-// Whether the text says that it is one; nothing else of it is looked at.
-bool is_classifier_text(std::string_view text);
-
 std::string classifier_to_text(const SavedClassifier& saved);
-// An Error of one line, beginning with `source`, for text that is damaged, cut short, of another kind, or of a later
-// version.
+// An Error of one line, beginning with `source`, for what read_model() refuses.
 SavedClassifier classifier_from_text(std::string_view text, std::string_view source);
 
 // Every size and sign that Classifier would otherwise trust.
 void check_saved(const SavedClassifier& saved);
+void check_class_neighbours(const ClassNeighbours::Memory& neighbours, Eigen::Index columns);
 
 Classifier make_classifier(const SavedClassifier& saved);
 

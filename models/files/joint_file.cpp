@@ -2,162 +2,89 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "engine/learn/joint/posterior.h"
 #include "engine/support/error.h"
-#include "engine/support/json.h"
+#include "engine/support/fields.h"
 #include "engine/support/text.h"
 #include "engine/support/usable.h"
-#include "models/files/packed_matrices.h"
 #include "models/table/relevance.h"
 
 namespace dma {
 
-namespace {
-
-Json to_json(const LogLinearNoise& n) {
-  return {{"log_variance", packed_vector(n.beta)},
-          {"precision", json_number(n.precision)},
-          {"lowest", json_number(n.lowest)},
-          {"highest", json_number(n.highest)}};
-}
-LogLinearNoise noise_from(const Json& json) {
-  return {packed_vector_from(json.at("log_variance")), json_number(json.at("precision")),
-          json_number(json.at("lowest")), json_number(json.at("highest"))};
+void list_fields(Fields& f, LogLinearNoise& n) {
+  f("log_variance", n.beta);
+  f("precision", n.precision);
+  f("lowest", n.lowest);
+  f("highest", n.highest);
 }
 
-Json to_json(const SharedState& s) {
-  Json json = {{"epoch", s.epoch},
-               {"mean", packed_vector(s.mean)},
-               {"scale", json_number(s.scale(0))},
-               {"damping", json_number(s.damping)},
-               {"noise", Json::array()}};
-  for (const LogLinearNoise& n : s.noise) json["noise"].push_back(to_json(n));
-  if (s.subset > 0) json["subset"] = s.subset;
-  if (s.watch.best.empty() && s.watch.flat == 0) return json;
-  json["watch"] = {{"first", s.watch.first}, {"flat", s.watch.flat}, {"reference", json_number(s.watch.reference)},
-                   {"best_score", json_number(s.watch.best_score)}};
-  if (!s.watch.best.empty()) json["watch"]["best"] = to_json(s.watch.best[0]);
-  return json;
-}
-SharedState state_from(const Json& json) {
-  SharedState s{.mean = packed_vector_from(json.at("mean")),
-                .scale = Vector::Constant(1, json_number(json.at("scale"))),
-                .damping = json_number(json.at("damping")),
-                .noise = {},
-                .epoch = whole<int>(json, "epoch")};
-  for (const Json& n : json.at("noise")) s.noise.push_back(noise_from(n));
-  if (json.contains("subset")) s.subset = whole<Index>(json, "subset");
-  s.begin_stage();
-  if (!json.contains("watch")) return s;
-  const Json& watch = json.at("watch");
-  s.watch = {whole<int>(watch, "first"), whole<int>(watch, "flat"), json_number(watch.at("reference")),
-             json_number(watch.at("best_score"))};
-  if (watch.contains("best")) s.watch.best = {state_from(watch.at("best"))};
-  return s;
+void list_fields(Fields& f, SharedState::Watch& w) {
+  f("first", w.first);
+  f("flat", w.flat);
+  f("reference", w.reference);
+  f("best_score", w.best_score);
+  f("best", w.best);
 }
 
-Json to_json(const StudentTails& t) { return {{"degrees", json_number(t.degrees)}, {"scale", json_number(t.scale)}}; }
-StudentTails tails_from(const Json& json) {
-  return {json_number(json.at("degrees")), json_number(json.at("scale"))};
+void list_fields(Fields& f, SharedState& s) {
+  f("epoch", s.epoch);
+  f("mean", s.mean);
+  f("scale", s.scale);
+  f("damping", s.damping);
+  f("noise", s.noise);
+  f("subset", s.subset);
+  f("watch", s.watch);
 }
 
-Vector row_weights_from(const Json& json) {  // younger than the format, and only where rows have weights
-  return json.contains("row_weights") ? packed_vector_from(json.at("row_weights")) : Vector();
+void list_fields(Fields& f, StudentTails& t) {
+  f("degrees", t.degrees);
+  f("scale", t.scale);
 }
 
-Json to_json(const SharedPosterior& p) {
-  Json json = {{"state", to_json(p.state)}, {"log_evidence", json_number(p.log_evidence)}, {"tails", Json::array()}};
-  for (const StudentTails& t : p.tails) json["tails"].push_back(to_json(t));
-  json["factor"] = packed_triangle(p.factor);
-  json["learned_rows"] = packed_matrix(p.rows);
-  if (p.weights.size() > 0) json["row_weights"] = packed_vector(p.weights);
-  return json;
-}
-SharedPosterior posterior_from(const Json& json) {
-  SharedPosterior p;
-  p.state = state_from(json.at("state"));
-  p.log_evidence = json_number(json.at("log_evidence"));
-  for (const Json& t : json.at("tails")) p.tails.push_back(tails_from(t));
-  p.factor = packed_triangle_from(json.at("factor"));
-  p.rows = packed_matrix_from(json.at("learned_rows"));
-  p.weights = row_weights_from(json);
-  return p;
+void list_fields(Fields& f, SharedPosterior& p) {
+  f("state", p.state);
+  f("log_evidence", p.log_evidence);
+  f("tails", p.tails);
+  f.triangle("factor", p.factor);
+  f("learned_rows", p.rows);
+  f("row_weights", p.weights);
 }
 
-}  // namespace
-
-Json to_json(const JointRegression::Memory& memory) {
-  Json json = {{"network_share", json_number(memory.network_fraction)},
-               {"lowest_inputs", packed_vector(memory.lowest.transpose())},
-               {"highest_inputs", packed_vector(memory.highest.transpose())},
-               {"members", Json::array()}};
-  if (memory.smoothing >= 0) json["jitter"] = json_number(memory.smoothing);
-  if (memory.relevance.size() > 0) json["relevance"] = packed_vector(memory.relevance);
-  if (!memory.width_reason.empty()) json["width"] = memory.width_reason;
-  if (memory.baseline) json["linear"] = to_json(*memory.baseline);
-  for (const auto& member : memory.members) {
-    Json one = {
-        {"plain", to_json(member.plain)}, {"plain_done", member.plain_done}, {"weighted", to_json(member.weighted)}};
-    if (member.plain_posterior) one["plain_posterior"] = to_json(*member.plain_posterior);
-    if (member.weighted_posterior) one["weighted_posterior"] = to_json(*member.weighted_posterior);
-    json["members"].push_back(std::move(one));
-  }
-  return json;
+void list_fields(Fields& f, JointRegression::Member& m) {
+  f("plain", m.plain);
+  f("plain_done", m.plain_done);
+  f("weighted", m.weighted);
+  f("plain_posterior", m.plain_posterior);
+  f("weighted_posterior", m.weighted_posterior);
 }
 
-JointRegression::Memory joint_memory_from(const Json& json) {
-  JointRegression::Memory memory;
-  memory.network_fraction = json_number(json.at("network_share"));
-  memory.lowest = packed_vector_from(json.at("lowest_inputs")).transpose();
-  memory.highest = packed_vector_from(json.at("highest_inputs")).transpose();
-  if (json.contains("jitter")) memory.smoothing = json_number(json.at("jitter"));  // younger than the format
-  if (json.contains("relevance")) memory.relevance = packed_vector_from(json.at("relevance"));
-  if (json.contains("width")) memory.width_reason = json.at("width").get<std::string>();
-  if (json.contains("linear")) memory.baseline = posterior_from(json.at("linear"));
-  for (const Json& one : json.at("members")) {
-    JointRegression::Member member{.plain = state_from(one.at("plain")),
-                                   .weighted = state_from(one.at("weighted")),
-                                   .plain_done = one.at("plain_done").get<bool>(),
-                                   .plain_posterior = {},
-                                   .weighted_posterior = {}};
-    if (one.contains("plain_posterior")) member.plain_posterior = posterior_from(one.at("plain_posterior"));
-    if (one.contains("weighted_posterior")) member.weighted_posterior = posterior_from(one.at("weighted_posterior"));
-    memory.members.push_back(std::move(member));
-  }
-  return memory;
+void list_fields(Fields& f, JointRegression::Memory& m) {
+  f("network_fraction", m.network_fraction);
+  f("lowest_inputs", m.lowest);
+  f("highest_inputs", m.highest);
+  f("smoothing", m.smoothing);
+  f("relevance", m.relevance);
+  f("width", m.width_reason);
+  f("linear", m.baseline);
+  f("members", m.members);
 }
 
-Json to_json(const Neighbours::Memory& memory) {
-  Json json = {{"rows", packed_matrix(memory.rows)},
-               {"targets", packed_matrix(memory.targets)},
-               {"outputs", Json::array()}};
-  if (memory.weights.size() > 0) json["row_weights"] = packed_vector(memory.weights);
-  for (const Neighbours::Output& o : memory.outputs)
-    json["outputs"].push_back({{"share", json_number(o.fraction)},
-                               {"trend", packed_vector(o.trend)},
-                               {"trend_covariance", packed_matrix(o.trend_covariance)},
-                               {"lengthscales", packed_vector(o.kernel.lengthscales)},
-                               {"signal", json_number(o.kernel.signal)},
-                               {"noise", json_number(o.kernel.noise)},
-                               {"tails", to_json(o.tails)}});
-  return json;
+void list_fields(Fields& f, Neighbours::Output& o) {
+  f("fraction", o.fraction);
+  f("trend", o.trend);
+  f("trend_covariance", o.trend_covariance);
+  f("lengthscales", o.kernel.lengthscales);
+  f("signal", o.kernel.signal);
+  f("noise", o.kernel.noise);
+  f("tails", o.tails);
 }
 
-Neighbours::Memory neighbours_from(const Json& json) {
-  Neighbours::Memory memory{packed_matrix_from(json.at("rows")), packed_matrix_from(json.at("targets")), {},
-                            row_weights_from(json)};
-  for (const Json& o : json.at("outputs")) {
-    memory.outputs.push_back({packed_vector_from(o.at("trend")),
-                              {packed_vector_from(o.at("lengthscales")), json_number(o.at("signal")),
-                               json_number(o.at("noise"))},
-                              tails_from(o.at("tails")),
-                              json_number(o.at("share"))});
-    if (o.contains("trend_covariance"))  // younger than the format
-      memory.outputs.back().trend_covariance = packed_matrix_from(o.at("trend_covariance"));
-  }
-  return memory;
+void list_fields(Fields& f, Neighbours::Memory& m) {
+  f("rows", m.rows);
+  f("targets", m.targets);
+  f("outputs", m.outputs);
+  f("row_weights", m.weights);
 }
 
 void check_neighbours(const BnnOptions& options, const Neighbours::Memory& memory) {

@@ -1,18 +1,14 @@
-// What joint learning knows, as JSON and back: means, factor of the precision (or the rows it comes from), noise
-// function, tails, the baseline and its weight.
+// The members of what joint learning knows, as they stand in a file: means, factor of the precision (or the rows it
+// comes from), noise, tails, the baseline and its weight; and of the rows that are neighbours of others.
 #pragma once
 
-#include "models/files/readable_json.h"
+#include "engine/support/fields.h"
 #include "models/network/bnn.h"
 
 namespace dma {
 
-Json to_json(const JointRegression::Memory& memory);
-JointRegression::Memory joint_memory_from(const Json& json);
-
-// The rows that are neighbours of others, and what was learned of each output.
-Json to_json(const Neighbours::Memory& memory);
-Neighbours::Memory neighbours_from(const Json& json);
+void list_fields(Fields& f, JointRegression::Memory& memory);
+void list_fields(Fields& f, Neighbours::Memory& memory);
 
 // An Error unless the memory fits a network with these options: every size, and numbers that can be used.
 void check_joint_memory(const BnnOptions& options, const JointRegression::Memory& memory);

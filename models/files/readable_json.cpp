@@ -1,11 +1,8 @@
 #include "models/files/readable_json.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 
 namespace dma {
@@ -40,19 +37,6 @@ void write(const Json& json, std::size_t depth, std::string& out) {
 }
 
 }  // namespace
-
-Json json_number(double value) {
-  if (std::isfinite(value)) return value;
-  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
-
-double json_number(const Json& json) {
-  if (json.is_number()) return json.get<double>();
-  if (json == "inf") return std::numeric_limits<double>::infinity();
-  if (json == "-inf") return -std::numeric_limits<double>::infinity();
-  if (json == "nan") return std::numeric_limits<double>::quiet_NaN();
-  fail("{} stands where a number is expected", text_of(json).substr(0, 40));
-}
 
 std::string readable(const Json& json) {
   std::string out;

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
-#include "models/files/checksummed_json.h"
 #include "models/graphs/discrete_files.h"
 #include "models/graphs/distinct_keys.h"
 #include "models/graphs/poses.h"

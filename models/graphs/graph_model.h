@@ -91,7 +91,6 @@ class GraphModel {
 Json to_json(const JointLearnOptions& options);
 // A model file, as `dma predict` reads it. Kinds must be those of the registry it is read with.
 std::string graph_model_text(const GraphModel& model);
-bool is_graph_model(std::string_view text);
 // An Error of one line, beginning with `source`, for text that is damaged, cut short, or of another kind.
 GraphModel graph_model_from(std::string_view text, std::string_view source, const Registry& registry);
 

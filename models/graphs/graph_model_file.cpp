@@ -2,20 +2,17 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
-#include "engine/support/json.h"
+#include "engine/support/fields.h"
 #include "engine/support/text.h"
 #include "engine/support/usable.h"
 #include "models/files/bnn_file.h"
-#include "models/files/checksummed_json.h"
 #include "models/files/classifier_file.h"
+#include "models/files/model_file.h"
 #include "models/graphs/graph_model.h"
 
 namespace dma {
 
 namespace {
-
-constexpr const char* kGraphModelFormat = "dma graph model";
-constexpr std::uint64_t kGraphModelVersion = 1;
 
 template <class List>
 Json list_of_scores(const List& scores) {
@@ -25,11 +22,6 @@ Json list_of_scores(const List& scores) {
 }
 
 }  // namespace
-
-bool is_graph_model(std::string_view text) {
-  constexpr std::size_t kBeginning = 200;  // the format is the first key
-  return text.substr(0, kBeginning).find(kGraphModelFormat) != std::string_view::npos;
-}
 
 Json to_json(const JointLearnOptions& o) {
   return {{"learn_noise", o.learn_noise},
@@ -42,7 +34,7 @@ Json to_json(const JointLearnOptions& o) {
 }
 
 std::string graph_model_text(const GraphModel& model) {
-  Json json{{"format", kGraphModelFormat}, {"version", kGraphModelVersion}, {kChecksumKey, ""}};
+  Json json;
   json["inputs"] = model.inputs();
   json["targets"] = model.target_names();
   json["options"] = to_json(model.options());
@@ -58,17 +50,12 @@ std::string graph_model_text(const GraphModel& model) {
   }
   json["graph"] = parse_json(graph_text(model.file()));
   json["learned"] = parse_json(model.has_classes() ? model.class_learner_->save() : model.learner_->save());
-  return checksummed(json);
+  return model_file(model_kinds::kGraph, json);
 }
 
 GraphModel graph_model_from(std::string_view text, std::string_view source, const Registry& registry) {
   std::unique_ptr<GraphModel> model;
-  read_checksummed(text, source, [&](const Json& json) {
-    if (json.at("format") != kGraphModelFormat) fail("'{}' is not a learned graph of dma", source);
-    const auto version = whole<std::uint64_t>(json, "version");
-    if (version > kGraphModelVersion || version < 1)
-      fail("'{}' has version {} of the format; this program reads versions up to {}: use a newer dma", source, version,
-           kGraphModelVersion);
+  read_model(text, source, {model_kinds::kGraph}, [&](const Json& json) {
     const Json& o = json.at("options");
     JointLearnOptions options{.epochs = whole<int>(o, "epochs"),
                               .learn_noise = o.at("learn_noise").get<bool>(),
@@ -103,7 +90,7 @@ GraphModel graph_model_from(std::string_view text, std::string_view source, cons
       read_scores(model->training.left_out_classes, model->training.held_out_classes, class_scores_from);
     } else {
       model->learner_->load(learned);
-      read_scores(model->training.left_out, model->training.held_out, scores_from);
+      read_scores(model->training.left_out, model->training.held_out, [](const Json& one) { return read_as<Scores>(one); });
     }
   });
   return std::move(*model);

@@ -4,17 +4,18 @@
 
 #include <Eigen/Dense>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "models/table/cell_values.h"
+#include "models/table/columns/column_types.h"
 
 namespace dma {
 
-// One column: numbers, one a row, or cells of text, one a row, where some of them are no plain numbers. A number that
-// is NaN is missing.
+// One column: numbers, one per row, or cells of text, one per row, where some of them are no plain numbers. A number
+// that is NaN is missing.
 struct TableColumn {
   std::string_view name;
   std::span<const double> numbers = {};
@@ -23,42 +24,30 @@ struct TableColumn {
 };
 
 struct ColumnRule {
-  static constexpr double kDaysOfYear = 365.2425;
-  enum class Kind {
-    number,    // as it is, whatever signs of money, percent and thousands stand around it
-    truth,     // yes 1, no 0
-    date,      // days since the first row, and the parts of the calendar that come round more than once
-    category,  // text: a column for each value, 1 where it is the row's
-    left_out,  // nothing
-  };
   std::string name = {};
-  Kind kind = Kind::number;
-  char mark = '.';                                // before decimals
-  DateOrder order = DateOrder::year_first;        // of dates
-  double first_day = 0;                           // of dates
-  bool season = false, week = false, day = false;  // parts of dates: sine and cosine of each
-  std::vector<std::string> values = {};           // that have a column, the most frequent first
-  bool has_rest = false;                          // the other values, each too rare for a column, share one
+  std::shared_ptr<const ColumnType> type = {};  // none: it is left out
+  std::string why = {};                         // it is left out
   // Of a missing cell, and of a value that the fit has not seen: the means of the columns that the rule makes, so that
   // the other columns decide.
   std::vector<double> fill = {};
-  bool marks_missing = false;  // one more column: 1 where the cell is missing
+  bool marks_missing = false;           // one more column: 1 where the cell is missing
   std::size_t missing = 0, strays = 0;  // cells of the fit; strays are text among numbers, taken as missing
-  std::string why = {};        // it is left out
 
-  // Names of the columns that it makes; how many of them are no mark of missing cells.
-  std::vector<std::string> columns() const;
-  std::size_t count_made() const;
-  // Writes the numbers of those, unless the cell is missing, has a value that the fit did not have (then those of the
-  // rest, if there is one), or is text among numbers or dates.
-  enum class Found { value, missing, unseen, stray };
+  bool is_left_out() const { return type == nullptr; }
+  bool is(const ColumnKind& kind) const { return type && &type->kind() == &kind; }
+  char decimal_mark() const { return type ? type->decimal_mark() : '.'; }
+  std::vector<std::string> columns() const;  // names of those that it makes
+  // Writes the numbers of those that are no mark of missing cells, see ColumnType::read.
+  using Found = ColumnType::Found;
   Found read(const TableColumn& column, std::size_t row, double* made) const;
   std::string text() const;  // what was made of the column, in a few words
 };
 
-// The rule for a column, from all its rows (column_rule.cpp). A file whose cells are separated by semicolons is one in
-// which commas may be decimal commas and days come first.
+// The rule for a column, from all its rows; see ColumnKind::guess.
 ColumnRule column_rule(const TableColumn& column, bool has_semicolons);
+
+// As it stands in a model file. Nothing is checked but what is needed to read it: see ColumnCoding::check.
+void list_fields(Fields& f, ColumnRule& rule);
 
 struct ColumnCoding {
   std::vector<ColumnRule> rules;  // of every column that was there; none: all are numbers as they are

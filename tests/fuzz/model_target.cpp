@@ -93,8 +93,7 @@ std::size_t fuzz_model(Choices& choices) {
   write("m.json", text);
   const Ended ended = run(command);
   check(ended, command);
-  promise(ended.code == 2 || is_sealed || text == seed.text || text.find("\"checksum\"") == text.npos,
-          "a file whose bytes do not give its checksum was read");
+  promise(ended.code == 2 || is_sealed || text == seed.text, "a file whose bytes do not give its checksum was read");
   if (command.back() != "--json") check_finite(ended.output, command);
   if (command[0] != "fit")
     promise(ended.code == 0 || ended.errors.starts_with("dma: 'm.json'"), "a damaged file is not blamed: {}",

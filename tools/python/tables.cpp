@@ -122,7 +122,7 @@ std::vector<TableColumn> FrameColumns::of(const ColumnCoding& coding) const {
   const std::vector<TableColumn> columns = all();
   std::vector<TableColumn> wanted;
   for (const ColumnRule& rule : coding.rules) {
-    if (rule.kind == ColumnRule::Kind::left_out) continue;
+    if (rule.is_left_out()) continue;
     const auto column = std::ranges::find(columns, rule.name, &TableColumn::name);
     if (column == columns.end()) fail("there is no column '{}', which the model was fitted on", rule.name);
     wanted.push_back(*column);

@@ -2,12 +2,38 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "engine/support/error.h"
+#include "engine/support/fields.h"
 
 using namespace dma;
+
+namespace {
+
+struct ListedCount {
+  int count = 0;
+};
+struct Listed {
+  std::vector<double> list;
+  Eigen::MatrixXd matrix, lower;
+  std::optional<double> maybe;
+  ListedCount inner;
+};
+void list_fields(Fields& f, ListedCount& inner) { f("count", inner.count); }
+void list_fields(Fields& f, Listed& e) {
+  f("list", e.list);
+  f("matrix", e.matrix);
+  f.triangle("lower", e.lower);
+  f("maybe", e.maybe);
+  f("inner", e.inner);
+}
+
+}  // namespace
 
 TEST_CASE("json: members keep their order, and text is written as it is asked for") {
   const std::string text = R"({"b":[1,2.5],"a":"é"})";
@@ -31,6 +57,69 @@ TEST_CASE("json: a listener hears every event in the order of the text, keys by 
          std::vector<std::pair<JsonEvent, std::string>>{
              {object_start, ""}, {key, "x"}, {array_start, ""}, {value, ""}, {array_end, ""}, {object_end, ""}}));
   CHECK_THROWS_AS(parse_json("[]", [](JsonEvent, const std::string&) { fail("enough"); }), Error);
+}
+
+TEST_CASE("json: numbers keep every bit as text and as CBOR, infinities and NaN included") {
+  for (const double value : {0.0, -0.0, 1.0 / 3, 5e-324, 1.7976931348623157e308, -2.5, 1e22, 123456789012345678.0,
+                             std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()}) {
+    const Json json = json_number(value);
+    for (const Json& again : {parse_json(json_text(json)), json_from_cbor(cbor_of(json))})
+      CHECK(std::bit_cast<std::uint64_t>(json_number(again)) == std::bit_cast<std::uint64_t>(value));
+  }
+  CHECK(std::isnan(json_number(parse_json(json_text(json_number(std::nan("")))))));
+}
+
+TEST_CASE("json: CBOR gives back what was written; what is cut short, deep or of unknown length is refused") {
+  const Json json = {
+      {"list", {1, -2, 2.5, nullptr, true, "é"}}, {"bytes", Json::binary({0, 255, 127})}, {"empty", Json::object()}};
+  const std::string cbor = cbor_of(json);
+  CHECK(json_from_cbor(cbor) == json);
+  for (std::size_t size = 0; size < cbor.size(); ++size)
+    CHECK_THROWS_AS(json_from_cbor(cbor.substr(0, size)), Json::parse_error);
+  CHECK_THROWS_AS(json_from_cbor(cbor + "a"), Json::parse_error);
+  for (const char open :
+       {'\x81', '\x7f', '\x5f', '\x9f', '\xbf'})  // lists of one; pieces of text, bytes, lists, objects
+    CHECK_THROWS_AS(json_from_cbor(std::string(1'000'000, open)), Error);
+  CHECK_THROWS_WITH_AS(parse_json(std::string(1'000'000, '[')), "it is nested more than 100 deep", Error);
+}
+
+TEST_CASE("fields: one list writes and reads; what does not fit is refused") {
+  Listed e;
+  e.list = {1, 0.5};
+  e.matrix = Eigen::MatrixXd{{1, 2, 3}, {4, 5, 6}};
+  e.lower = Eigen::MatrixXd{{1, 0}, {2, 3}};
+  e.inner.count = 7;
+  Json json = json_from_cbor(cbor_of(written(e)));
+  CHECK(!json.contains("maybe"));
+  const Listed again = read_as<Listed>(json);
+  CHECK(again.list == e.list);
+  CHECK(again.matrix == e.matrix);
+  CHECK(again.lower == e.lower);
+  CHECK(again.inner.count == 7);
+  CHECK(!again.maybe);
+  json["maybe"] = 3.5;
+  CHECK(read_as<Listed>(json).maybe == 3.5);
+  const auto refuses = [&](const std::string& pointer, const Json& value) {
+    Json other = json;
+    other[Json::json_pointer(pointer)] = value;
+    try {
+      (void)read_as<Listed>(other);
+    } catch (const Error&) {
+      return true;
+    } catch (const Json::exception&) {
+      return true;
+    }
+    return false;
+  };
+  CHECK(!refuses("/inner/count", 8u));
+  CHECK(refuses("/inner/count", -1));
+  CHECK(refuses("/inner/count", 2.5));
+  CHECK(refuses("/list", 3));
+  CHECK(refuses("/matrix/rows", 4));
+  CHECK(refuses("/matrix/rows", 0));
+  CHECK(refuses("/matrix/numbers", Json::binary({1, 2, 3})));
+  CHECK(refuses("/matrix/numbers", "text"));
+  CHECK(refuses("/lower", packed(Eigen::VectorXd::Ones(2))));
 }
 
 namespace {

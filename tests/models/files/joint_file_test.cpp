@@ -3,11 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "engine/support/error.h"
 #include "models/files/bnn_file.h"
-#include "models/files/packed_numbers.h"
 #include "tests/oracles/random_matrices.h"
 
 namespace {
@@ -38,19 +36,6 @@ SavedExample fitted_and_saved(std::size_t hidden, bool checkpoint = false, const
 }
 
 }  // namespace
-
-TEST_CASE("packed numbers: every bit comes back, damage is noticed") {
-  for (std::size_t size = 0; size < 5; ++size) {
-    std::vector<double> values;
-    for (std::size_t i = 0; i < size; ++i) values.push_back(std::pow(-1.7, 100.0 * static_cast<double>(i)) / 3);
-    CHECK(unpacked(packed(values)) == values);
-  }
-  CHECK(std::isnan(unpacked(packed(std::vector{std::numeric_limits<double>::quiet_NaN()}))[0]));
-  const std::string text = packed(std::vector{1.0, 2.0});
-  CHECK_THROWS_AS(unpacked(text.substr(1)), Error);
-  CHECK_THROWS_AS(unpacked(text.substr(4)), Error);
-  CHECK_THROWS_AS(unpacked("!" + text.substr(1)), Error);
-}
 
 TEST_CASE("joint file: a saved network predicts the same bytes, from a factor and from rows, of any weights") {
   for (const auto& [hidden, weights] : {std::pair{3u, Eigen::VectorXd()}, std::pair{30u, Eigen::VectorXd()},

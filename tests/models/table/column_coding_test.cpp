@@ -7,14 +7,13 @@
 #include <numbers>
 
 #include "engine/support/error.h"
-#include "models/files/coding_file.h"
+#include "engine/support/fields.h"
 
 namespace {
 
 using dma::ColumnCoding;
 using dma::ColumnRule;
 using dma::DateOrder;
-using Rule = ColumnRule::Kind;
 using Cells = std::vector<std::string>;
 
 ColumnRule rule_of(const Cells& cells, bool has_semicolons = false) {
@@ -24,6 +23,12 @@ ColumnRule rule_of(const Cells& cells, bool has_semicolons = false) {
 Eigen::MatrixXd coded(const ColumnRule& rule, const Cells& cells, std::vector<std::string>* notes = nullptr) {
   const std::vector<dma::TableColumn> table = {{.name = "c", .cells = cells}};
   return ColumnCoding{{rule}}.encode(table, notes, [](std::size_t row) { return fmt::format("row {}", row + 1); });
+}
+
+// The name of its type.
+std::string type_of(const Cells& cells, bool has_semicolons = false) {
+  const ColumnRule rule = rule_of(cells, has_semicolons);
+  return rule.is_left_out() ? "left out" : std::string(rule.type->kind().name);
 }
 
 Cells repeated(const Cells& cells, int times) {
@@ -83,26 +88,26 @@ TEST_CASE("cell values: dates and times are days since 1970, and nothing else is
 }
 
 TEST_CASE("column coding: what a column is") {
-  CHECK(rule_of({"1", "", "3"}).kind == Rule::number);
-  CHECK(rule_of({"$1,200", "$900.50"}).kind == Rule::number);
-  CHECK(rule_of({"1,5", "2,25", "3"}, true).mark == ',');
-  CHECK(rule_of({"1.234,5", "2"}, true).mark == ',');
-  CHECK(rule_of({"1,234.5", "2"}, true).mark == '.');
-  CHECK(rule_of({"True", "False", "", "TRUE"}).kind == Rule::truth);
-  CHECK(rule_of({"yes", "no", "no"}).kind == Rule::truth);
-  CHECK(rule_of({"2024-01-01", "2024-02-01"}).kind == Rule::date);
-  CHECK(rule_of({"13/01/2024", "02/03/2024"}).order == DateOrder::day_first);
-  CHECK(rule_of({"01/13/2024", "02/03/2024"}, true).order == DateOrder::month_first);
-  CHECK(rule_of(repeated({"red", "blue", "green"}, 4)).values.size() == 3);
-  CHECK(rule_of({"a", "b", "c", "d"}).kind == Rule::left_out);
-  CHECK(rule_of({"", "NA", ""}).kind == Rule::left_out);
-  CHECK(rule_of(repeated({"same"}, 9)).kind == Rule::left_out);
+  CHECK(type_of({"1", "", "3"}) == "number");
+  CHECK(type_of({"$1,200", "$900.50"}) == "number");
+  CHECK(rule_of({"1,5", "2,25", "3"}, true).decimal_mark() == ',');
+  CHECK(rule_of({"1.234,5", "2"}, true).decimal_mark() == ',');
+  CHECK(rule_of({"1,234.5", "2"}, true).decimal_mark() == '.');
+  CHECK(type_of({"True", "False", "", "TRUE"}) == "truth");
+  CHECK(type_of({"yes", "no", "no"}) == "truth");
+  CHECK(type_of({"2024-01-01", "2024-02-01"}) == "date");
+  CHECK(coded(rule_of({"13/01/2024", "02/03/2024"}), {"02/03/2024"})(0) == 49);        // 13 January to 2 March
+  CHECK(coded(rule_of({"01/13/2024", "02/03/2024"}, true), {"02/03/2024"})(0) == 21);  // 13 January to 3 February
+  CHECK(rule_of(repeated({"red", "blue", "green"}, 4)).columns().size() == 3);
+  CHECK(type_of({"a", "b", "c", "d"}) == "left out");
+  CHECK(type_of({"", "NA", ""}) == "left out");
+  CHECK(type_of(repeated({"same"}, 9)) == "left out");
   Cells slips = repeated({"1", "2", "3", "4", "5"}, 4);
   slips.push_back("broken");
-  CHECK(rule_of(slips).kind == Rule::number);
+  CHECK(type_of(slips) == "number");
   CHECK(rule_of(slips).strays == 1);
   CHECK(coded(rule_of(slips), {"broken", "7"}).isApprox(Eigen::MatrixXd{{3}, {7}}, 1e-15));
-  CHECK(rule_of(repeated({"1", "2", "A"}, 5)).kind == Rule::category);
+  CHECK(type_of(repeated({"1", "2", "A"}, 5)) == "category");
 }
 
 TEST_CASE("column coding: one column a value, one for two of them, one for all rare ones") {
@@ -154,25 +159,52 @@ TEST_CASE("column coding: dates are days, and sine and cosine of what comes roun
   CHECK(rule_of({"2024-01-01", "2024-01-03", "2024-01-05"}).columns() == std::vector<std::string>{"c (days)"});
 }
 
-TEST_CASE("column coding: rules come back from their text, and damaged ones are refused") {
-  ColumnCoding coding;
-  coding.rules = {rule_of({"1,5", "2,5", "", "", "", "", ""}, true), rule_of({"yes", "no"}),
-                  rule_of({"2024-01-01", "2025-06-01", "2024-03-03"}), rule_of({"a", "a", "b", "b", "x"}),
-                  rule_of({"p", "q"})};
-  const dma::Json json = {{"columns", dma::to_json(coding)}};
-  const ColumnCoding again = dma::coding_from(json);
-  CHECK(dma::to_json(again) == json.at("columns"));
-  CHECK(again.columns() == coding.columns());
+TEST_CASE("column coding: durations are hours, in whatever way they are written") {
+  const auto hours = [](const Cells& cells) { return coded(rule_of(cells), cells); };
+  CHECK(hours({"1:30:00", "0:45:30", "2:00:00.5"})
+            .isApprox(Eigen::MatrixXd{{1.5}, {0.75 + 30 / 3600.0}, {2 + 0.5 / 3600}}, 1e-15));
+  CHECK(hours({"90 min", "2 d", "1h30", "1 h 30 min", "1.5 hours", "-45s", "1w", "1d2h3m4s"})
+            .isApprox(
+                Eigen::MatrixXd{{1.5}, {48}, {1.5}, {1.5}, {1.5}, {-45 / 3600.0}, {168}, {26 + 3 / 60.0 + 4 / 3600.0}},
+                1e-14));
+  CHECK(hours({"36:00", "8:30"}) == Eigen::MatrixXd{{36}, {8.5}});
+  CHECK(rule_of({"90 min", "2 d"}).columns() == Cells{"c (hours)"});
+  CHECK(coded(rule_of({"1h", "", "2h"}), {"-", "3 h"}) == Eigen::MatrixXd{{1.5}, {3}});
+  CHECK(type_of({"90 min", "2 d"}) == "duration");
+  for (const Cells& times : {Cells{"08:30:00", "17:05:00"}, {"8:30", "9:30"}, {"8:05:00", "12:30:00"}})
+    CHECK(type_of(times) == "date");
+  for (const char* none : {"5 m", "1 h 2 h", "30 min 1 h", "1 h 90", "1:60:00", "1:30:60", "1:30:", "1:3x", "h",
+                           "2 d x", "5 kg", "1e3 h", "--2 h", "12.5"})
+    CHECK_MESSAGE(type_of({none, none}) != "duration", none);
+  CHECK_THROWS_WITH_AS(coded(rule_of({"1h", "2h"}), {"red"}), doctest::Contains("where a duration is expected"),
+                       dma::Error);
+}
+
+TEST_CASE("column coding: rules come back from a file, and damaged ones are refused") {
+  const std::vector<ColumnRule> rules = {rule_of({"1,5", "2,5", "", "", "", "", ""}, true),
+                                         rule_of({"yes", "no"}),
+                                         rule_of({"2024-01-01", "2025-06-01", "2024-03-03"}),
+                                         rule_of({"a", "a", "b", "b", "x"}),
+                                         rule_of({"1h", "2h", "3h"}),
+                                         rule_of({"p", "q"})};
+  const dma::Json json = dma::json_from_cbor(dma::cbor_of(dma::written(rules)));
+  const auto read = [](const dma::Json& file) { return ColumnCoding{dma::read_as<std::vector<ColumnRule>>(file)}; };
+  const ColumnCoding again = read(json);
+  CHECK(dma::written(again.rules) == json);
+  CHECK(again.columns() == ColumnCoding{rules}.columns());
   again.check(again.columns());
   CHECK_THROWS_AS(again.check({"no such feature"}), dma::Error);
-  ColumnCoding damaged = again;
-  damaged.rules[3].fill.push_back(1);
-  CHECK_THROWS_AS(damaged.check({}), dma::Error);
-  damaged = again;
-  damaged.rules[3].values.clear();
-  CHECK_THROWS_AS(damaged.check({}), dma::Error);
-  dma::Json wrong = json;
-  wrong["columns"][0]["kind"] = "riddle";
-  CHECK_THROWS_AS(dma::coding_from(wrong), dma::Error);
-  CHECK(dma::coding_from(dma::Json::object()).empty());
+  const auto refuses = [&](std::size_t rule, const char* field, const dma::Json& value) {
+    dma::Json wrong = json;
+    wrong[rule][field] = value;
+    CHECK_THROWS_AS(read(wrong).check({}), dma::Error);
+  };
+  refuses(0, "kind", "riddle");
+  refuses(0, "decimal_mark", "");
+  refuses(0, "decimal_mark", ";");
+  refuses(2, "first", "hour");
+  refuses(2, "first_day", 1e9);
+  refuses(3, "fill", {1.0});
+  refuses(3, "values", dma::Json::array());
+  refuses(3, "values", {"\x1b"});
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
@@ -158,17 +157,8 @@ def test_numbers_that_overflow_are_refused_and_leave_the_model_as_it_was(number:
         dma.GraphRegressor(line()).fit(X[:, :1], np.append(Y[:-1], 1e200))
 
 
-def numbers_below(json_value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every number in a list or dictionary, by its container and key."""
-    for key, value in json_value.items() if isinstance(json_value, dict) else enumerate(json_value):
-        if isinstance(value, (dict, list)):
-            yield from numbers_below(value)
-        elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            yield json_value, key
-
-
 @pytest.mark.parametrize("kind", ["numbers", "messages", "classes", "graph"])
-def test_a_damaged_file_is_blamed_or_predicts_numbers(kind: str, tmp_path: Path) -> None:
+def test_a_file_damaged_in_any_byte_is_refused_in_one_line(kind: str, tmp_path: Path) -> None:
     small: dict[str, Any] = {"hidden": (2,), "members": 1, "epochs": 2}
     model: Any = {
         "numbers": dma.Regressor(**small), "messages": dma.Regressor(method="dma", **small),
@@ -176,21 +166,14 @@ def test_a_damaged_file_is_blamed_or_predicts_numbers(kind: str, tmp_path: Path)
     }[kind]  # fmt: skip
     rows = X[:, :1]
     model.fit(rows, Y > 0 if kind == "classes" else Y).save(path := tmp_path / "model.json")
-    file = json.loads(path.read_text())
-    del file["checksum"]
-    refused = 0
-    for container, key in list(numbers_below(file))[::3]:
-        kept = container[key]
-        for container[key] in (1e308, -1.0, 2**32 + 1):
-            path.write_text(json.dumps(file))
-            try:
-                loaded = type(model).load(path)
-                assert np.isfinite(loaded.predict_proba(rows) if kind == "classes" else loaded.predict(rows)).all()
-            except dma.Error as error:
-                refused += 1
-                assert str(error).startswith(f"'{path}'") and "\n" not in str(error)
-        container[key] = kept
-    assert refused > 0
+    whole = path.read_bytes()
+    for at in [*range(60), *range(60, len(whole), 97)]:
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        with pytest.raises(dma.Error, match="model.json") as error:
+            type(model).load(path)
+        assert str(error.value).startswith(f"'{path}'") and "\n" not in str(error.value)
+
+
 def test_a_network_that_takes_hours_is_refused_unless_its_time_is_limited() -> None:
     rows = np.random.default_rng(3).normal(size=(1000, 3))
     with pytest.raises(dma.Error, match="hidden: learning 5e.05 weights from 1000 rows takes about 10 hours of one core, "

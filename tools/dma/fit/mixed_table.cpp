@@ -50,7 +50,7 @@ Eigen::VectorXd MixedTable::numbers_of(std::size_t i) const {
   Eigen::VectorXd values(numbers.rows());
   for (std::size_t n = 0; n < rows(); ++n) {
     const std::string& cell = cells[i][n];
-    const auto number = number_in(cell, rule.mark);
+    const auto number = number_in(cell, rule.decimal_mark());
     if (!number && !stands_for_nothing(cell))
       fail("{}, column '{}': text ('{}') where a number is expected; leave such columns out, or code them as numbers",
            where(n), names[i], printable(cell.substr(0, 40)));
@@ -107,7 +107,7 @@ NewRows read_new_rows(const std::filesystem::path& path, const std::filesystem::
     places.push_back(reader.column(name));
   };
   for (const ColumnRule& rule : coding.rules)
-    if (rule.kind != ColumnRule::Kind::left_out) add(rule.name);
+    if (!rule.is_left_out()) add(rule.name);
   const std::size_t inputs = places.size();
   for (const std::string& target : targets) add(target);
   if (!weights.empty()) {

@@ -33,16 +33,16 @@ bool is_empty(const TableColumn& column) {
 bool holds_classes(const MixedTable& table) {
   const std::vector<std::string>& cells = table.cells[0];
   const ColumnRule rule = column_rule(table.column(0), table.has_semicolons);
-  if (rule.kind == ColumnRule::Kind::number && rule.strays == 0) return false;
+  if (rule.is(number_column) && rule.strays == 0) return false;
   const std::string column = fmt::format("column '{}'", table.names[0]);
-  if (rule.kind == ColumnRule::Kind::date)
-    fail(
-        "'{}', {}: dates ('{}') where a number or a class is expected; write a number, such as days, or give --classes",
-        table.path.string(), column, printable(cells[0].substr(0, 40)));
+  if (rule.type && !rule.type->kind().unit.empty())
+    fail("'{}', {}: {} ('{}') where a number or a class is expected; write a number, such as {}, or give --classes",
+         table.path.string(), column, rule.type->kind().cells, printable(cells[0].substr(0, 40)),
+         rule.type->kind().unit);
   std::optional<bool> has_names;
   for (std::size_t n = 0; n < cells.size(); ++n) {
     if (is_missing_cell(cells[n])) continue;
-    const bool is_name = !number_in(cells[n], rule.mark);
+    const bool is_name = !number_in(cells[n], rule.decimal_mark());
     if (!has_names) has_names = is_name;
     if (is_name == *has_names) continue;
     const std::string shown = printable(cells[n].substr(0, 40));
@@ -82,14 +82,10 @@ void tell(const ColumnCoding& coding, std::span<const std::size_t> places, Train
     const ColumnRule& rule = coding.rules[i];
     const std::string name = shown_name(rule, places[i]);
     const std::string missing = rule.missing > 0 ? fmt::format("{} cells missing", rule.missing) : "";
-    if (rule.kind == ColumnRule::Kind::left_out)
+    if (rule.is_left_out())
       left_out.push_back(fmt::format("{} ({})", name, rule.why));
-    else if (rule.kind != ColumnRule::Kind::number)
-      coded.push_back(fmt::format("{} ({}{}{})", name,
-                                  rule.kind == ColumnRule::Kind::truth  ? "yes or no"
-                                  : rule.kind == ColumnRule::Kind::date ? "dates"
-                                                                        : "text",
-                                  missing.empty() ? "" : ", ", missing));
+    else if (!rule.is(number_column))
+      coded.push_back(fmt::format("{} ({}{}{})", name, rule.type->kind().cells, missing.empty() ? "" : ", ", missing));
     else if (!missing.empty())
       coded.push_back(fmt::format("{} ({}{})", name, missing,
                                   rule.strays > 0 ? fmt::format(", {} of them text", rule.strays) : ""));
@@ -114,11 +110,10 @@ Eigen::MatrixXd coded_inputs(const MixedTable& table, std::span<const std::size_
     ColumnRule rule;
     if ((column.name.empty() || column.name == kIndexName) && (is_empty(column) || numbers_the_rows(column)))
       rule = {.name = std::string(column.name),
-              .kind = ColumnRule::Kind::left_out,
               .why = is_empty(column) ? "no name and no values" : "it counts the rows"};
     else
       rule = column_rule(column, table.has_semicolons);
-    if (rule.kind != ColumnRule::Kind::left_out) columns.push_back(column);
+    if (!rule.is_left_out()) columns.push_back(column);
     data.coding.rules.push_back(std::move(rule));
   }
   tell(data.coding, places.subspan(targets), data);

@@ -5,6 +5,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"
+#include "models/files/model_file.h"
 #include "tools/dma/io/csv.h"
 #include "tools/dma/io/csv_text.h"
 
@@ -52,9 +53,11 @@ void CsvReader::refuse_other_formats(std::string_view first_line) const {
        {"ARROW1", "an Arrow file"}}};
   for (const auto& [magic, what] : kFormats)
     if (first_line.starts_with(magic)) fail("'{}' is {}; save the table as CSV", path_.string(), what);
+  if (first_line.starts_with(kModelFileStart))
+    fail("'{}' is a model of dma, and no table; give a CSV file in its place", path_.string());
   const std::string_view rest = trimmed(first_line.substr(first_line.starts_with('{') ? 1 : 0));
   if (first_line.starts_with('{') && (rest.empty() || rest.starts_with('"')))
-    fail("'{}' is JSON, as models and graphs are, and no table; give a CSV file in its place", path_.string());
+    fail("'{}' is JSON, as graphs are, and no table; give a CSV file in its place", path_.string());
 }
 
 }  // namespace dma

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "engine/support/text.h"
-#include "models/table/cell_values.h"
+#include "models/table/columns/cells.h"
 
 namespace dma {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/support/error.h"
+#include "models/files/model_file.h"
 
 namespace dma {
 
@@ -16,10 +17,12 @@ std::string read_file(const std::filesystem::path& path, std::string_view expect
   std::ifstream stream(path, std::ios::binary);
   if (!stream) fail("cannot read '{}': {}", path.string(), std::strerror(errno));
   std::string text;
+  bool is_model = false;
   std::vector<char> part(1 << 16);
   while (stream.read(part.data(), static_cast<std::streamsize>(part.size())), stream.gcount() > 0) {
     const std::string_view found(part.data(), static_cast<std::size_t>(stream.gcount()));
-    if (found.find('\0') != std::string_view::npos)
+    if (text.empty()) is_model = found.starts_with(kModelFileStart);
+    if (!is_model && found.find('\0') != std::string_view::npos)
       fail("'{}' is not text: it has a byte 0; {} is expected", path.string(), expected);
     if (found.size() > limit - text.size())
       fail("'{}' is larger than {:.3g} MB; {} is expected, of no more{}", path.string(),

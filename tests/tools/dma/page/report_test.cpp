@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/json.h"
+#include "tests/oracles/model_files.h"
 #include "tests/oracles/random_matrices.h"
 #include "tests/tools/browser.h"
 #include "tests/tools/run_dma.h"
@@ -284,10 +285,8 @@ TEST_CASE("report: texts of a graph, of cells and of a checkpoint stay texts") {
   folder.write("cells.csv", cells);
   const std::string fit = "fit cells.csv --target y" + kQuick;
   check_page(fit + "--checkpoint fit.checkpoint");
-  Json file = dma::parse_json(folder.read("fit.checkpoint"));
-  file.erase("checksum");
-  file["training"]["regime"] = file["joint"]["width"] = image + bad;
-  folder.write("fit.checkpoint", dma::json_text(file));
+  const std::string file = dma::oracle::changed_model(folder.read("fit.checkpoint"), "/training/form", image + bad);
+  folder.write("fit.checkpoint", dma::oracle::changed_model(file, "/joint/width", image + bad));
   check_page(fit + "--resume fit.checkpoint");
 }
 
