@@ -121,7 +121,7 @@ class Choices {
 // A text with random changes: parts changed, left out, repeated, moved, or replaced by typical trouble makers.
 std::string mutated(std::string text, Choices& choices);
 
-// JSON with changed members, elements, numbers, texts or packed numbers, and a valid checksum.
-std::string damaged(std::string_view text, Choices& choices);
+// A model file with changed members, elements, numbers or texts, and a valid checksum.
+std::string damaged(std::string_view model, Choices& choices);
 
 }  // namespace dma::fuzz
