@@ -39,7 +39,7 @@ Example fitted_example(bool checkpoint = false) {
                       .memory = net.memory(!checkpoint),
                       .training = {.rows = 30, .held_out_rows = 3, .options = fit}};
   for (const auto& member : report.members) saved.training.stops.push_back(member.stop);
-  saved.training.held_out = {{.rmse = 0.1, .log_likelihood = -dma::kInfinity}, {.rmse = kNotANumber}};
+  saved.training.held_out = {{.rmse = 0.1, .log_likelihood = -2.5}, {.rmse = 3}};
   if (checkpoint) saved.data_fingerprint = "30x1";
   return {std::move(net), std::move(saved), x};
 }
