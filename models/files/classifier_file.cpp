@@ -89,7 +89,6 @@ void list_fields(Fields& f, SavedClassifier& saved) {
 }
 
 Json to_json(const ClassScores& scores) { return written(scores); }
-ClassScores class_scores_from(const Json& json) { return read_as<ClassScores>(json); }
 Json to_json(const ClassifierOptions& options) { return written(options); }
 
 std::string classifier_to_text(const SavedClassifier& saved) {

@@ -13,6 +13,8 @@
 
 namespace dma {
 
+class Fields;
+
 struct ClassifierTraining {
   std::size_t rows = 0, held_out_rows = 0;
   std::vector<std::size_t> counts = {};  // rows of every class
@@ -41,7 +43,7 @@ void check_class_neighbours(const ClassNeighbours::Memory& neighbours, Eigen::In
 Classifier make_classifier(const SavedClassifier& saved);
 
 Json to_json(const ClassScores& scores);
-ClassScores class_scores_from(const Json& json);
+void list_fields(Fields& f, ClassScores& scores);
 void check_scores(const ClassScores& scores);  // an Error for what cannot be scores
 Json to_json(const ClassifierOptions& options);
 

@@ -12,17 +12,6 @@
 
 namespace dma {
 
-namespace {
-
-template <class List>
-Json list_of_scores(const List& scores) {
-  Json all = Json::array();
-  for (const auto& one : scores) all.push_back(to_json(one));
-  return all;
-}
-
-}  // namespace
-
 Json to_json(const JointLearnOptions& o) {
   return {{"learn_noise", o.learn_noise},
           {"noise_by_inputs", o.noise_by_inputs},
@@ -41,12 +30,12 @@ std::string graph_model_text(const GraphModel& model) {
   json["training"] = {{"rows", model.training.rows},
                       {"held_out_rows", model.training.held_out_rows},
                       {"report", model.training.line},
-                      {"left_out", list_of_scores(model.training.left_out)},
-                      {"held_out", list_of_scores(model.training.held_out)}};
+                      {"left_out", written(model.training.left_out)},
+                      {"held_out", written(model.training.held_out)}};
   if (model.has_classes()) {
     json["classes"] = model.classes();
-    json["training"]["left_out"] = list_of_scores(model.training.left_out_classes);
-    json["training"]["held_out"] = list_of_scores(model.training.held_out_classes);
+    json["training"]["left_out"] = written(model.training.left_out_classes);
+    json["training"]["held_out"] = written(model.training.held_out_classes);
   }
   json["graph"] = parse_json(graph_text(model.file()));
   json["learned"] = parse_json(model.has_classes() ? model.class_learner_->save() : model.learner_->save());
@@ -69,14 +58,15 @@ GraphModel graph_model_from(std::string_view text, std::string_view source, cons
     if (json.at("inputs").get<std::vector<std::string>>() != model->inputs())
       fail("its inputs are not those of its graph");
     const Json& t = json.at("training");
-    model->training = {whole<std::size_t>(t, "rows"), whole<std::size_t>(t, "held_out_rows"),
-                       t.at("report").get<std::string>(), {}};
+    model->training = {
+        whole<std::size_t>(t, "rows"), whole<std::size_t>(t, "held_out_rows"), t.at("report").get<std::string>(), {}};
     const std::string learned = json_text(json.at("learned"));
     expect(is_plain_text(model->training.line), "its report holds control characters");
     // One for each target, or none.
-    const auto read_scores = [&](auto& left_out, auto& held_out, const auto& from) {
+    const auto read_scores = [&](auto& left_out, auto& held_out) {
       for (const auto& [name, scores] : {std::pair("left_out", &left_out), {"held_out", &held_out}}) {
-        for (const Json& one : t.at(name)) check_scores(scores->emplace_back(from(one)));
+        read_into(t.at(name), *scores);
+        for (const auto& one : *scores) check_scores(one);
         expect(scores->empty() || scores->size() == (model->has_classes() ? 1 : model->targets().size()),
                "its scores are not those of its targets");
       }
@@ -87,10 +77,10 @@ GraphModel graph_model_from(std::string_view text, std::string_view source, cons
         fail("its classes are not those of its graph");
       for (const std::string& name : model->classes_) expect(is_plain_text(name), "a class holds control characters");
       model->class_learner_->load(learned);
-      read_scores(model->training.left_out_classes, model->training.held_out_classes, class_scores_from);
+      read_scores(model->training.left_out_classes, model->training.held_out_classes);
     } else {
       model->learner_->load(learned);
-      read_scores(model->training.left_out, model->training.held_out, [](const Json& one) { return read_as<Scores>(one); });
+      read_scores(model->training.left_out, model->training.held_out);
     }
   });
   return std::move(*model);

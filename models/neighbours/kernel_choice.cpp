@@ -1,13 +1,12 @@
 #include "models/neighbours/kernel_choice.h"
 
 #include <algorithm>
-#include <boost/random/mersenne_twister.hpp>
 #include <cmath>
 #include <limits>
 
 #include "engine/support/maximise.h"
 #include "engine/support/parallel.h"
-#include "models/table/deal_rows.h"
+#include "engine/support/shuffle.h"
 
 namespace dma {
 
@@ -111,8 +110,8 @@ KernelNumbers::Setting likeliest_process(const ProcessRows& table, const KernelC
       return value + numbers.add_prior(at, middle, gradient);
     };
   };
-  boost::random::mt19937_64 random(choice.seed);
-  const std::vector<Index> order = drawn(table.rows.rows(), kMostEvidenceRows, random);
+  std::vector<Index> order = random_order(table.rows.rows(), choice.seed);
+  order.resize(std::min(order.size(), static_cast<std::size_t>(kMostEvidenceRows)));
   const ProcessRows all = table.some(order);
   Vector at = Vector::Zero(numbers.size());
   for (const KernelNumbers::Setting& one : starts) at += numbers.of(one) / static_cast<double>(starts.size());

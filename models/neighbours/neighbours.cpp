@@ -9,7 +9,7 @@
 #include "engine/learn/joint/posterior.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
-#include "models/table/deal_rows.h"
+#include "engine/support/shuffle.h"
 #include "models/table/relevance.h"
 
 namespace dma {
@@ -132,8 +132,7 @@ Learned learned_by_nearest(const Matrix& rows, const Vector& targets, const Vect
 struct Roles {
   std::vector<Index> choosing, judged;
   Roles(Index rows, bool is_exact, std::uint64_t seed) {
-    boost::random::mt19937_64 random(seed);
-    const std::vector<Index> order = drawn(rows, rows, random);
+    const std::vector<Index> order = random_order(rows, seed);
     const auto first = order.begin() + (is_exact ? 0 : kChoosing);
     choosing.assign(order.begin(), first);
     judged.assign(first, rows > kEnoughJudged ? first + kJudgedSample : order.end());

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "engine/support/error.h"
+#include "engine/support/shuffle.h"
 #include "engine/support/special_functions.h"
 #include "models/network/bnn_check.h"
 #include "models/network/bnn_member.h"
@@ -32,12 +33,6 @@ std::vector<Index> others(const std::vector<Index>& some, Index rows) {
   for (Index n = 0; n < rows; ++n)
     if (!std::ranges::binary_search(some, n)) rest.push_back(n);
   return rest;
-}
-
-double median(Eigen::ArrayXd values) {
-  const auto middle = values.begin() + values.size() / 2;
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 // Predictions of distinct rows as those of all rows that repeat them; no numbers: of the rows themselves.

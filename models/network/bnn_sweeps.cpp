@@ -1,13 +1,12 @@
 // A Bnn whose weights are learned by sweeps of messages.
 #include <algorithm>
-#include <boost/random/mersenne_twister.hpp>
-#include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <numeric>
 
+#include "engine/support/shuffle.h"
 #include "models/network/bnn_member.h"
 #include "models/table/noise.h"
 
@@ -21,16 +20,6 @@ constexpr double kLargestNoiseStep = 4;
 constexpr double kLargestPriorStep = 2;
 // Learned noise variances, in units of the target's variance.
 constexpr double kSmallestNoiseVariance = 1e-8, kLargestNoiseVariance = 10;
-
-std::vector<Eigen::Index> row_order(Eigen::Index rows, bool shuffle, std::uint64_t seed) {
-  std::vector<Eigen::Index> order(static_cast<std::size_t>(rows));
-  std::iota(order.begin(), order.end(), Eigen::Index{0});
-  if (!shuffle) return order;
-  boost::random::mt19937_64 random(seed);
-  for (std::size_t i = order.size(); i > 1; --i)
-    std::swap(order[i - 1], order[boost::random::uniform_int_distribution<std::size_t>(0, i - 1)(random)]);
-  return order;
-}
 
 // Members that are learned at the same time, and a caller who is told of their epochs and may look at all of them.
 class MemberGate {
@@ -141,9 +130,12 @@ std::vector<Eigen::Index> Bnn::learning_order(std::size_t member, const std::vec
   std::vector<Eigen::Index> order;
   for (std::size_t w = 0; w < parts.size(); ++w) {
     constexpr std::uint64_t kOrder = 2, kNextWorker = 256;
-    for (const Eigen::Index row : row_order(static_cast<Eigen::Index>(parts[w].size()), options_.shuffle,
-                                            seed_of(options_.seed, member, kOrder + kNextWorker * (first_worker + w))))
-      order.push_back(row + static_cast<Eigen::Index>(parts[w].begin));
+    std::vector<Eigen::Index> rows(parts[w].size());
+    if (options_.shuffle)
+      rows = random_order(std::ssize(rows), seed_of(options_.seed, member, kOrder + kNextWorker * (first_worker + w)));
+    else
+      std::iota(rows.begin(), rows.end(), Eigen::Index{0});
+    for (const Eigen::Index row : rows) order.push_back(row + static_cast<Eigen::Index>(parts[w].begin));
   }
   return order;
 }

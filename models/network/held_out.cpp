@@ -8,6 +8,7 @@
 
 #include "engine/learn/joint/growing.h"
 #include "engine/support/parallel.h"
+#include "engine/support/shuffle.h"
 #include "models/network/joint_components.h"
 #include "models/table/relevance.h"
 

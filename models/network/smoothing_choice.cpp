@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/learn/joint/growing.h"
+#include "engine/support/shuffle.h"
 #include "models/network/solver_form.h"
 
 namespace dma {

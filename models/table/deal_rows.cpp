@@ -1,11 +1,9 @@
 #include "models/table/deal_rows.h"
 
-#include <algorithm>
-#include <boost/random/uniform_int_distribution.hpp>
 #include <numeric>
-#include <utility>
 
 #include "engine/learn/worker_team.h"
+#include "engine/support/shuffle.h"
 
 namespace dma {
 
@@ -26,7 +24,7 @@ struct Draw {
 void draw_hand(std::size_t hand, std::uint64_t seed, std::vector<std::size_t>& workers) {
   std::iota(workers.begin(), workers.end(), std::size_t{0});
   Draw mixed{seed}, draw{mixed() ^ (hand * 0xd1342543de82ef95)};
-  for (std::size_t i = workers.size(); i > 1; --i) std::swap(workers[i - 1], workers[draw() % i]);
+  shuffle(workers, [&](std::size_t n) { return draw() % n; });
 }
 
 }  // namespace
@@ -48,18 +46,6 @@ std::vector<Eigen::Index> deal_rows(std::size_t rows, std::size_t workers, std::
   std::vector<Eigen::Index> order(rows);
   for (std::size_t n = 0; n < rows; ++n) order[next[dealt[n]]++] = static_cast<Eigen::Index>(n);
   return order;
-}
-
-std::vector<Eigen::Index> drawn(Eigen::Index of, Eigen::Index count, boost::random::mt19937_64& random) {
-  std::vector<Eigen::Index> all(static_cast<std::size_t>(of));
-  std::iota(all.begin(), all.end(), Eigen::Index{0});
-  count = std::min(of, count);
-  for (Eigen::Index i = 0; i < count; ++i) {
-    const auto other = boost::random::uniform_int_distribution<Eigen::Index>(i, of - 1)(random);
-    std::swap(all[static_cast<std::size_t>(i)], all[static_cast<std::size_t>(other)]);
-  }
-  all.resize(static_cast<std::size_t>(count));
-  return all;
 }
 
 }  // namespace dma

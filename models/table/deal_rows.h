@@ -1,8 +1,7 @@
-// Which worker learns which rows of a table, and which rows a sample has.
+// Which worker learns which rows of a table.
 #pragma once
 
 #include <Eigen/Dense>
-#include <boost/random/mersenne_twister.hpp>
 #include <cstdint>
 #include <vector>
 
@@ -14,8 +13,5 @@ std::vector<std::size_t> workers_of_rows(std::size_t rows, std::size_t workers, 
 
 // All rows, those of the first worker first, each worker's in their order.
 std::vector<Eigen::Index> deal_rows(std::size_t rows, std::size_t workers, std::uint64_t seed);
-
-// `count` of so many, or all, in a random order.
-std::vector<Eigen::Index> drawn(Eigen::Index of, Eigen::Index count, boost::random::mt19937_64& random);
 
 }  // namespace dma

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numbers>
 
-#include "engine/learn/joint/growing.h"
 #include "engine/support/dense.h"
+#include "engine/support/shuffle.h"
 #include "models/table/relevance.h"
 #include "models/table/standardiser.h"
 

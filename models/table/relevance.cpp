@@ -5,8 +5,8 @@
 #include <numbers>
 #include <numeric>
 
-#include "engine/learn/joint/growing.h"
 #include "engine/support/dense.h"
+#include "engine/support/shuffle.h"
 
 namespace dma {
 

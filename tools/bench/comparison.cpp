@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 
+#include "engine/support/shuffle.h"
 #include "tools/experiments/paper/thread_seconds.h"
 
 namespace dma::bench {
@@ -17,12 +17,6 @@ double nanoseconds(const Work& work) {
   work();
   benchmark::ClobberMemory();
   return now() - start;
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
 }
 
 std::string time_text(double nanoseconds) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/support/error.h"
+#include "engine/support/shuffle.h"
 #include "tools/bench/network_case.h"
 #include "tools/dma/pictures/run_program.h"
 #include "tools/experiments/paper/thread_seconds.h"
@@ -67,8 +68,7 @@ double milliseconds_of(const std::filesystem::path& folder, const std::vector<st
 double median_of(const std::filesystem::path& folder, const std::vector<std::string>& command) {
   std::vector<double> times;
   for (int i = 0; i < 21; ++i) times.push_back(milliseconds_of(folder, command));
-  std::ranges::sort(times);
-  return times[times.size() / 2];
+  return median(times);
 }
 
 // As large as boston, with something for networks to learn: the model then is four of them, each with its rows.

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/random/mersenne_twister.hpp>
-#include <boost/random/uniform_int_distribution.hpp>
-#include <numeric>
 #include <vector>
+
+#include "engine/support/shuffle.h"
 
 namespace dma {
 
@@ -16,15 +15,6 @@ constexpr int kFirstEpochs = 40;  // a subset costs little, and some data need s
 constexpr int kEpochsPerSubset = 10;
 
 }  // namespace
-
-std::vector<Index> random_order(Index rows, std::uint64_t seed) {
-  std::vector<Index> order(static_cast<std::size_t>(rows));
-  std::iota(order.begin(), order.end(), Index{0});
-  boost::random::mt19937_64 random(seed);
-  for (std::size_t i = order.size(); i > 1; --i)
-    std::swap(order[i - 1], order[boost::random::uniform_int_distribution<std::size_t>(0, i - 1)(random)]);
-  return order;
-}
 
 bool worth_growing(Index rows, Index outputs, Index scalars) { return rows * outputs > 8 * scalars; }
 

@@ -9,9 +9,6 @@ namespace dma {
 // Whether N rows are so many for P scalars that it pays.
 bool worth_growing(Index rows, Index outputs, Index scalars);
 
-// The numbers 0 to rows - 1, shuffled.
-std::vector<Index> random_order(Index rows, std::uint64_t seed);
-
 // Learns on growing random subsets; `state` keeps mean, noise, scale and damping for the epochs on all rows that
 // follow. A state that was stopped goes on with its subset. False: stopped.
 bool learn_on_subsets(const RowModel& model, const RowData& data, const SharedPrior& prior, SharedFitOptions options,

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/random/mersenne_twister.hpp>
-#include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -12,6 +10,7 @@
 
 #include "engine/support/checksum.h"
 #include "engine/support/error.h"
+#include "engine/support/shuffle.h"
 #include "engine/support/whole_number.h"
 #include "models/network/bnn_check.h"
 #include "tools/dma/fit/redundant_columns.h"
@@ -125,12 +124,8 @@ Eigen::Index count_held_out(double holdout, Eigen::Index rows) {
 }
 
 std::vector<Eigen::Index> split_rows(Eigen::Index rows, Eigen::Index held_out, std::uint64_t seed) {
-  std::vector<Eigen::Index> order(static_cast<std::size_t>(rows));
-  std::iota(order.begin(), order.end(), Eigen::Index{0});
   constexpr std::uint64_t kHeldOutRows = 0x9e3779b97f4a7c15;  // its own stream, apart from the seed's other uses
-  boost::random::mt19937_64 random(seed ^ kHeldOutRows);
-  for (std::size_t i = order.size(); i > order.size() - static_cast<std::size_t>(held_out); --i)
-    std::swap(order[i - 1], order[boost::random::uniform_int_distribution<std::size_t>(0, i - 1)(random)]);
+  std::vector<Eigen::Index> order = random_order(rows, seed ^ kHeldOutRows);
   std::ranges::sort(order.begin(), order.end() - held_out);
   std::ranges::sort(order.end() - held_out, order.end());
   return order;
