@@ -94,7 +94,7 @@ Json written(const T& value) {
   } else {
     Json json = Json::object();
     Fields fields = Fields::to(json);
-    list_fields(fields, const_cast<T&>(value));  // which it does not change while it writes
+    list_fields(fields, const_cast<T&>(value));  // a writing list changes nothing
     return json;
   }
 }

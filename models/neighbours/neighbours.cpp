@@ -10,6 +10,7 @@
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
 #include "engine/support/shuffle.h"
+#include "models/table/deal_rows.h"
 #include "models/table/relevance.h"
 
 namespace dma {

@@ -94,7 +94,7 @@ void list_fields(Fields& f, ColumnRule& rule) {
   f("kind", kind);
   f.text("made", rule.text());
   if (f.is_reading() && kind != kLeftOut) rule.type = blank_type(kind);
-  if (rule.type) const_cast<ColumnType&>(*rule.type).list(f);  // which changes it only while it reads
+  if (rule.type) const_cast<ColumnType&>(*rule.type).list(f);  // a writing list changes nothing
   f("why", rule.why);
   f("missing", rule.missing);
   f("strays", rule.strays);

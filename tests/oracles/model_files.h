@@ -1,4 +1,4 @@
-// What stands in a model file, and files in which something else stands, with a checksum that is right again.
+// The content of a model file, and files with another content, with a checksum that is right again.
 #pragma once
 
 #include <nlohmann/json.hpp>
