@@ -226,15 +226,16 @@ void bind_prediction(py::module_& module) {
 }
 
 void bind_model(py::module_& module) {
-  const auto from_text = [](const std::string& text, const std::string& source, const std::vector<Kind>& kinds) {
+  const auto from_text = [](const py::bytes& bytes, const std::string& source, const std::vector<Kind>& kinds) {
+    const std::string text = bytes;
     return without_lock([&]() -> std::shared_ptr<TableModel> {
       return table_model_from(text, source, registry_with(py::none(), kinds));
     });
   };
-  const auto text = [](const TableModel& self) { return without_lock([&] { return self.text(); }); };
+  const auto text = [](const TableModel& self) { return py::bytes(without_lock([&] { return self.text(); })); };
   const auto lines = [](const TableModel& self) { return self.columns().coding.lines(); };
   py::class_<TableModel, std::shared_ptr<TableModel>>(module, "Model",
-                                                      "What was learned of a table; the text is that of a model file.")
+                                                      "What was learned of a table; the text is the bytes of a model file.")
       .def_static("from_text", from_text, py::arg("text"), py::arg("source"), py::arg("kinds") = std::vector<Kind>{})
       .def("text", text)
       .def(
@@ -293,7 +294,7 @@ void bind_model(py::module_& module) {
                                 self.features().size(), self.rows());
            })
       .def(py::pickle(text,
-                      [from_text](const std::string& state) { return from_text(state, "the pickled model", {}); }));
+                      [from_text](const py::bytes& state) { return from_text(state, "the pickled model", {}); }));
 }
 
 }  // namespace
@@ -331,9 +332,10 @@ void bind_table_models(py::module_& module) {
              py::arg("weights") = std::vector<double>());
   // Files as the command line reads and writes them: whole or not at all.
   module.def(
-      "read_model_text", [](const std::string& path) { return read_file(path, "a model file"); }, py::arg("path"));
+      "read_model_text", [](const std::string& path) { return py::bytes(read_file(path, "a model file")); },
+      py::arg("path"));
   module.def(
-      "write_text", [](const std::string& path, const std::string& content) { write_file(path, content); },
+      "write_text", [](const std::string& path, const py::bytes& content) { write_file(path, std::string(content)); },
       py::arg("path"), py::arg("text"));
 }
 

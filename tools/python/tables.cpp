@@ -144,7 +144,7 @@ std::vector<std::string> names_of_columns(const ModelColumns& model) {
   if (model.coding.empty()) return model.features;
   std::vector<std::string> names;
   for (const ColumnRule& rule : model.coding.rules)
-    if (rule.kind != ColumnRule::Kind::left_out) names.push_back(rule.name);
+    if (!rule.is_left_out()) names.push_back(rule.name);
   return names;
 }
 

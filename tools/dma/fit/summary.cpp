@@ -5,8 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/support/fields.h"
 #include "engine/support/text.h"
-#include "models/files/coding_file.h"
 
 namespace dma {
 
@@ -72,7 +72,7 @@ std::string scale_text(const Standardiser& inputs, const std::vector<std::string
 
 void add_columns(Json& json, const ColumnCoding& coding, const Standardiser& inputs,
                  const std::vector<std::string>& features) {
-  if (!coding.empty()) json["columns"] = to_json(coding);
+  if (!coding.empty()) json["columns"] = written(coding.rules);
   if (const auto logged = logged_inputs(inputs, features); !logged.empty()) json["log_inputs"] = logged;
 }
 

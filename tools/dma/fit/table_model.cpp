@@ -6,6 +6,7 @@
 
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
+#include "models/files/model_file.h"
 #include "tools/dma/fit/prediction_table.h"
 #include "tools/dma/io/read_file.h"
 
@@ -56,8 +57,9 @@ Eigen::MatrixXd TableModel::probable(const Eigen::MatrixXd&) const {
 }
 
 std::unique_ptr<TableModel> table_model_from(std::string_view text, std::string_view source, const Registry& registry) {
-  if (is_graph_model(text)) return std::make_unique<OwnGraph>(graph_model_from(text, source, registry));
-  if (is_classifier_text(text)) return std::make_unique<ClassModel>(classifier_from_text(text, source));
+  const std::string_view kind = model_kind(text);
+  if (kind == model_kinds::kGraph) return std::make_unique<OwnGraph>(graph_model_from(text, source, registry));
+  if (kind == model_kinds::kClassifier) return std::make_unique<ClassModel>(classifier_from_text(text, source));
   return std::make_unique<NetworkModel>(bnn_from_text(text, source));
 }
 
