@@ -234,8 +234,8 @@ void bind_model(py::module_& module) {
   };
   const auto text = [](const TableModel& self) { return py::bytes(without_lock([&] { return self.text(); })); };
   const auto lines = [](const TableModel& self) { return self.columns().coding.lines(); };
-  py::class_<TableModel, std::shared_ptr<TableModel>>(module, "Model",
-                                                      "What was learned of a table; the text is the bytes of a model file.")
+  py::class_<TableModel, std::shared_ptr<TableModel>>(
+      module, "Model", "What was learned of a table; the text is the bytes of a model file.")
       .def_static("from_text", from_text, py::arg("text"), py::arg("source"), py::arg("kinds") = std::vector<Kind>{})
       .def("text", text)
       .def(
@@ -293,8 +293,7 @@ void bind_model(py::module_& module) {
              return fmt::format("<dma.Model of {}: {} from {} columns, {} rows>", kind_of(self), joined(self.targets()),
                                 self.features().size(), self.rows());
            })
-      .def(py::pickle(text,
-                      [from_text](const py::bytes& state) { return from_text(state, "the pickled model", {}); }));
+      .def(py::pickle(text, [from_text](const py::bytes& state) { return from_text(state, "the pickled model", {}); }));
 }
 
 }  // namespace
