@@ -47,7 +47,7 @@ class JointDraws {
   JointSamples draws_;
 };
 
-// What draws of one number are worth: chain after chain in one vector, which is cut into so many parts of one length,
+// R-hat and effective size of the draws of one number: chain by chain in one vector, cut into parts of equal length,
 // two per chain (Vehtari, Gelman, Simpson, Carpenter, Buerkner 2021).
 struct ChainWorth {
   double r_hat = 1, effective = 0;  // infinite and 0 if the number never moves

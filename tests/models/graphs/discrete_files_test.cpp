@@ -94,7 +94,7 @@ TEST_CASE("discrete files: wrong BIF is refused with its line") {
   check_refused(kSprinkler, "(no) 0.5, 0.5;", "(no, yes) 0.5, 0.5;", "line 10: ',' is found; ')' after the categories");
   check_refused(kSprinkler, "rain | cloudy", "rain | clouds",
                 "line 13: there is no variable 'clouds'; did you mean 'cloudy'?");
-  check_refused(kSprinkler, "rain | cloudy", "rain | rain", "line 13: variable 'rain' stands twice");
+  check_refused(kSprinkler, "rain | cloudy", "rain | rain", "line 13: variable 'rain' appears twice");
   check_refused(kSprinkler, "rain | cloudy", "sprinkler | cloudy",
                 "line 13: variable 'sprinkler' has a probability block in line 9 already");
   check_refused(kSprinkler, "variable wet", "variable rain", "line 7: there are two variables 'rain'");
