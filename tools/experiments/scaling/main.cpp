@@ -99,8 +99,8 @@ void compare_times() {
     });
 }
 
-// An epoch of W processes: each learns its fraction of the rows, and in each round two messages of all weights go out of
-// every process and two come in: to each of the others a slice, and back.
+// An epoch of W processes: each learns its fraction of the rows, and in each round two messages of all weights go out
+// of every process and two come in: to each of the others a slice, and back.
 void extrapolate() {
   const validation::PaperTask task = validation::large_task(1);
   double weights = 0;

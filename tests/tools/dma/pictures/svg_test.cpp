@@ -72,13 +72,13 @@ TEST_CASE("svg: a band and a heat map cover what they should") {
   const Panel band{.x = {.low = 0, .high = 1},
                    .y = {.low = 0, .high = 1},
                    .series = {{.style = Style::band, .x = {0, 1}, .y = {0, 0}, .y_high = {1, 1}}}};
-  CHECK(holds_text(panel_element(band, 480, 380), "M0.0 310.0L436.0 310.0L436.0 0.0L0.0 0.0Z"));
+  CHECK(holds_text(panel_element(band, 480, 380), "M0.0 310.0L431.6 310.0L431.6 0.0L0.0 0.0Z"));
   const Panel heat{.x = {.low = 0, .high = 2},
                    .y = {.low = 0, .high = 1},
                    .heat = {.x = {0.5, 1.5}, .y = {0.5}, .z = {1, 2}, .label = "z"}};
   const std::string element = panel_element(heat, 480, 380);
   CHECK(holds_text(element, "fill=\"" + heat_colour(0) + "\" d=\"M0.0"));
-  CHECK(holds_text(element, "fill=\"" + heat_colour(1) + "\" d=\"M183.0"));
+  CHECK(holds_text(element, "fill=\"" + heat_colour(1) + "\" d=\"M180.8"));
 }
 
 TEST_CASE("svg: series and heat maps of unequal lengths are refused, and names that end in anything but .svg") {

@@ -73,7 +73,7 @@ TEST_CASE("hmc: one seed, one chain; thinning keeps every third draw") {
   CHECK(kept.samples[0] == once.samples[2]);
 }
 
-TEST_CASE("worth of draws: independent ones count fully, correlated ones by (1 - a) / (1 + a), disagreeing chains show") {
+TEST_CASE("worth of draws: independent ones count fully, correlated ones by (1 - a) / (1 + a); different chains show") {
   RandomNormal normal(1);
   const auto two_chains = [&](double a, double offset) {
     std::vector<double> draws;

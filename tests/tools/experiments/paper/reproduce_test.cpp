@@ -108,7 +108,7 @@ TEST_CASE("reproduce: files hold claims and tables") {
   const TemporaryFolder folder;
   REQUIRE(run_lab(folder, "reproduce coverage --quick --out r").exit_code == 0);
   CHECK(has(folder.read("r/table2.csv"), "leaky ReLU"));
-  CHECK(has(folder.read("r/claims.csv"), ",8 rows,8 rows,yes,"));
+  CHECK(has(folder.read("r/claims.csv"), "\"8 rows\",\"8 rows\",yes,"));
 }
 
 TEST_CASE("reproduce: a wrong name is answered with the nearest") {

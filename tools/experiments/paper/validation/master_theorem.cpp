@@ -111,7 +111,7 @@ void master_theorem(Section& section) {
                   "given. mean_y = {}, "
                   "mean_x = {} was picked after a scan of some 600 combinations for agreement with the text of C.2, so "
                   "the 0.68 of the "
-                  "width sweep is fitted. The largest ratio of C.1 depends on this choice ; that it "
+                  "width sweep is fitted. The largest ratio of C.1 depends on this choice; that it "
                   "stays below 1 "
                   "does not.",
                   kChosenMeanY, kChosenMeanX));
