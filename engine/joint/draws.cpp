@@ -323,13 +323,7 @@ JointDraws draw_posterior(const State& state, const DrawOptions& options) {
   if (memory.is_singular())
     fail("draw_posterior: nothing determines some variables; there is no posterior to draw from");
   if (memory.hypers != nullptr)
-<<<<<<< HEAD
-    fail(
-        "draw_posterior: hypers are integrated over, and not drawn; draw with "
-        "JointPosterior::sample, or give them values");
-=======
     fail("draw_posterior: hypers are integrated over, not drawn; use JointPosterior::sample, or give them values");
->>>>>>> lab
   if (const Kind* const kind = memory.sites.without_density(*state.plan()))
     fail("draw_posterior: kind '{}' has no log_density; register kind.log_density(...)", kind->name());
   if (options.chains < 1 || options.warm_up < 0 || options.draws < 4 || options.leaps < 1)
