@@ -65,6 +65,7 @@ def parts(text: str) -> list[str]:
 
 def hint(type_: str, taken: bool) -> str:
     """A type of pybind11 as one of Python: what is taken may be more than what is returned."""
+    type_ = re.sub(r"\bdma::(?:python::)?(\w+?)(?:Handle)?\b", r"\1", type_)  # of what is bound later
     type_ = re.sub(r"->", "~", re.sub(r"\b(dma\.)?_dma\.", "", type_))
     type_ = re.sub(r"numpy\.ndarray\[[^]]*\]", "npt.ArrayLike" if taken else "_Floats", type_)
     type_ = re.sub(r"\b(handle|object)\b", "Any", type_)
@@ -114,8 +115,9 @@ def class_(type_: type) -> str:
         if isinstance(member, property):
             result = hint((member.fget.__doc__ or "").splitlines()[0].rpartition("-> ")[2], False)
             lines += [f"{name}: {result}"] if member.fset else [f"@property\ndef {name}(self) -> {result}: ..."]
-        elif (doc := inspect.getdoc(member)) and "(" in doc and name != "__init__" or (doc and "self:" in doc):
-            static = "@staticmethod\n" if isinstance(member, staticmethod) else ""
+            continue
+        static = "@staticmethod\n" if isinstance(member, staticmethod) else ""
+        if (doc := inspect.getdoc(getattr(type_, name))) and "(" in doc and name != "__init__" or (doc and "self:" in doc):
             lines += [static + line for line in functions(doc or "", type_.__name__)]
     bases = [base.__name__ for base in type_.__bases__ if base.__name__ != "pybind11_object"]
     head = f"\nclass {type_.__name__}{'(' + ', '.join(bases) + ')' if bases else ''}:"

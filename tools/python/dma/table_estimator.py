@@ -116,7 +116,7 @@ class TableEstimator(BaseEstimator):
             raise _dma.Error(f"'{name}' has learned {model.kind}; load it by dma.{_LOADERS[model.kind]}")
         loaded = cls._made_for(model, kinds)
         loaded.n_features_in_ = len(model.columns)
-        if model.columns != [f"x{i}" for i in range(len(model.columns))]:  # otherwise columns without names
+        if "graph" not in model.kind and model.columns != [f"x{i}" for i in range(len(model.columns))]:  # else without names
             loaded.feature_names_in_ = np.asarray(model.columns, dtype=object)
         loaded._keep(model, np.arange(len(model.features)))
         loaded.ignored_, loaded.reason_, loaded.report_ = "", f"read from {name}", f"read from {name}"
