@@ -257,7 +257,7 @@ NetworkSettings network_settings(const FitSettings& s, std::size_t inputs, std::
 // What a classifier knows of these settings is a single value.
 void check_classifier_has_one(const FitSettings& s) {
   const auto only = [&](const char* name, bool is_other, const char* value) {
-    if (is_other) fail("{}: a classifier has {} alone; leave it out", s.written(name), value);
+    if (is_other) fail("{}: a classifier knows {} only; leave it out", s.written(name), value);
   };
   only("preset", s.preset.value_or("table") != "table", "table");
   only("features_map", s.features_map.value_or("none") != "none", "none");
