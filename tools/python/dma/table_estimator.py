@@ -220,7 +220,7 @@ class Classifying(ClassifierMixin):
 
     def _keep(self, model: _dma.Model, columns: npt.NDArray[np.int_], classes: Any = None) -> None:
         """The classes of a fit; None: from a file, as those that the fit had no row of."""
-        super()._keep(model, columns, classes)  # type: ignore[misc]
+        super()._keep(model, columns, classes)
         names = model.classes
         self.classes_ = classes if classes is not None and len(classes) == len(names) else np.unique(as_labels(names))
         self._order = [names.index(str(one)) for one in self.classes_.tolist()]
