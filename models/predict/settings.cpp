@@ -262,7 +262,7 @@ void check_classifier_has_one(const FitSettings& s) {
   only("preset", s.preset.value_or("table") != "table", "table");
   only("features_map", s.features_map.value_or("none") != "none", "none");
   only("method", s.method.value_or("joint") != "joint", "joint");
-  only("bias", !s.bias.value_or(true), "networks with biases");
+  only("no_bias", !s.bias.value_or(true), "networks with biases");
   only("workers", s.workers.value_or(1) > 1, "1");
   only("slopes", s.slopes && s.slopes->size() != 1, "one slope for all layers");
 }
