@@ -257,12 +257,12 @@ NetworkSettings network_settings(const FitSettings& s, std::size_t inputs, std::
 // What a classifier knows of these settings is a single value.
 void check_classifier_has_one(const FitSettings& s) {
   const auto only = [&](const char* name, bool is_other, const char* value) {
-    if (is_other) fail("{}: a classifier has {} alone; leave it out", s.written(name), value);
+    if (is_other) fail("{}: a classifier knows {} only; leave it out", s.written(name), value);
   };
   only("preset", s.preset.value_or("table") != "table", "table");
   only("features_map", s.features_map.value_or("none") != "none", "none");
   only("method", s.method.value_or("joint") != "joint", "joint");
-  only("bias", !s.bias.value_or(true), "networks with biases");
+  only("no_bias", !s.bias.value_or(true), "networks with biases");
   only("workers", s.workers.value_or(1) > 1, "1");
   only("slopes", s.slopes && s.slopes->size() != 1, "one slope for all layers");
 }

@@ -15,7 +15,7 @@ from typing import Any
 
 HEAD = '''"""What the compiled half offers. Arrays come back as float64. Written by tools/python/stubs.py."""
 
-from typing import Any, Callable, Iterator, Optional, Sequence, Union, overload
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +44,8 @@ TAKEN = {
     "compare_with_exact.values": "_ByVariable", "Learner.values": "_ByVariable", "mean.variable": "_Variable",
     "graph_text.graph": "Union[Graph, ParsedGraph]",
 }  # fmt: skip
-RETURNED = {"__iter__": "Iterator[str]", "_repr_svg_": "Optional[str]", "_repr_html_": "str", "copy": "State", "__copy__": "State"}
+RETURNED = {"__iter__": "Iterator[str]", "_repr_svg_": "Optional[str]", "_repr_html_": "str", "copy": "State", "__copy__": "State",
+            "skill": "tuple[float, float]", "chances": "tuple[float, float, float]"}  # fmt: skip
 ATTRIBUTES = {"Kind": ["function: Callable[..., Any]", "made_by: tuple[Callable[..., Kind], tuple[Any, ...]]"]}  # of factors.py
 SPECIAL = ("__init__", "__len__", "__getitem__", "__contains__", "__iter__", "__float__", "__copy__", "__and__", "__mul__",
            "__rmul__", "__add__", "__radd__", "_repr_svg_", "_repr_html_")  # fmt: skip
@@ -65,11 +66,13 @@ def parts(text: str) -> list[str]:
 
 def hint(type_: str, taken: bool) -> str:
     """A type of pybind11 as one of Python: what is taken may be more than what is returned."""
+    type_ = re.sub(r"\bdma::(?:python::)?(\w+?)(?:Handle)?\b", r"\1", type_)  # of what is bound later
+    type_ = re.sub(r"\bfloat\[\d+\]", "float", type_)  # an array of so many
     type_ = re.sub(r"->", "~", re.sub(r"\b(dma\.)?_dma\.", "", type_))
     type_ = re.sub(r"numpy\.ndarray\[[^]]*\]", "npt.ArrayLike" if taken else "_Floats", type_)
     type_ = re.sub(r"\b(handle|object)\b", "Any", type_)
     type_ = re.sub(r"\b(Callable\[)\[(.*?)\] ~", r"\1[\2],", type_).replace("function", "Callable[..., Any]")
-    for name, other in (("List", "Sequence" if taken else "list"), ("Dict", "dict"), ("Tuple", "tuple")):
+    for name, other in (("List", "Sequence" if taken else "list"), ("Dict", "Mapping" if taken else "dict"), ("Tuple", "tuple")):
         type_ = re.sub(rf"\b{name}\b", other, type_)
     for name, inside in (("dict", "Any, Any"), ("list", "Any"), ("tuple", "Any, ...")):
         type_ = re.sub(rf"\b{name}\b(?!\[)", f"{name}[{inside}]", type_)
@@ -114,8 +117,9 @@ def class_(type_: type) -> str:
         if isinstance(member, property):
             result = hint((member.fget.__doc__ or "").splitlines()[0].rpartition("-> ")[2], False)
             lines += [f"{name}: {result}"] if member.fset else [f"@property\ndef {name}(self) -> {result}: ..."]
-        elif (doc := inspect.getdoc(member)) and "(" in doc and name != "__init__" or (doc and "self:" in doc):
-            static = "@staticmethod\n" if isinstance(member, staticmethod) else ""
+            continue
+        static = "@staticmethod\n" if isinstance(member, staticmethod) else ""
+        if (doc := inspect.getdoc(getattr(type_, name))) and "(" in doc and name != "__init__" or (doc and "self:" in doc):
             lines += [static + line for line in functions(doc or "", type_.__name__)]
     bases = [base.__name__ for base in type_.__bases__ if base.__name__ != "pybind11_object"]
     head = f"\nclass {type_.__name__}{'(' + ', '.join(bases) + ')' if bases else ''}:"

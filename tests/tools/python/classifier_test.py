@@ -83,7 +83,7 @@ def test_pipeline_cross_validation_and_grid_search(rows: pd.DataFrame) -> None:
     (["a"] * 9 + ["b"], "y: the class 'b' has one row to learn from"),
     (["a", "b\n"] * 5, "the name of a class, 'b.x0a', holds control characters"),
     (np.linspace(0, 1, 10), "Unknown label type"),
-    ([0.0, np.nan] * 5, "NaN"),
+    ([0.0, np.nan] * 5, "all rows have the class '0.0'"),
     ([[1, 2]] * 10, "1d array"),
 ])  # fmt: skip
 def test_wrong_classes_are_refused(targets: Any, words: str) -> None:
@@ -92,7 +92,7 @@ def test_wrong_classes_are_refused(targets: Any, words: str) -> None:
 
 
 def test_wrong_settings_are_refused(rows: pd.DataFrame) -> None:
-    for settings, words in [({"epochs": 0}, "epochs: 0 is given"), ({"slopes": (0.1, 0.2)}, "slopes: 2 numbers are given"),
+    for settings, words in [({"epochs": 0}, "epochs: 0 is given"), ({"slopes": (0.1, 0.2)}, "slopes: a classifier"),
                             ({"hidden": "wide"}, "hidden: 'wide' is given")]:  # fmt: skip
         with pytest.raises(dma.Error, match=words):
             dma.Classifier(**settings).fit(rows[["a", "b"]], rows["side"])

@@ -201,7 +201,7 @@ def test_classes_are_laplace_s_and_their_file_predicts_them(tmp_path: Path) -> N
     for again in (dma.GraphClassifier.load(tmp_path / "model.json"), pickle.loads(pickle.dumps(model))):
         assert (again.predict_proba(X) == model.predict_proba(X)).all() and (again.predict(X) == model.predict(X)).all()
     assert clone(model).get_params()["target"] == "c"
-    with pytest.raises(dma.Error, match="has learned classes; load it by dma.GraphClassifier"):
+    with pytest.raises(dma.Error, match="has learned a graph of classes; load it by dma.GraphClassifier"):
         dma.GraphRegressor.load(tmp_path / "model.json")
     with pytest.raises(dma.Error, match=r"target 'c' has 2 classes \(a, b\), but the graph scores for 3"):
         dma.GraphClassifier(lines(2, 3), target="c").fit(X[y != "c"], y[y != "c"])

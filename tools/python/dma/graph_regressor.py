@@ -44,7 +44,7 @@ class GraphEstimator(TableEstimator):
 
     @classmethod
     def _made_for(cls: type[Self], model: _dma.Model, kinds: Sequence[_dma.Kind]) -> Self:
-        return cls(model.graph(), model.features, model.targets[0] if model.classes else model.targets, kinds=kinds)  # type: ignore[call-arg]
+        return cls(model.graph(), model.features, model.targets[0] if model.classes else model.targets, kinds=kinds)
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickles: of what was learned the text of the model file. Kinds of one's own need functions that can be pickled."""

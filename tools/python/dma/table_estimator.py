@@ -116,7 +116,7 @@ class TableEstimator(BaseEstimator):
             raise _dma.Error(f"'{name}' has learned {model.kind}; load it by dma.{_LOADERS[model.kind]}")
         loaded = cls._made_for(model, kinds)
         loaded.n_features_in_ = len(model.columns)
-        if model.columns != [f"x{i}" for i in range(len(model.columns))]:  # otherwise columns without names
+        if "graph" not in model.kind and model.columns != [f"x{i}" for i in range(len(model.columns))]:  # else without names
             loaded.feature_names_in_ = np.asarray(model.columns, dtype=object)
         loaded._keep(model, np.arange(len(model.features)))
         loaded.ignored_, loaded.reason_, loaded.report_ = "", f"read from {name}", f"read from {name}"
@@ -220,7 +220,7 @@ class Classifying(ClassifierMixin):
 
     def _keep(self, model: _dma.Model, columns: npt.NDArray[np.int_], classes: Any = None) -> None:
         """The classes of a fit; None: from a file, as those that the fit had no row of."""
-        super()._keep(model, columns, classes)  # type: ignore[misc]
+        super()._keep(model, columns, classes)
         names = model.classes
         self.classes_ = classes if classes is not None and len(classes) == len(names) else np.unique(as_labels(names))
         self._order = [names.index(str(one)) for one in self.classes_.tolist()]

@@ -80,13 +80,16 @@ def with_targets(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, Any
     values = np.asarray(y) if y is not None else np.zeros(0)
     if values.dtype.kind not in "fO" or values.ndim not in (1, 2):
         return X, y, sample_weight, None
-    missing = np.asarray(values != values) | np.equal(values, None).astype(bool)
+    missing = np.asarray(values != values)
+    if values.dtype.kind == "O":
+        missing = missing.astype(bool) | np.reshape([value is None for value in values.ravel()], values.shape)
     missing = missing.any(axis=1) if missing.ndim == 2 else missing
     if not missing.any() or missing.all() or len(missing) != _rows(X):
         return X, y, sample_weight, None
     warnings.warn(f"{missing.sum()} of {len(missing)} rows are left out: they have no target", UserWarning, stacklevel=4)
     places = np.flatnonzero(~missing)
-    return *_rows_at(places, X, y), None if sample_weight is None else np.asarray(sample_weight)[places], places
+    X, y = _rows_at(places, X, y)
+    return X, y, None if sample_weight is None else np.asarray(sample_weight)[places], places
 
 
 def _rows(X: Any) -> int:
@@ -94,7 +97,7 @@ def _rows(X: Any) -> int:
 
 
 def _rows_at(places: Any, *tables: Any) -> Any:
-    return (_safe_indexing(one if hasattr(one, "iloc") else np.asarray(one), places) for one in tables)
+    return [_safe_indexing(one if hasattr(one, "iloc") else np.asarray(one), places) for one in tables]
 
 
 def weighed(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, list[float], Any]:

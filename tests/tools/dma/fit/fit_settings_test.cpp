@@ -28,7 +28,7 @@ TEST_CASE("fit settings: every model refuses what it does not know, by the calle
   };
   refused(classifier_settings, {.noise = {{0.1}}}, "<noise>: a classifier has no such setting; leave it out");
   refused(classifier_settings, {.slopes = {{2.0}}}, "<slopes>: 2 is given; a number above 0 and at most 1 is expected");
-  refused(classifier_settings, {.method = "hybrid"}, "<method>: a classifier has joint alone; leave it out");
+  refused(classifier_settings, {.method = "hybrid"}, "<method>: a classifier knows joint only; leave it out");
   refused(graph_settings, {.hidden = {{3}}}, "<hidden>: a graph of your own has no such setting; leave it out");
   const auto network = [](const FitSettings& settings) { return network_settings(settings, 3, 1, 10); };
   refused(network, {.method = "joint", .tempering = 2},
