@@ -274,7 +274,7 @@ TEST_CASE(
   State state(compile(ring.graph, flooding(), standard_registry()));
   ring.observe_in(state);
   const Report report = run(state.plan(), state);
-  CHECK(report.line().find(" sweeps, means exact, variances approximate: the graph has loops (") != std::string::npos);
+  CHECK(report.line().find(" sweeps, means exact, variances approximate: the graph has loops;") != std::string::npos);
   const auto truth = oracle::dense_posterior(ring.graph, ring.observed);
   CHECK(std::abs(state.belief(VariableId{0}).variance() / truth.variance[0] - 1) > 1e-4);
   State on_tree(compile(tree.graph, flooding(), standard_registry()));
