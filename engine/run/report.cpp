@@ -101,13 +101,18 @@ std::string short_caveat(const Report& report) {
   return report.correlation != 0 ? "correlated loops" : "the graph has loops";
 }
 
+bool is_discrete(const PlanData& plan) {
+  for (const PlanData::Variable& v : plan.variables)
+    if (v.family.outcomes() == 0) return false;
+  return true;
+}
+
 std::string remedy(const Report& report) {
   switch (report.stop) {
     case Report::Stop::converged: {
       const PlanData& plan = report.looped != nullptr ? *report.looped : *report.approximated;
-      return !plan.is_gaussian        ? "; compare with exact()"
-             : report.has_exact_means ? "; take joint()"
-                                      : "; compare with joint()";
+      if (plan.is_gaussian) return report.has_exact_means ? "; take joint()" : "; compare with joint()";
+      return is_discrete(plan) ? "; compare with exact()" : "";
     }
     case Report::Stop::limit:
       return "; raise it, add damping, or take joint()";

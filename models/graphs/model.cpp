@@ -61,7 +61,8 @@ Connection Expression::connection(std::size_t slots) const {
 Expression operator+(const Expression& a, const Expression& b) { return a.model_->apply("add", {a, b}); }
 Expression operator-(const Expression& a, const Expression& b) { return a + affine(b, -1, 0); }
 Expression operator*(const Expression& a, const Expression& b) {
-  if (a.variable_ == b.variable_ && a.elements_ == b.elements_) return a.model_->apply("square", {a});
+  if (a.model_ == b.model_ && a.variable_ == b.variable_ && a.elements_ == b.elements_)
+    return a.model_->apply("square", {a});
   return a.model_->apply("product", {a, b});
 }
 Expression operator/(const Expression& a, const Expression& b) {

@@ -203,7 +203,7 @@ TEST_CASE("report: correlations that sweeps leave out are named, and those of an
   const Report far = solved(20);
   CHECK(std::abs(far.correlation) > 0.95);
   CHECK(far.text().find("height and slope are correlated by -0.9") != std::string::npos);
-  CHECK(far.line().find("loops, and messages of gaussian_precision; compare with ") != std::string::npos);
+  CHECK(far.line().find("loops, and messages of gaussian_precision") != std::string::npos);
   CHECK(solved(-5.5).correlation == 0);
 }
 
@@ -231,11 +231,11 @@ TEST_CASE("report: a product of two unknowns on a tree is said to be an approxim
   g.factor("gaussian_prior", {a}, {{"mean", 0.0}, {"variance", 1.0}});
   g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 1.0}});
   g.factor("product", {a, x, p});
-  g.factor("gaussian_noise", {p, y}, {{"variance", 0.1024}});
+  g.factor("gaussian_noise", {p, y}, {{"variance", 0.1}});
   double mass = 0, mean = 0;
   for (double u = -6; u <= 6; u += 0.01)
     for (double v = -5; v <= 7; v += 0.01) {
-      const double weight = std::exp(-(u * u + (v - 1) * (v - 1)) / 2 - (u * v - 1) * (u * v - 1) / (2 * 0.1024));
+      const double weight = std::exp(-(u * u + (v - 1) * (v - 1)) / 2 - (u * v - 1) * (u * v - 1) / (2 * 0.1));
       mass += weight, mean += weight * u;
     }
   CHECK(mean / mass == doctest::Approx(0.596).epsilon(1e-3));
