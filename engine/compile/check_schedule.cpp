@@ -118,8 +118,8 @@ class Done {
   std::vector<PortSet> by_slot_;
 };
 
-// By factor: some visits are to all its slots and some to one. What the former refresh is not kept where the latter
-// look for it, nor the other way round.
+// By factor: some visits are to all its slots and some to one. Arrivals that the former refresh are not kept where the
+// latter look for them, nor the other way round.
 std::vector<bool> visited_both_ways(const Flow& flow, const Schedule& schedule) {
   std::vector<bool> whole(flow.factors()), by_slot(flow.factors());
   for (const Visit& visit : schedule.visits) (visit.slot == kAllSlots ? whole : by_slot)[visit.factor] = true;

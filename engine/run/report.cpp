@@ -157,9 +157,9 @@ std::string fit_text(const JointReport::Fit& fit) {
 std::string short_fit(const JointReport::Fit& fit) {
   if (fit.draws == 0 || fit.is_good()) return fit_text(fit);
   const std::string why = !fit.are_weights_good() ? fmt::format("k {:.2g}", fit.k)
-                          : !fit.are_steps_good() ? "steps leave it"
-                                                  : "another mode";
-  return fmt::format("the Gaussian does not fit the posterior ({}); take draw_chains()", why);
+                          : !fit.are_steps_good() ? "steps"
+                                                  : "modes";
+  return fmt::format("the Gaussian does not fit the posterior ({}); try draw_posterior()", why);
 }
 
 std::string hypers_line(const JointReport::Hypers& hypers) {
