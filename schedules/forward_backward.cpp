@@ -21,8 +21,7 @@ Scheduler forward_backward() {
               schedule.approximate =
                   flow.has_loops()
                       ? "one sweep of a graph with loops: approximate; iterate with flooding, sequential or residual"
-                      : "one sweep of messages that need each other: approximate; iterate with flooding, sequential or "
-                        "residual";
+                      : "one sweep of messages that need each other: approximate; iterate with flooding or sequential";
             }
             return schedule;
           },
@@ -33,7 +32,7 @@ Scheduler forward() {
   return {"forward",
           [](const Flow& flow) {
             Schedule schedule{"forward", {}};
-            schedule.approximate = "one sweep forward: approximate; what is observed downstream does not count";
+            schedule.approximate = "one sweep forward: approximate; observations downstream do not count";
             append_forward(flow, flow.levels(), schedule.visits);
             return schedule;
           },

@@ -66,6 +66,10 @@ std::string text(const EdgeCertificate& edge) {
     out += fmt::format(
         "  consistency   {}: distance to the limit ~ width^({}), delta ~ width^({}), delta {:.2g} at width {:.0e}\n",
         c.holds ? "holds" : "FAILS", text(c.distance), text(c.delta), c.points.back().delta, c.points.back().width);
+  if (edge.widening.is_checked && edge.widening.narrower == 0) out += "  widening      nothing to compare\n";
+  if (edge.widening.narrower > 0)
+    out += fmt::format("  widening      {}: for wide arrivals the exact sd is at most {:.3g} of the message's\n",
+                       edge.widening.holds ? "holds" : "FAILS", edge.widening.narrower);
   out += fmt::format("  properness    {} faults in {} messages{}\n", edge.properness.faults, edge.properness.count,
                      edge.properness.faults == 0 ? "" : "; the first: " + edge.properness.first_fault);
   out += fmt::format("  independence  {} (largest change {:.2g} as its own edge varies)\n",

@@ -1,5 +1,5 @@
-// What certify() found out about a kind of factor under one method: every number of every check, and the quality band
-// they earn. A value: it prints itself in one line and in full.
+// A Certificate is what certify() found out about a kind of factor under one method: every number of every check, and
+// the quality band they earn. A value: it prints itself in one line and in full.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,14 @@ struct Consistency {
   bool holds = false;
 };
 
+// As the arriving messages widen, and once there are none, the message claims no more than the exact one.
+struct Widening {
+  bool is_checked = false;  // something arrives that can be widened
+  double narrower = 0;      // largest standard deviation of the exact message over that of the message; 0: none is sent
+  double mean_error = 0;    // largest, in standard deviations of the wider of the two
+  bool holds = true;
+};
+
 // Valid messages come out, whatever arrives.
 struct Properness {
   std::uint64_t count = 0, faults = 0;
@@ -73,7 +81,7 @@ struct MasterBound {
   bool holds = true;
 };
 
-// Of a density, by a method that reads its own edge: mean and variance of the marginal against those of the density
+// For a density, by a method that reads its own edge: mean and variance of the marginal against those of the density
 // times what arrives, all other ports being known.
 struct TiltedMoments {
   int count = 0;
@@ -100,6 +108,7 @@ struct EdgeCertificate {
   std::string port;
   bool proper = true;  // the exact message, in every scenario
   Consistency consistency = {};
+  Widening widening = {};
   Properness properness = {};
   Independence independence = {};
   Moments moments = {};

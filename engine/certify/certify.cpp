@@ -43,6 +43,12 @@ void judge(EdgeCertificate& edge, double tolerance) {
   }
   fail_if(direct && !edge.consistency.points.empty() && !edge.consistency.holds,
           "does not tend to the exact message as its inputs concentrate");
+  fail_if(!edge.widening.holds,
+          edge.widening.narrower == kInfinity
+              ? "says something when nothing arrives, where the exact message says nothing"
+              : fmt::format("claims too much of wide arrivals: the exact message has {:.3g} times its sd, means are "
+                            "{:.2g} sd apart",
+                            edge.widening.narrower, edge.widening.mean_error));
   fail_if(!edge.master.holds, "the master bound is violated");
   fail_if(edge.master.largest_delta == kInfinity,
           "sends a point mass where the exact message is none: delta is infinite");
@@ -73,6 +79,27 @@ void Edge::tell(const CertifyOptions& options, std::string_view check, int done,
                                of > 0 ? fmt::format(", {} of {}", done, of) : ""));
 }
 
+namespace {
+
+EdgeCertificate certify_edge(const Edge& edge, const Scenarios& integrated, const Scenarios& evaluated,
+                             const CertifyOptions& options) {
+  EdgeCertificate result{.port = edge.kind->ports()[edge.port].name};
+  result.properness = check_properness(edge, evaluated, options);
+  result.independence = check_independence(edge, evaluated, options);
+  if (matches_moments(edge)) {
+    result.tilted = check_tilted(edge, integrated, options);
+  } else {
+    result.consistency = check_consistency(edge, integrated, options);
+    result.widening = check_widening(edge, integrated, options);
+    check_against_exact(edge, integrated, options, result);
+    if (!result.proper) result.concentration = check_concentration(edge, integrated, options);
+  }
+  judge(result, options.tolerance);
+  return result;
+}
+
+}  // namespace
+
 Certificate certify(const Kind& kind, std::string_view method, const CertifyOptions& options) {
   const std::vector<std::string> methods = kind.methods();
   const auto has = [&](std::string_view wanted) { return std::ranges::find(methods, wanted) != methods.end(); };
@@ -84,18 +111,14 @@ Certificate certify(const Kind& kind, std::string_view method, const CertifyOpti
   for (std::size_t port = 0; port < kind.ports().size(); ++port) {
     if (kind.find_message(method, port) == nullptr) continue;
     const Edge edge{&kind, std::string(method), port, 0};
-    EdgeCertificate result{.port = kind.ports()[port].name};
-    result.properness = check_properness(edge, evaluated, options);
-    result.independence = check_independence(edge, evaluated, options);
-    if (matches_moments(edge)) {
-      result.tilted = check_tilted(edge, integrated, options);
-    } else {
-      result.consistency = check_consistency(edge, integrated, options);
-      check_against_exact(edge, integrated, options, result);
-      if (!result.proper) result.concentration = check_concentration(edge, integrated, options);
+    try {
+      certificate.edges.push_back(certify_edge(edge, integrated, evaluated, options));
+    } catch (const std::exception& error) {
+      fail(
+          "certify: kind '{}', method '{}': a function of its message to '{}' threw an exception: {}; return a message "
+          "that is not valid where there is none",
+          kind.name(), method, kind.ports()[port].name, error.what());
     }
-    judge(result, options.tolerance);
-    certificate.edges.push_back(std::move(result));
   }
   certificate.band = std::ranges::max(certificate.edges, {}, &EdgeCertificate::band).band;
   return certificate;

@@ -4,10 +4,10 @@
 //
 //   fmt::print("{}\n", certify(my_kind, "dma"));
 //
-// Checks on every edge (checks.h): consistency, properness, independence, moments, the master bound, concentration; or,
-// of a density by a method that reads its own edge (expectation propagation), properness and the moments of the
-// marginal. The band is earned: any failed check leaves the edge unbounded. A method that reads its own edge is outside
-// Definition 2.1, so consistency is measured for it but not required.
+// Checks on every edge (checks.h): consistency, widening, properness, independence, moments, the master bound,
+// concentration; or, for a density by a method that reads its own edge (expectation propagation), properness and the
+// moments of the marginal. The band is earned: any failed check leaves the edge unbounded. A method that reads its own
+// edge is outside Definition 2.1, so consistency is measured for it but not required.
 #pragma once
 
 #include "engine/certify/certificate.h"
@@ -17,7 +17,7 @@
 
 namespace dma {
 
-// Throws Error if the kind has no message of this method.
+// Throws Error if the kind has no message of this method, or one of its functions throws: the error names it.
 Certificate certify(const Kind& kind, std::string_view method, const CertifyOptions& options = {});
 
 // One certificate for each method that a kind has messages of its own for; a kind whose messages are all exact has one.

@@ -1,4 +1,4 @@
-// The seven checks of a certificate, each a function of a kind, a method and one edge. None knows a particular factor.
+// The eight checks of a certificate, each a function of a kind, a method and one edge. None knows a particular factor.
 #pragma once
 
 #include <cstdint>
@@ -46,6 +46,7 @@ struct Edge {
 };
 
 Consistency check_consistency(const Edge& edge, Scenarios scenarios, const CertifyOptions& options);
+Widening check_widening(const Edge& edge, Scenarios scenarios, const CertifyOptions& options);
 Properness check_properness(const Edge& edge, Scenarios scenarios, const CertifyOptions& options);
 Independence check_independence(const Edge& edge, Scenarios scenarios, const CertifyOptions& options);
 // Moments and the master bound share the traced exact messages; sets edge.proper as well.

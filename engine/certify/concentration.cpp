@@ -17,14 +17,15 @@ constexpr double kSlowest = -1.7;
 // Fewer than the paper's 500: their number sets how small a KL the samples can show.
 constexpr std::size_t kBins = 100;
 
-// Every arrival but the edge's own at signal-to-noise ratio r; the own one fixed, off the exact limit by half its
-// width.
+// Every arrival but the edge's own, and but values, at signal-to-noise ratio r; the own one fixed, off the exact limit
+// by half its width.
 Scenario at_ratio(const Edge& edge, Scenario scenario, double r) {
   for (std::size_t p = 0; p < scenario.arrivals.size(); ++p)
     for (Natural& m : scenario.arrivals[p]) {
+      if (m.is_point()) continue;  // observed
       const double mean = Gaussian(m).mean();
-      // The one other family that can be certified: the logarithm of a log-normal with ratio r has standard deviation
-      // sqrt(log(1 + 1/r^2)).
+      // Log-normal is the one other family that can be certified: the logarithm of one with ratio r has standard
+      // deviation sqrt(log(1 + 1/r^2)).
       const bool logarithm = edge.kind->ports()[p].family.value_or(std::string(kGaussian)) != kGaussian;
       m = Gaussian::from_moments(mean, logarithm ? std::log1p(1 / (r * r)) : mean * mean / (r * r));
     }

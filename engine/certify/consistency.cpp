@@ -8,8 +8,8 @@ namespace dma {
 namespace {
 
 constexpr double kNarrowest = 1e-3;
-// What is left at a thousandth of the width: the distance of a message that follows its inputs is a thousandth too, and
-// delta ~ C width^2 is a millionth.
+// The most that may be left at a thousandth of the width: the distance of a message that follows its inputs is a
+// thousandth too, and delta ~ C width^2 is a millionth.
 constexpr double kNearLimit = 0.02, kSmallDelta = 1e-3;
 // Below this a delta is quadrature noise.
 constexpr double kNoise = 1e-11;
@@ -24,6 +24,14 @@ Scenario narrowed(const Edge& edge, Scenario scenario, double width) {
       if (m.is_proper()) m = Gaussian::from_moments(Gaussian(m).mean(), width * width / m.rho);
   edge.own(scenario) = own;
   return scenario;
+}
+
+// Whether anything arrives, on other edges, that can be narrowed or widened.
+bool has_width(const Edge& edge, const Scenario& scenario) {
+  for (std::size_t p = 0; p < scenario.arrivals.size(); ++p)
+    for (std::size_t t = 0; t < scenario.arrivals[p].size(); ++t)
+      if (!(p == edge.port && t == edge.term) && scenario.arrivals[p][t].is_proper()) return true;
+  return false;
 }
 
 // Mean and sd of the exact message for point masses at the means: a point for a deterministic factor.
@@ -54,6 +62,16 @@ Consistency check_consistency(const Edge& edge, Scenarios scenarios, const Certi
   const Scenario base = scenarios.ordinary();
   const auto goal = limit(edge, base);
   if (!goal) return result;
+  const auto distance_of = [&](const Gaussian& message) {
+    return std::hypot(message.mean() - goal->mean, (message.is_point() ? 0.0 : message.sd()) - goal->sd);
+  };
+  if (!has_width(edge, base)) {  // all is observed: the message has the moments of the exact one, or it has not
+    const auto message = edge.message(base);
+    if (!message || message->is_uniform()) return result;
+    result.points.push_back({1, distance_of(*message) / goal->sd, std::numeric_limits<double>::quiet_NaN()});
+    result.holds = result.points[0].distance <= kNearLimit;
+    return result;
+  }
   std::vector<double> widths, distances, deltas;
   for (int i = 0; i < options.widths; ++i) {
     edge.tell(options, "consistency", i, options.widths);
@@ -61,8 +79,7 @@ Consistency check_consistency(const Edge& edge, Scenarios scenarios, const Certi
     const Scenario scenario = narrowed(edge, base, width);
     const auto message = edge.message(scenario);
     if (!message || message->is_uniform()) return result;
-    const double distance =
-        std::hypot(message->mean() - goal->mean, (message->is_point() ? 0.0 : message->sd()) - goal->sd);
+    const double distance = distance_of(*message);
     double delta = std::numeric_limits<double>::quiet_NaN();
     const auto curve = trace_exact(*edge.kind, edge.port, edge.term, scenario.arrivals, scenario.parameters, {*message},
                                    options.tolerance);
@@ -77,6 +94,53 @@ Consistency check_consistency(const Edge& edge, Scenarios scenarios, const Certi
   const bool arrives = distances.back() <= kNearLimit * std::max(distances.front(), 1e-9 * scale);
   result.holds = arrives && !(deltas.back() > kSmallDelta);
   for (auto& point : result.points) point.distance /= scale;
+  return result;
+}
+
+namespace {
+
+// A hundred times as wide as ordinary arrivals, or nothing.
+constexpr double kWidened = 100;
+// How much narrower than the exact message one may be, and how far its mean may be from that of the exact one, in
+// standard deviations of the wider of the two. Wider is no harm.
+constexpr double kMostNarrow = 1.05, kMostApart = 0.1;
+// An exact message whose quadrature is off by more than this is not compared with.
+constexpr double kRoughCurve = 1e-3;
+
+Scenario told_nothing(const Edge& edge, Scenario scenario) {
+  const Natural own = edge.own(scenario);
+  for (auto& port : scenario.arrivals)
+    for (Natural& m : port)
+      if (m.is_proper()) m = {};
+  edge.own(scenario) = own;
+  return scenario;
+}
+
+}  // namespace
+
+Widening check_widening(const Edge& edge, Scenarios scenarios, const CertifyOptions& options) {
+  Widening result;
+  const Scenario base = scenarios.ordinary();
+  if (!has_width(edge, base)) return result;
+  edge.tell(options, "widening");
+  const Scenario wide = narrowed(edge, base, kWidened);
+  const auto curve =
+      trace_exact(*edge.kind, edge.port, edge.term, wide.arrivals, wide.parameters, {}, options.tolerance);
+  const bool is_known = curve && curve->proper && std::isfinite(curve->mean()) && curve->variance() > 0 &&
+                        std::isfinite(curve->variance()) && curve->error < kRoughCurve;
+  const auto compare = [&](const Scenario& scenario, bool must_be_known) {
+    const auto message = edge.message(scenario);
+    if (!message || !message->is_proper() || (!is_known && !must_be_known)) return;
+    const double sd = is_known ? std::sqrt(curve->variance()) : kInfinity;
+    result.narrower = std::max(result.narrower, sd / message->sd());
+    if (is_known)
+      result.mean_error =
+          std::max(result.mean_error, std::abs(message->mean() - curve->mean()) / std::max(sd, message->sd()));
+  };
+  compare(wide, false);
+  compare(told_nothing(edge, base), true);
+  result.is_checked = true;
+  result.holds = result.narrower <= kMostNarrow && result.mean_error <= kMostApart;
   return result;
 }
 

@@ -75,7 +75,7 @@ class Tracer {
   }
 
  private:
-  // Of the mass, of the second moment, and of the mass under every weight.
+  // Errors of the mass, of the second moment, and of the mass under every weight.
   double largest_error(const Panel& panel) const {
     const auto moment = [&](double x) {
       const double u = (x - main_.centre) / main_.scale;

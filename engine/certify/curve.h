@@ -8,7 +8,7 @@
 
 namespace dma {
 
-// Where to look: a point and a length. Tracing starts from panels of a few lengths around each.
+// A place to look at: a point and a length. Tracing starts from panels of a few lengths around each.
 struct Hint {
   double centre = 0, scale = 1;
 };

@@ -119,8 +119,8 @@ double ExactMessage::derivative(std::size_t slot) const {
   return (above - below) / (2 * step);
 }
 
-// Where the integrand changes its scale along one free variable: at the levels of its own message, where the function
-// passes the levels of the output's message, or where the pivot's root passes those of its own; and at 0.
+// The points where the integrand changes its scale along one free variable: at the levels of its own message, where the
+// function passes the levels of the output's message, or where the pivot's root passes those of its own; and at 0.
 std::vector<double> ExactMessage::breaks(std::size_t slot) const {
   const Gaussian& own = slots_[slot].message;
   const double low = own.mean() - kReach * own.sd(), high = own.mean() + kReach * own.sd();

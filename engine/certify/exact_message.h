@@ -31,7 +31,7 @@ class ExactMessage {
   // Up to a constant factor. Costs a few hundred evaluations of the kind for each dimension integrated over.
   double operator()(double x) const;
 
-  // Where its mass would be if the factor were linear around the means of what arrives.
+  // The places of its mass if the factor were linear around the means of what arrives.
   std::vector<Hint> hints() const;
 
  private:

@@ -43,11 +43,11 @@ struct RunCertificate {
   std::string text() const;  // the line, and a row for each edge
 };
 
-// Of the messages the factors send for what arrives at them now (after a converged run: those they sent). Precondition:
-// run() has been called on the state.
+// For the messages the factors send for what arrives at them now (after a converged run: those they sent).
+// Precondition: run() has been called on the state.
 RunCertificate certificate(const Plan& plan, const State& state, VariableId variable,
                            const RunCertificateOptions& options = {});
-// Of all edges of the graph.
+// For all edges of the graph.
 RunCertificate certificate(const Plan& plan, const State& state, const RunCertificateOptions& options = {});
 
 }  // namespace dma

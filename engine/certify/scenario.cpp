@@ -24,7 +24,7 @@ std::string describe(const Scenario& scenario, const Kind& kind) {
 double Scenarios::log_uniform(double low, double high) { return low * std::pow(high / low, uniform()); }
 
 double Scenarios::parameter(const Domain& domain, bool far) {
-  if (domain.whole && domain.only.empty()) {  // the next whole number, which a domain of them has if it has any there
+  if (domain.whole && domain.only.empty()) {  // the next whole number, in the domain if the domain has any there
     Domain any = domain;
     any.whole = false;
     return std::ceil(parameter(any, far));
@@ -52,7 +52,7 @@ std::vector<double> Scenarios::parameters(bool far) {
 }
 
 template <class Draw>
-Arrivals Scenarios::draw(const Draw& draw_message) {
+Arrivals Scenarios::draw(const Draw& draw_message, bool far) {
   Arrivals arrivals;
   for (const PortSpec& port : kind_->ports()) {
     std::vector<Natural> messages(port.variadic ? terms_ : 1);
@@ -61,11 +61,15 @@ Arrivals Scenarios::draw(const Draw& draw_message) {
         std::ranges::none_of(kind_->messages(), [&](const MessageFunction& m) { return m.target == p; });
     for (Natural& m : messages) {
       m = draw_message(port);
-      // What no message goes to must be observed. A whole number that is not negative suits most likelihoods, beside a
-      // variadic port one up to its terms.
-      if (!is_observed || m.is_uniform()) continue;
-      const double whole = std::round(std::abs(Gaussian(m).mean()));
-      m = Gaussian::point(kind_->variadic_port() ? std::fmod(whole, static_cast<double>(terms_ + 1)) : whole);
+      if (m.is_uniform()) continue;
+      if (is_observed) {
+        // No message goes to it. A whole number that is not negative suits most likelihoods, beside a variadic port one
+        // up to its terms.
+        const double whole = std::round(std::abs(Gaussian(m).mean()));
+        m = Gaussian::point(kind_->variadic_port() ? std::fmod(whole, static_cast<double>(terms_ + 1)) : whole);
+      }
+      if (m.is_point() && port.observed && !port.observed->contains(Gaussian(m).mean()))
+        m = Gaussian::point(parameter(*port.observed, far));
     }
     arrivals.push_back(std::move(messages));
   }
@@ -94,7 +98,7 @@ Natural Scenarios::any_message() {
 }
 
 Scenario Scenarios::ordinary() {
-  Scenario s{draw([&](const PortSpec& port) { return ordinary_message(port); }), parameters(false)};
+  Scenario s{draw([&](const PortSpec& port) { return ordinary_message(port); }, false), parameters(false)};
   if (!kind_->function()) return s;
   const double z = function_at_means(*kind_, s);
   for (std::size_t p = 0; p < kind_->ports().size(); ++p)
@@ -107,7 +111,7 @@ Scenario Scenarios::ordinary() {
 }
 
 Scenario Scenarios::extreme() {
-  return {draw([&](const PortSpec&) { return any_message(); }), parameters(true)};
+  return {draw([&](const PortSpec&) { return any_message(); }, true), parameters(true)};
 }
 
 double function_at_means(const Kind& kind, const Scenario& scenario) {

@@ -28,7 +28,7 @@ class Scenarios {
   // beside what the function makes of the input means, so that the arriving messages do not contradict each other.
   Scenario ordinary();
   // Anything an edge may carry: uniform, point masses, zero means, natural parameters over nearly the whole range of a
-  // double; parameters up to the ends of their domains.
+  // double; parameters up to the ends of their domains. A point mass lies where the port may be observed.
   Scenario extreme();
   Natural any_message();
   Gaussian ordinary_message(const PortSpec& port);
@@ -41,7 +41,7 @@ class Scenarios {
   double parameter(const Domain& domain, bool far);
   std::vector<double> parameters(bool far);
   template <class Draw>
-  Arrivals draw(const Draw& draw_message);
+  Arrivals draw(const Draw& draw_message, bool far);
 
   const Kind* kind_;
   std::size_t terms_;

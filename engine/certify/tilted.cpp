@@ -10,17 +10,17 @@ namespace {
 
 // In standard deviations of what arrives: how far the marginal's peak is looked for, and how closely.
 constexpr double kTiltedReach = 40, kStep = 0.01;
-// Of a mean in standard deviations and of a variance, relative: what quadrature and a message by quadrature leave.
+// The error of a mean in standard deviations, and of a variance, relative, that two quadratures leave.
 constexpr double kMatched = 1e-4;
-// Where f is cut off inside a panel, an error is the square root of what it seems.
+// If f is cut off inside a panel, an error is the square root of what it seems.
 constexpr double kFine = 1e-9;
 
 struct Exact {
   double mean, variance;  // in standard deviations of what arrives, from its mean
 };
 
-// Where the density jumps, as at the ends of its support: a jump between the last point of a panel and its end would go
-// unseen.
+// The places where the density jumps, as at the ends of its support: a jump between the last point of a panel and its
+// end would go unseen.
 template <class LogWeight>
 std::vector<double> jumps(const LogWeight& log_weight, double top) {
   constexpr double kNegligible = 40, kSteep = 0.5, kJump = 0.1;
@@ -42,7 +42,7 @@ std::vector<double> jumps(const LogWeight& log_weight, double top) {
   return found;
 }
 
-// Of phi(t) exp(log_f(t)), traced around its highest point. Nothing where it has no mass.
+// The moments of phi(t) exp(log_f(t)), traced around its highest point. Nothing where it has no mass.
 std::optional<Exact> exact_marginal(const std::function<double(double)>& log_f, double tolerance) {
   const auto log_weight = [&](double t) {
     const double log = log_f(t) - 0.5 * t * t;

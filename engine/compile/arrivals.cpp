@@ -50,7 +50,7 @@ ReadView ArrivalPlanner::view(std::uint32_t g, std::uint32_t p) {
   const ArrivalView& arrival = arrival_[g][p];
   if (!arrival.known) {
     if (once_) return {};  // never refreshed in this sweep: nothing has arrived
-    // What the sweep before refreshed, if any visit ever does.
+    // The arrival of the sweep before, if any visit ever refreshes it.
     stale_ |= copied_.insert({g, p}).second;
     return {};
   }

@@ -34,7 +34,7 @@ class ArrivalPlanner {
 
   // Appends the operations that refresh the arrival on a port of an unmerged factor.
   void refresh(std::uint32_t factor, std::uint32_t group, std::uint32_t port);
-  // What a message function sees on the port now.
+  // The messages that a message function sees on the port now.
   ReadView view(std::uint32_t group, std::uint32_t port);
 
   // Appends a gathering of slots first .. first + count of a port.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/compile/check_schedule.h"
 #include "engine/compile/draft.h"
 #include "engine/compile/lay_out.h"
 #include "engine/compile/loops.h"
@@ -11,13 +12,6 @@
 namespace dma {
 
 namespace {
-
-void check(const Iteration& iteration) {
-  if (!(iteration.damping >= 0 && iteration.damping < 1))
-    fail("schedule: damping is {}; it must be in [0, 1)", iteration.damping);
-  if (!(iteration.tolerance >= 0)) fail("schedule: tolerance is {}; it must be 0 or more", iteration.tolerance);
-  if (iteration.limit < 1) fail("schedule: the limit is {} sweeps; at least 1 is expected", iteration.limit);
-}
 
 bool has_something_to_fuse(const Resolved& graph, const Registry& registry) {
   return std::ranges::any_of(registry.fusions(), [&](const Fusion& fusion) {
@@ -35,23 +29,25 @@ void fuse_if_exact(Resolved& graph, const Registry& registry) {
   if (Flow(fused).exact_order(false) || !Flow(graph).exact_order()) graph = std::move(fused);
 }
 
-// Those to observed variables too, which are asked for where a value is missing.
-bool has_exact_messages(const Resolved& graph) {
+// The first kind that sends messages that are not exact; none: all are. The messages to observed variables count,
+// because they are asked for where a value is missing.
+const Kind* first_approximating(const Resolved& graph) {
   const Kind* kind = nullptr;
   const std::string* method = nullptr;
-  const auto is_exact = [&](const Resolved::Factor& factor) {
-    if (factor.kind == kind && factor.method == method) return true;  // as the one before
+  const auto is_approximate = [&](const Resolved::Factor& factor) {
+    if (factor.kind == kind && factor.method == method) return false;  // as the one before
     kind = factor.kind, method = factor.method;
     for (std::size_t p = 0; p < factor.ports.size(); ++p) {
       const MessageFunction* const message = kind->find_message(*method, p);
-      if (message != nullptr && message->method != kExact) return false;
+      if (message != nullptr && message->method != kExact) return true;
     }
-    return true;
+    return false;
   };
-  return std::ranges::all_of(graph.factors, is_exact);
+  const auto found = std::ranges::find_if(graph.factors, is_approximate);
+  return found == graph.factors.end() ? nullptr : found->kind;
 }
 
-// Of a function that is linear in what varies, these methods compute the exact messages.
+// These methods compute the exact messages of a function that is linear in what varies.
 bool is_exact_where_linear(const MessageFunction& message) {
   return message.method == kExact || message.method == kLinearisedMethod || message.method == "dma";
 }
@@ -75,9 +71,10 @@ bool is_linear_given_values(const Resolved& graph, const Resolved::Factor& facto
   return factor.kind->linear_in() && factor.kind->linear_in()(free);
 }
 
-bool is_exact_given_values(const Resolved& graph) {
+// As first_approximating, while no value is missing.
+const Kind* first_approximating_given_values(const Resolved& graph) {
   std::vector<std::uint8_t> free;
-  return std::ranges::all_of(graph.factors, [&](const Resolved::Factor& factor) {
+  const auto found = std::ranges::find_if_not(graph.factors, [&](const Resolved::Factor& factor) {
     const auto sent = [](const Resolved::Port& port) { return port.message != nullptr; };
     const auto is_exact = [&](const Resolved::Port& port) { return !sent(port) || port.message->method == kExact; };
     const auto may_be_exact = [&](const Resolved::Port& port) {
@@ -92,16 +89,21 @@ bool is_exact_given_values(const Resolved& graph) {
       if (!is_linear_given_values(graph, factor, s, free)) return false;
     return true;
   });
+  return found == graph.factors.end() ? nullptr : found->kind;
 }
 
 bool is_gaussian(const Resolved& graph) {
   return std::ranges::all_of(graph.variables, [](const Resolved::Variable& v) { return v.family == Family(); });
 }
 
-// What the answers of a run will be worth.
+// How good the answers of a run can be.
 void judge(const Resolved& graph, PlanData& plan) {
-  plan.has_exact_messages = has_exact_messages(graph);
-  plan.is_exact_given_values = plan.has_exact_messages || is_exact_given_values(graph);
+  plan.approximating = first_approximating(graph);
+  plan.has_exact_messages = plan.approximating == nullptr;
+  if (const Kind* const kind = plan.has_exact_messages ? nullptr : first_approximating_given_values(graph))
+    plan.approximating = kind;
+  else
+    plan.is_exact_given_values = true;
   plan.is_gaussian = is_gaussian(graph);
   if (plan.schedule.order != Schedule::Order::once) plan.loop = find_loop(graph);
 }
@@ -121,7 +123,7 @@ Plan compile(const Graph& graph, const Scheduler& scheduler, const Registry& reg
   PlanData& plan = draft.plan;
   plan.registry = kept_registry;
   plan.schedule = scheduler.make(draft.flow);
-  check(plan.schedule.iteration);
+  check_schedule(draft.graph, draft.flow, plan.schedule);
   lay_out(draft, options.constants_in_cavity);
   index_memberships(draft, graph.factors().size());
   lower(draft);

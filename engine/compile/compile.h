@@ -6,7 +6,7 @@
 //   fuse               producer-consumer pairs the registry has one kernel for, unless that costs the exact order
 //                      (resolve.h)
 //   order              the data flow: cycles, levels, chains, which message needs which (flow.h, chains.h)
-//   schedule           the scheduler's list of visits (schedule.h)
+//   schedule           the scheduler's list of visits, checked (schedule.h, check_schedule.h)
 //   lay_out            factors into groups, messages and parameters into arrays (lay_out.h)
 //   index_memberships  from the user's factors to groups (lay_out.h)
 //   lower              visits into kernel calls and the gathering they need (lower.h, arrivals.h, segments.h). A
@@ -29,7 +29,8 @@
 namespace dma {
 
 struct CompileOptions {
-  // Of every factor that names none; kinds without it use exact messages and, under the default, one that they have.
+  // The method of every factor that names none; kinds without it use exact messages and, under the default, one that
+  // they have.
   std::string method = "dma";
   // The method of all factors of a kind, before `method`.
   std::map<std::string, std::string> kind_methods = {};
@@ -42,9 +43,9 @@ struct CompileOptions {
   // Observed variables that join several factors and may have no value in some runs (State::observe_missing): these
   // factors hear of each other then, and a plan of them costs what it would cost if they were unknown.
   std::vector<VariableId> may_be_missing = {};
-  // What constant messages say to shared variables is already in their cavities: sweeps read those alone. See Learner.
+  // The cavities of shared variables already hold what constant messages say: sweeps read cavities alone. See Learner.
   bool constants_in_cavity = false;
-  // Of a part of a graph: variables may be connected to nothing.
+  // The graph is a part of another: variables may be connected to nothing.
   bool is_part = false;
 };
 

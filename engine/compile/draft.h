@@ -1,5 +1,5 @@
-// What the passes of compile hand on from one to the next: the graph as it was resolved and fused, and the plan as far
-// as it is made. The graph is the largest part, and a run needs nothing of it: only the plan is kept.
+// The passes of compile hand on a Draft from one to the next: the graph as it was resolved and fused, and the plan as
+// far as it is made. The graph is the largest part, and a run needs nothing of it: only the plan is kept.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace dma {
 
 struct Draft {
-  // Where a factor of the graph is in the plan.
+  // The place of a factor of the graph in the plan.
   struct Place {
     std::uint32_t group = kNowhere;
     std::uint32_t first_slot = 0;

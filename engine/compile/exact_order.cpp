@@ -1,5 +1,6 @@
 // The order of messages on a graph without loops: Flow::exact_order.
 #include <algorithm>
+#include <bit>
 #include <deque>
 #include <map>
 #include <numeric>
@@ -123,11 +124,11 @@ class Readiness {
 
   const Resolved& graph_;
   std::vector<Edge> edges_;
-  std::vector<std::uint32_t> first_at_, at_;    // variable -> its first entry in the second; edges by variable
-  std::vector<std::uint32_t> missing_;          // variable -> messages not sent yet
-  std::vector<std::uint32_t> first_port_;       // factor -> its first entry in the next two
-  std::vector<std::uint32_t> waiting_;          // port -> incomplete arrivals
-  std::vector<std::uint32_t> first_edge_;       // port -> its first edge; one more at the end
+  std::vector<std::uint32_t> first_at_, at_;  // variable -> its first entry in the second; edges by variable
+  std::vector<std::uint32_t> missing_;        // variable -> messages not sent yet
+  std::vector<std::uint32_t> first_port_;     // factor -> its first entry in the next two
+  std::vector<std::uint32_t> waiting_;        // port -> incomplete arrivals
+  std::vector<std::uint32_t> first_edge_;     // port -> its first edge; one more at the end
 };
 
 // Messages become ready when all they read is complete. Those to a variadic port read that port too, and two of them
@@ -280,16 +281,51 @@ struct OneByOne {
   std::vector<std::uint32_t> factor, slot;  // of the plates
 };
 
+// FNV-1a word by word: orders have millions of messages.
+class OrderSum {
+ public:
+  void add(MessageId m) { add(std::uint64_t{m.factor} << 32 | m.slot), add(m.port); }
+  void add(const Chained& chain) {
+    add(std::uint64_t{chain.first} << 2 | (chain.step > 0 ? 2u : 0u) | (chain.is_beside_last ? 1u : 0u));
+    for (const std::int64_t offset : chain.offsets) add(static_cast<std::uint64_t>(offset));
+  }
+  std::uint64_t value() const { return value_ | 1; }  // never 0
+
+ private:
+  void add(std::uint64_t word) { value_ = std::rotl((value_ ^ word) * 0x100000001b3, 29); }
+  std::uint64_t value_ = 0xcbf29ce484222325;
+};
+
+std::uint64_t sum_of(const ExactOrder& order) {
+  OrderSum sum;
+  for (const MessageId& m : order.messages) sum.add(m);
+  for (const Chained& chain : order.chains) sum.add(chain);
+  return sum.value();
+}
+
 }  // namespace
 
+bool Flow::is_exact_order(const Schedule& schedule) const {
+  if (exact_order_ == 0 || schedule.order != Schedule::Order::once) return false;
+  OrderSum sum;
+  for (const Visit& v : schedule.visits) {
+    if (v.send.size() != 1 || v.refresh != reads(v.factor, v.send.first())) return false;
+    sum.add(MessageId{v.factor, v.send.first(), v.slot});
+  }
+  for (const Chained& chain : schedule.chains) sum.add(chain);
+  return sum.value() == exact_order_;
+}
+
 std::optional<ExactOrder> Flow::exact_order(bool slot_by_slot) const {
-  if (auto order = Ordering(*graph_, *this).order()) return order;
+  exact_order_ = 0;
+  if (auto order = Ordering(*graph_, *this).order()) return exact_order_ = sum_of(*order), order;
   const auto is_array = [](const Resolved::Variable& v) { return v.elements() > 1; };
   if (!slot_by_slot || std::ranges::none_of(graph_->variables, is_array) || has_loops()) return {};
   const OneByOne scalar(*graph_);
   auto order = Ordering(scalar.graph, Flow(scalar.graph)).order();
-  if (order)
-    for (MessageId& m : order->messages) m = {scalar.factor[m.factor], m.port, scalar.slot[m.factor]};
+  if (!order) return {};
+  for (MessageId& m : order->messages) m = {scalar.factor[m.factor], m.port, scalar.slot[m.factor]};
+  exact_order_ = sum_of(*order);
   return order;
 }
 

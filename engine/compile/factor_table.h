@@ -1,4 +1,4 @@
-// What a plan keeps of its factors once it is compiled: who they are. Where their messages are is known to the groups.
+// A plan keeps the names of its factors once it is compiled. The groups know where their messages are.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class FactorTable {
     std::string_view method;
     friend bool operator==(const Sort&, const Sort&) = default;
   };
-  // Of factors that are not simply one of the graph, without a name.
+  // For factors that are not simply one of the graph, without a name.
   struct Special {
     std::string given_name;
     ShortList<FactorId> origins;

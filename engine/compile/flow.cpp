@@ -85,12 +85,12 @@ std::vector<std::size_t> reversed_order(const Resolved& graph, const Directed& g
   return reversed;
 }
 
-// Of the variables of a port with several terms; there is just one where there is one term.
+// The components of the variables of a port with several terms; a port of one term has one component.
 std::uintptr_t components_of(const Resolved& graph, const Resolved::Port& port) {
   return port.terms == 1 ? 1 : graph.variables[port.variables[0].value].family.components();
 }
 
-// What must be equal for two factors' messages to be computed by one kernel call: visit(number) for each such number.
+// Calls visit(number) for each number that must be equal for one kernel call to compute two factors' messages.
 // Factors of the model and of an example are told apart because a learner treats their messages differently.
 template <class Visit>
 void for_each_trait(const Resolved& graph, const Resolved::Factor& factor, const Visit& visit) {

@@ -61,6 +61,8 @@ class Flow {
   // has no loops; then one pass computes exact sum-product. Empty otherwise. Plates as wholes where that is possible;
   // otherwise slot by slot, if that is wanted.
   std::optional<ExactOrder> exact_order(bool slot_by_slot = true) const;
+  // Whether the visits are those of the order that exact_order returned last: nothing is left to prove then.
+  bool is_exact_order(const Schedule& schedule) const;
 
  private:
   const Resolved* graph_;
@@ -71,6 +73,7 @@ class Flow {
   // causes to effects: there is no cycle then, and nothing to search.
   bool leads_to_later_variables_ = true;
   std::vector<PortSets> class_reads_;  // by class
+  mutable std::uint64_t exact_order_ = 0;  // a checksum of it; 0: none
 };
 
 }  // namespace dma

@@ -5,8 +5,8 @@
 
 namespace dma {
 
-// What is not observed on such a port must be unknown to all others too, so that nothing arrives there; otherwise an
-// Error that names the methods for it.
+// Throws an Error that names other methods where a variable on such a port is neither observed nor unknown to all
+// others, so that something arrives there.
 void refuse_if_informed(const Resolved& graph);
 
 }  // namespace dma

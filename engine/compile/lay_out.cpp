@@ -10,8 +10,8 @@ namespace dma {
 
 namespace {
 
-// Of merged factors, which have one slot each. Those of a chain that are visited last to first stand first to last
-// then, as their neighbours do.
+// For merged factors, which have one slot each. Members of a chain that are visited last to first then stand first to
+// last, as their neighbours do.
 void reverse_members(Group& group, std::vector<Draft::Place>& places) {
   std::ranges::reverse(group.members);
   for (std::uint32_t slot = 0; slot < group.members.size(); ++slot) places[group.members[slot]].first_slot = slot;

@@ -9,7 +9,7 @@ namespace dma {
 // consecutive slots); every other factor is a group of its own.
 void lay_out(Draft& draft, bool constants_in_cavity);
 
-// Where each of the user's factors has gone.
+// Notes the group of each of the user's factors.
 void index_memberships(Draft& draft, std::size_t factors);
 
 // Element -> slots and back, for the operations that need it.

@@ -94,8 +94,8 @@ class Lowering {
     for (const std::uint32_t p : send) arrivals_.note_sent(g, p);
   }
 
-  // What the message to `port` reads, if for the whole group that is nothing but values of observed variables that
-  // stand side by side: a value is a point mass, beside which no other message counts, and need not be gathered. Else
+  // The views that the message to `port` reads, if for the whole group they are values of observed variables that stand
+  // side by side: a value is a point mass, beside which no other message counts, and need not be gathered. Else
   // empty.
   std::vector<ReadView> observed_values(std::uint32_t g, std::uint32_t port) const {
     const Group& group = plan_.groups[g];
@@ -120,7 +120,7 @@ class Lowering {
     op.step = step;
     op.at_hubs = at_hubs;
     for (const std::size_t r : plan_.groups[op.group].ports[op.port].message->reads) {
-      // What was never gathered is looked up all the same where the message does not depend on it.
+      // An arrival that was never gathered is looked up all the same where the message does not depend on it.
       if (v.refresh.has(r) || !draft_.flow.reads(v.factor, op.port).has(r)) op.refresh.add(r);
       if (read_.kept[op.group].has(r)) op.keep.add(r);
       if (at_hubs || op.keep.has(r)) arrivals_.reserve(op.group, static_cast<std::uint32_t>(r));
@@ -183,7 +183,7 @@ class Lowering {
     }
   }
 
-  // What run() must start from.
+  // Notes the messages and arrivals that are uniform when a run starts.
   void mark_resets() {
     // Iterations, and merged factors, may read an arrival before they refresh it.
     if (!once_) plan_.arrival_resets = {{0, plan_.arrivals}};

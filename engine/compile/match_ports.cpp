@@ -271,9 +271,9 @@ PortComponents components_of_ends(const Variables& variables, const Graph::Facto
 std::uint32_t plate_size(const Variables& variables, const Graph::Factor& factor, const Kind& kind,
                          const PortEnds& ports) {
   PlateShape shape(factor);
-  // Where all ports are variadic, each end is one term.
+  // If all ports are variadic, each end is one term.
   const bool has_plain = std::ranges::any_of(kind.ports(), [](const PortSpec& port) { return !port.variadic; });
-  // What says how long a chain is comes first, even if it is a term of a variadic port.
+  // The connection that says how long a chain is comes first, even if it is a term of a variadic port.
   for (const Ends& ends : ports)
     for (const Connection* c : ends)
       if (const auto& v = variables[c->variable.value]; c->reach == Reach::shift) shape.add(*c, v.name, v.elements());

@@ -1,4 +1,4 @@
-// What a graph takes, from its sizes alone: before anything of it is allocated.
+// The memory that a graph takes, from its sizes alone: before anything of it is allocated.
 #pragma once
 
 #include <string>

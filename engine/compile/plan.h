@@ -1,6 +1,6 @@
-// What compile makes of a graph, a schedule and a registry: where every message lives and the list of operations of one
-// sweep. Immutable; a State holds the bytes, run() walks the list. A Plan is a handle to it: cheap to copy, and whoever
-// holds one keeps what it points to alive.
+// A Plan is made by compile from a graph, a schedule and a registry. It says where every message lives and lists the
+// operations of one sweep. Immutable; a State holds the bytes, run() walks the list. A Plan is a handle to it: cheap to
+// copy, and whoever holds one keeps what it points to alive.
 #pragma once
 
 #include <memory>
@@ -48,9 +48,9 @@ struct Group {
   std::vector<std::uint32_t> members;     // factors of the resolved graph
   std::vector<std::uint32_t> first_slot;  // of each member
   std::uint32_t slots = 0;
-  std::uint32_t columns = 0;              // the plate as slots / columns rows
-  std::uint32_t first_memory = 0;         // of its slots, in State's memory
-  double damping = 0;                     // of its messages, where they are sent again
+  std::uint32_t columns = 0;       // the plate as slots / columns rows
+  std::uint32_t first_memory = 0;  // of its slots, in State's memory
+  double damping = 0;              // of its messages, where they are sent again
   std::vector<Port> ports;
   std::vector<Parameter> parameters;
 
@@ -78,7 +78,7 @@ struct GatherOthers {
   bool at_hubs = false;                // few slots, at elements where very many meet: see hubs.h
 };
 
-// Where a kernel finds what arrives on a port.
+// The place where a kernel finds what arrives on a port.
 struct ReadView {
   enum class From : std::uint8_t { uniform, messages, arrivals } from = From::uniform;
   std::uint32_t first = 0;
@@ -90,19 +90,20 @@ struct ReadView {
 struct Send {
   std::uint32_t group = 0, port = 0;
   std::uint32_t first = 0, count = 0;
-  std::vector<ReadView> reads;  // of a plate
+  std::vector<ReadView> reads;       // of a plate
   const PairKernel* pair = nullptr;  // also sends to its second port
   // Slot after slot, each of which may read what the one before it wrote: at places that the incidence names.
   bool is_chain = false;
   int step = 1;
   PortSet refresh = {}, keep = {};  // what is gathered first, and what a later visit reads again
-  bool at_hubs = false;  // some at elements where very many meet: each slot then keeps what arrives at it
+  bool at_hubs = false;             // some at elements where very many meet: each slot then keeps what arrives at it
 };
 
 // Messages of a chain whose neighbours stand at constant places. Step by step, the next slot of every message in turn,
 // each reading what those before it wrote.
 struct ChainSend {
-  // What slot 0 of a port would read; slot s reads the one s further on, counted in components if there are several.
+  // The message that slot 0 of a port would read; slot s reads the one s further on, counted in components if there are
+  // several.
   struct Source {
     std::int64_t at;
     bool is_arrival;  // a gathered arrival, otherwise a message
@@ -129,7 +130,7 @@ struct SlotRange {
   std::uint32_t first, count;
 };
 
-// Where the value of a variable goes and whether it has been given: all that State::observe needs, close together.
+// The slots of a value, and whether it has been given: all that State::observe needs, close together.
 struct ValueSlots {
   std::uint32_t first_slot = kNowhere, size = 0;
   bool observed = false, given = false;
@@ -155,7 +156,8 @@ struct PlanData {
   // All messages, those to missing values included, by message functions registered as exact; or exact as long as no
   // value is missing, because values make linear what else is not.
   bool has_exact_messages = false, is_exact_given_values = false;
-  bool is_gaussian = false;  // all variables are
+  const Kind* approximating = nullptr;  // the first kind that sends other messages; none: all are exact
+  bool is_gaussian = false;             // all variables are
   std::string loop;  // of a schedule that iterates: the variables on a loop of the graph (loops.h); empty: it is a tree
   std::shared_ptr<const Solver> solver;  // engine/run/solver.h; none: sweeps of messages by the schedule
   std::string solver_text;               // what it is, for describe()
@@ -166,30 +168,30 @@ struct PlanData {
   // each once.
   std::vector<std::uint32_t> first_operation, first_send;
   std::vector<std::vector<std::uint32_t>> visits_at;
-  std::vector<std::vector<std::uint32_t>> informed_by;     // visit -> the variables it sends to
-  std::vector<std::uint8_t> reaches_an_element_twice;  // visits of factors that reach an element more than once
-  std::vector<SlotRange> resets;           // messages to be uniform when a run starts
-  std::vector<SlotRange> arrival_resets;   // arrivals likewise
+  std::vector<std::vector<std::uint32_t>> informed_by;  // visit -> the variables it sends to
+  std::vector<std::uint8_t> reaches_an_element_twice;   // visits of factors that reach an element more than once
+  std::vector<SlotRange> resets;                        // messages to be uniform when a run starts
+  std::vector<SlotRange> arrival_resets;                // arrivals likewise
 
   std::uint32_t slots = 0, arrivals = 0, elements = 0;
-  std::uint32_t first_message = 0;    // the slots before it hold values and cavities
-  std::uint32_t scratch = 0;          // doubles a kernel may need
-  std::uint32_t memory = 0;           // doubles that kinds keep
+  std::uint32_t first_message = 0;  // the slots before it hold values and cavities
+  std::uint32_t scratch = 0;        // doubles a kernel may need
+  std::uint32_t memory = 0;         // doubles that kinds keep
   std::vector<double> parameters;
   // engine/kinds/incidence.h, where operations gather by element or a port has no affine map; empty otherwise.
   std::vector<std::uint32_t> element_of_slot, first_incident, incident_slots;
   bool gathers_by_element = false;
-  bool has_hubs = false;      // some operation is at hubs
-  bool forms_totals = false;  // some operation adds up all messages at an element
+  bool has_hubs = false;           // some operation is at hubs
+  bool forms_totals = false;       // some operation adds up all messages at an element
   std::uint32_t given_tables = 0;  // ports whose tables are data: a State has its own incidence then
 
   Incidence incidence() const { return {first_incident.data(), incident_slots.data(), element_of_slot.data()}; }
   // An id that is not of this plan's graph is an Error.
   Variable variable(VariableId id) const;
   Membership membership(FactorId id) const;
-  std::size_t bytes() const;                 // of a State and of the index tables it reads
+  std::size_t bytes() const;  // of a State and of the index tables it reads
   std::size_t messages_per_sweep() const;
-  std::string schedule_text() const;         // the schedule in words
+  std::string schedule_text() const;  // the schedule in words
   // "product3[17]": the factor and the slot within it that slot of a group is.
   std::string slot_name(std::uint32_t group, std::uint64_t slot) const;
   std::string element_name(std::uint32_t element) const;  // "x[3]"

@@ -156,7 +156,7 @@ Family family_of(const Graph::Nameless& variable, const NodeName& name, const Re
   }
 }
 
-// Resolves factors one after the other. What those of one kind have in common is looked up once.
+// Resolves factors one after the other. Whatever the factors of one kind have in common is looked up once.
 class FactorResolver {
  public:
   FactorResolver(const Registry& registry, const CompileOptions& options, const Resolved& so_far)
@@ -235,7 +235,7 @@ class FactorResolver {
     for (const auto& [kind, known] : all_known_) met.push_back(kind);
     return met;
   }
-  // Of any kind that was met.
+  // For any kind that was met.
   bool has_message_for_observed() const { return is_for_observed_; }
 
   void check_all_connected() const {
@@ -252,7 +252,7 @@ class FactorResolver {
     Messages messages = {};     // by that method; empty until a factor needs them
   };
 
-  // Of plain factors: what those have in common that differ in nothing but their scalar variables.
+  // For plain factors: what is common to all that differ in nothing but their scalar variables.
   struct Pattern {
     const std::string* kind = nullptr;  // as the graph keeps it, as are
     const ParameterList* given = nullptr;

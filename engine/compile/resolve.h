@@ -43,7 +43,7 @@ struct Resolved {
   };
   using Parameters = ShortList<Parameter>;
   struct Factor {
-    // What every pass of compile looks at comes first.
+    // Every pass of compile looks at these, so they come first.
     const Kind* kind = nullptr;
     std::uint32_t slots = 1;
     std::uint32_t number : 30 = 0;

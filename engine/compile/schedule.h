@@ -54,8 +54,8 @@ struct Schedule {
   std::vector<Visit> visits;
   Order order = Order::once;
   Iteration iteration = {};
-  // Of a single sweep: why its messages are not those that iterating would end with (a literal); empty if they are,
-  // because each is computed after all it depends on.
+  // A literal that says why the answer is approximate: something is left out, or messages come before what they depend
+  // on. Empty: compile() proves that nothing is (check_schedule.h), and gives a single sweep a reason where it cannot.
   std::string_view approximate = {};
   std::vector<Chained> chains = {};  // visits that are made together, slot after slot
 };

@@ -11,7 +11,7 @@ namespace dma {
 
 // Its message depends on parameters alone.
 inline bool is_constant(const Group::Port& port) { return port.message != nullptr && port.message->reads.empty(); }
-// Those of the ports whose messages are not constant.
+// The ports among these whose messages are not constant.
 PortSet changing(const Group& group, PortSet ports);
 
 // By group.

@@ -10,7 +10,7 @@ namespace {
 // Places of the messages that arrive on one port, counted from the slot that reads them.
 using Places = std::vector<std::int64_t>;
 
-// What the slots of one chain read.
+// The sources that the slots of one chain read.
 class Neighbours {
  public:
   Neighbours(const PlanData& plan, const Send& op)

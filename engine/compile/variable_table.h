@@ -102,7 +102,7 @@ class VariableTableBuilder {
     std::uint32_t before;
     VariableTable::End end;
   };
-  // What the list `from` becomes with one more end; looked up for every end of the graph, and most often found here.
+  // The list `from` with one more end; looked up for every end of the graph, and most often found here.
   struct Step {
     std::uint32_t from = 0, to = 0;
     VariableTable::End end = {};

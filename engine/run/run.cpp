@@ -26,12 +26,20 @@ Stop stop_at_limit(std::uint64_t refused_last, const Divergence& divergence) {
   return divergence.was_growing() || refused_last > 0 ? Stop::diverged : Stop::limit;
 }
 
-// A fixed point on a graph with loops is approximate; if the graph is linear and Gaussian, the means are exact.
-void note_loops(const Plan& plan, const State& state, Report& report) {
-  if (report.stop != Stop::converged || plan->loop.empty()) return;
+// A fixed point on a graph with loops is approximate, its means are exact if the graph is linear and Gaussian; so is
+// one of messages that are approximations, and one of a schedule that leaves something out.
+void note_worth(const Plan& plan, const State& state, Report& report) {
+  if (report.stop != Stop::converged) return;
+  if (!plan->schedule.approximate.empty()) {
+    report.stop = Stop::approximate;
+    report.why = plan->schedule.approximate;
+    return;
+  }
+  const bool is_exact = state.has_exact_messages();
+  if (!is_exact) report.approximated = plan.data();
+  if (plan->loop.empty()) return;
   report.looped = plan.data();
-  report.has_exact_means =
-      plan->is_gaussian && state.has_exact_messages() && state.frozen().empty() && report.faults == 0;
+  report.has_exact_means = plan->is_gaussian && is_exact && state.frozen().empty() && report.faults == 0;
 }
 
 Report iterate(const PlanData& plan, Executor& executor, Executor::Total& total, const Watch& watch) {
@@ -74,9 +82,9 @@ Report iterate_by_priority(const PlanData& plan, Executor& executor, Executor::T
   const std::uint64_t visits =
       executor.sweep_by_priority(iteration.tolerance, limit, total, divergence, watch, report, refused_before);
   report.sweeps = static_cast<int>((visits + round - 1) / round);
-  report.stop = total.overflowed                           ? Stop::diverged
-                : total.change <= iteration.tolerance      ? Stop::converged
-                : report.stop == Stop::interrupted         ? Stop::interrupted
+  report.stop = total.overflowed                      ? Stop::diverged
+                : total.change <= iteration.tolerance ? Stop::converged
+                : report.stop == Stop::interrupted    ? Stop::interrupted
                 : visits < limit                      ? Stop::diverged
                                                       : stop_at_limit(total.faults - refused_before, divergence);
   return report;
@@ -100,8 +108,10 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
         plan.schedule.name);
   Executor executor(state);
   executor.check_observed();
-  if (options.warm) executor.refresh_tables();
-  else executor.start_fresh();
+  if (options.warm)
+    executor.refresh_tables();
+  else
+    executor.start_fresh();
   executor.refresh_constants();
   Executor::Total total = executor.refused_constants();
   const Watch watch(options);
@@ -112,8 +122,12 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
       report.sweeps = 1;
       report.stop = stop_of_single_sweep(plan, state, total, report);
       break;
-    case Schedule::Order::repeated: report = iterate(plan, executor, total, watch); break;
-    case Schedule::Order::residual: report = iterate_by_priority(plan, executor, total, watch); break;
+    case Schedule::Order::repeated:
+      report = iterate(plan, executor, total, watch);
+      break;
+    case Schedule::Order::residual:
+      report = iterate_by_priority(plan, executor, total, watch);
+      break;
   }
   report.messages = total.messages;
   report.change = plan.schedule.order == Schedule::Order::once ? 0 : total.change;
@@ -130,7 +144,7 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
     }
     report.stop = Stop::diverged;
   }
-  note_loops(handle, state, report);
+  note_worth(handle, state, report);
   if (options.diagnose) {
     Diagnosis diagnosis(state);
     diagnosis.check_contradictions();
@@ -138,9 +152,7 @@ Report run(const Plan& handle, State& state, const RunOptions& options) {
     if (report.looped != nullptr) diagnosis.find_correlation(report);
     if (report.stop == Stop::converged && diagnosis.has_silent_function()) {
       report.stop = Stop::approximate;
-      report.why =
-          "a function whose slope vanishes at the belief tells its input nothing, as between two modes: approximate; "
-          "solve it by joint(), or by draw_posterior() after it";
+      report.why = "approximate: a function of slope 0 there tells its input nothing; take draw_posterior()";
     }
   }
   state.ended_ = report.stop;

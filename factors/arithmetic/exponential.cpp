@@ -45,6 +45,7 @@ Kind exponential_kind() {
   return kind("exponential", "y = exp(x)")
       .input("x")
       .output("y")
+      .observes("y", above(0) & finite())
       .function([](auto v, auto) { return Exponential::value(v[0]); })
       .linear_view(&Exponential::linear_view)
       .message<&Exponential::to_y>(kLinearisedMethod, "y")

@@ -2,6 +2,7 @@
 //
 //   a model       Graph, and product, sum, leaky_relu, ... (expressions.h), gaussian_vector_prior (vectors.h),
 //                 between (poses.h) or Graph::factor; parse_graph, graph_text, parse_g2o: as a file
+//   or shorter    Model, expressions of its arrays, and solve, which chooses the solver and says why: Answer
 //   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual; joint, hyper,
 //                 JointPosterior, draw_posterior, compare_with_joint; exact, ExactPosterior, compare_with_exact;
 //                 tree_reweighted, evidence_bounds; gates, around any of them; GrowingGraph
@@ -37,7 +38,9 @@
 #include "models/graphs/expressions.h"
 #include "models/graphs/graph_file.h"
 #include "models/graphs/growing.h"
+#include "models/graphs/model.h"
 #include "models/graphs/poses.h"
+#include "models/graphs/solve.h"
 #include "models/graphs/vectors.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"

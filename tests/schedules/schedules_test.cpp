@@ -52,7 +52,7 @@ TEST_CASE("schedules: forward_backward with loops goes forward to outputs, then 
 
 TEST_CASE("schedules: forward is the forward half") {
   CHECK(text_of(forward(), true) ==
-        "forward: 3 visits; one sweep forward: approximate; what is observed downstream does not count\n"
+        "forward: 3 visits; one sweep forward: approximate; observations downstream do not count\n"
         "  prior: refresh -; send x\n"
         "  times: refresh x, y; send z\n"
         "  noise: refresh x; send -\n");

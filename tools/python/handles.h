@@ -9,6 +9,7 @@
 #include "engine/kinds/registry.h"
 #include "engine/run/state.h"
 #include "models/graphs/expressions.h"
+#include "models/graphs/solve.h"
 #include "tools/python/bindings.h"
 
 namespace dma::python {
@@ -58,6 +59,8 @@ inline VariableId id_of(const PlanHandle& plan, const py::object& variable) { re
 std::vector<VariableId> ids_of(const Graph& graph, const std::vector<py::object>& variables);
 FactorId factor_of(const PlanHandle& plan, const py::object& factor);
 
+// A schedule, joint(), exact(), tree_reweighted(), or the name of one with its usual settings.
+Solve way_of(const py::object& schedule);
 // A schedule of sweeps, or the name of one with its usual settings.
 Scheduler sweeps_of(const py::object& schedule);
 

@@ -70,6 +70,7 @@ PYBIND11_MODULE(_dma, module) {
   bind_graph(module);
   bind_results(module);
   bind_run(module);
+  bind_solve(module);
   bind_judgements(module);
   bind_series(module);
   bind_models(module);

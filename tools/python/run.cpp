@@ -22,6 +22,7 @@
 #include "schedules/forward_backward.h"
 #include "schedules/residual.h"
 #include "schedules/sequential.h"
+#include "models/graphs/solve.h"
 #include "tools/python/handles.h"
 
 namespace dma::python {
@@ -31,27 +32,19 @@ Alone::Alone(Guarded& handle) : handle_(handle) {
     fail("another thread is at work with this {0}; give each thread a {0} of its own", handle.kind);
 }
 
-namespace {
-
-using SharedState = std::shared_ptr<StateHandle>;
-
-// A schedule, joint(), exact(), tree_reweighted(), or the name of one with its usual settings.
-std::variant<Scheduler, Joint, Exact, TreeReweighted> rule_of(const py::object& schedule) {
+Solve way_of(const py::object& schedule) {
   if (py::isinstance<Scheduler>(schedule)) return schedule.cast<const Scheduler&>();
   if (py::isinstance<Joint>(schedule)) return schedule.cast<const Joint&>();
   if (py::isinstance<Exact>(schedule)) return schedule.cast<const Exact&>();
   if (py::isinstance<TreeReweighted>(schedule)) return schedule.cast<const TreeReweighted&>();
   if (!py::isinstance<py::str>(schedule))
-    fail(
-        "{} is given as a schedule; forward_backward(), flooding(), sequential(), residual(), joint(), exact() or "
-        "tree_reweighted() is expected",
-        shown(schedule));
-  const auto name = schedule.cast<std::string>();
-  const std::vector<std::string> known{"forward_backward", "forward", "flooding", "sequential", "residual",
-                                       "joint", "exact", "tree_reweighted"};
-  if (std::ranges::find(known, name) == known.end()) fail("there is no schedule '{}'{}", name, suggestion(name, known));
-  return rule_of(py::module_::import("dma._dma").attr(name.c_str())());
+    fail("{} is given as a schedule; one of these is expected: {}", shown(schedule), joined(solver_names()));
+  return solver_named(schedule.cast<std::string>());
 }
+
+namespace {
+
+using SharedState = std::shared_ptr<StateHandle>;
 
 PlanHandle compile_graph(const Graph& graph, const py::object& schedule, const py::object& registry,
                          const std::vector<Kind>& kinds, const std::string& method,
@@ -59,7 +52,7 @@ PlanHandle compile_graph(const Graph& graph, const py::object& schedule, const p
                          const std::vector<py::object>& unobserved, const std::vector<py::object>& predicted,
                          const std::vector<py::object>& may_be_missing) {
   const auto kept = std::make_shared<const Graph>(graph);  // nobody adds to it while the lock is released
-  const auto rule = rule_of(schedule);
+  const Solve rule = way_of(schedule);
   const Registry known = registry_with(registry, kinds);
   const CompileOptions options{.method = method,
                                .kind_methods = kind_methods,
@@ -74,7 +67,7 @@ PlanHandle compile_graph(const Graph& graph, const py::object& schedule, const p
 }  // namespace
 
 Scheduler sweeps_of(const py::object& schedule) {
-  const auto rule = rule_of(schedule);
+  const Solve rule = way_of(schedule);
   if (const auto* sweeps = std::get_if<Scheduler>(&rule)) return *sweeps;
   fail("{} is given as a schedule; one of sweeps is expected: forward_backward(), flooding(), sequential(), residual()",
        shown(schedule));

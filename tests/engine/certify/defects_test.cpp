@@ -1,7 +1,10 @@
 // Certificates detect defects: one deliberately wrong factor per defect.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "engine/certify/certify.h"
+#include "engine/support/error.h"
 
 namespace dma {
 
@@ -109,6 +112,104 @@ TEST_CASE("certify: an error that does not fall like 1/r^2 is caught where the e
   CHECK_FALSE(edge.concentration.holds);
   CHECK(edge.concentration.exact.exponent > -1);
   CHECK(edge.band == Band::unbounded);
+}
+
+namespace {
+
+// y = tanh(x), whose message to y has the exact moments unless x is unknown.
+Kind tanh_that_says(const Gaussian& of_nothing) {
+  const auto to_output = [of_nothing](const Gaussian& x) {
+    if (x.is_uniform()) return of_nothing;
+    if (x.is_point()) return Gaussian::point(std::tanh(x.mean()));
+    double mass = 0, mean = 0, square = 0;
+    for (double u = -8; u <= 8; u += 1e-3) {
+      const double weight = std::exp(-0.5 * u * u), y = std::tanh(x.mean() + u * x.sd());
+      mass += weight, mean += weight * y, square += weight * y * y;
+    }
+    mean /= mass;
+    return Gaussian::from_moments(mean, std::max(square / mass - mean * mean, 1e-300));
+  };
+  return kind("bent", "y = tanh(x)")
+      .input("x")
+      .output("y")
+      .function([](std::span<const double> v, std::span<const double>) { return std::tanh(v[0]); })
+      .message("dma", "y", to_output)
+      .message("dma", "x", [](const Gaussian&) { return Gaussian::uniform(); });
+}
+
+EdgeCertificate last_edge(const Kind& kind) {
+  return certify(kind, "dma", {.scenarios = 4, .sweep = 20, .widths = 3, .samples = 0, .tolerance = 1e-5}).edges.back();
+}
+
+}  // namespace
+
+TEST_CASE("certify: what is said of nothing may not be more than the exact message of wide arrivals says") {
+  for (const double sd : {0.907, 0.3}) {
+    const EdgeCertificate sure = last_edge(tanh_that_says(Gaussian::from_moments(0, sd * sd)));
+    CAPTURE(sd);
+    CHECK_FALSE(sure.widening.holds);
+    CHECK(sure.widening.narrower > 1.05);
+    CHECK(sure.band == Band::unbounded);
+    CHECK(sure.failures.front().find("says something when nothing arrives") != std::string::npos);
+  }
+  CHECK(last_edge(tanh_that_says(Gaussian::uniform())).widening.holds);
+  // x of y = 3 x: where nothing is known of y, nothing is of x.
+  const EdgeCertificate prior = edge_to_x(
+      with_message_to_x([](const Gaussian& y) { return y.is_uniform() ? Gaussian::from_moments(0, 1) : to_x(y); }));
+  CHECK_FALSE(prior.widening.holds);
+}
+
+TEST_CASE("certify: a likelihood whose value is a point is judged by its moments, as no arrival narrows") {
+  // y - x is Gumbel distributed: as a function of x, of mean y - 0.5772 and variance pi^2 / 6.
+  const auto gumbel = [](double euler) {
+    return kind("gumbel", "y = x + Gumbel noise")
+        .input("x")
+        .output("y")
+        .log_density([](std::span<const double> v, std::span<const double>) {
+          const double z = v[1] - v[0];
+          return -z - std::exp(-z);
+        })
+        .message("dma", "x",
+                 [euler](const Gaussian& y) { return Gaussian::from_moments(y.mean() - euler, 1.6449340668482264); });
+  };
+  const EdgeCertificate right = last_edge(gumbel(0.5772156649015329));
+  CAPTURE(joined(right.failures));
+  CHECK(right.band == Band::bounded);
+  CHECK(right.consistency.holds);
+  CHECK(last_edge(gumbel(0)).band == Band::unbounded);
+  // An exact one.
+  const Kind noise = kind("unit_noise", "N(y; x, 1)")
+                         .input("x")
+                         .output("y")
+                         .log_density([](std::span<const double> v, std::span<const double>) {
+                           return -0.5 * (v[1] - v[0]) * (v[1] - v[0]);
+                         })
+                         .message("dma", "x", [](const Gaussian& y) { return Gaussian::from_moments(y.mean(), 1); });
+  CHECK(last_edge(noise).band == Band::exact);
+}
+
+TEST_CASE("certify: what a port may not observe is not sent to it") {
+  const Kind positive = kind("positive", "y = 3 x, y positive")
+                            .input("x")
+                            .output("y")
+                            .observes("y", above(0) & finite())
+                            .function([](std::span<const double> v, std::span<const double>) { return kGain * v[0]; })
+                            .message("dma", "y", &to_y)
+                            .message("dma", "x", [](const Gaussian& y) {
+                              const bool is_refused = y.is_point() && !(y.mean() > 0);
+                              return is_refused ? Gaussian(std::nan(""), 1.0) : to_x(y);
+                            });
+  const EdgeCertificate edge = edge_to_x(positive);
+  CHECK(edge.properness.faults == 0);
+  CHECK(edge.band == Band::exact);
+}
+
+TEST_CASE("certify: an exception of a user's function is named") {
+  const Kind kind = with_message_to_x([](const Gaussian&) -> Gaussian { throw std::runtime_error("boom"); });
+  CHECK_THROWS_WITH_AS(static_cast<void>(certify(kind, "dma")), doctest::Contains("kind 'triple', method 'dma'"),
+                       Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(certify(kind, "dma")), doctest::Contains("message to 'x' threw"), Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(certify(kind, "dma")), doctest::Contains("boom"), Error);
 }
 
 TEST_CASE("certify: an unknown method is an Error that names the known ones") {

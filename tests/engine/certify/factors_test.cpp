@@ -36,6 +36,13 @@ TEST_CASE("certify: leaky_relu matches the exact moments and is bounded in both 
   }
 }
 
+TEST_CASE("certify: the exponential is not sent what no exponential is") {
+  const Certificate c = certified("exponential", kLinearisedMethod);
+  INFO(c.text());
+  for (const EdgeCertificate& edge : c.edges) CHECK(edge.properness.ordinary_faults == 0);
+  CHECK(c.edges.at(0).properness.faults == 0);
+}
+
 TEST_CASE("certify: product is bounded forward and concentrated backward, with rate -2") {
   const Certificate c = certified("product", "dma");
   INFO(c.text());

@@ -221,10 +221,10 @@ TEST_CASE("errors: iteration options out of range are refused") {
     }
     return std::string("no error");
   };
-  CHECK(error({.damping = 1.0}) == "schedule: damping is 1; it must be in [0, 1)");
-  CHECK(error({.damping = kNaN}) == "schedule: damping is nan; it must be in [0, 1)");
-  CHECK(error({.tolerance = -1.0}) == "schedule: tolerance is -1; it must be 0 or more");
-  CHECK(error({.limit = 0}) == "schedule: the limit is 0 sweeps; at least 1 is expected");
+  CHECK(error({.damping = 1.0}) == "schedule 'flooding': damping is 1; it must be in [0, 1)");
+  CHECK(error({.damping = kNaN}) == "schedule 'flooding': damping is nan; it must be in [0, 1)");
+  CHECK(error({.tolerance = -1.0}) == "schedule 'flooding': tolerance is -1; it must be 0 or more");
+  CHECK(error({.limit = 0}) == "schedule 'flooding': the limit is 0 sweeps; at least 1 is expected");
 }
 
 TEST_CASE("errors: set_parameter checks names, domains and sizes") {

@@ -151,7 +151,7 @@ TEST_CASE("joint: eight schools with varying intercepts and slopes") {
   state.observe(y, ys);
   const Report report = run(plan, state);
   CHECK(report.stop == Report::Stop::exact);
-  CHECK(report.line().starts_with("exact after 1 solve: objective"));
+  CHECK(report.line().starts_with("exact after 1 solve"));
   const JointPosterior posterior(state);
   const PlainMatrix means = dense.mean(), c = dense.covariance();
   CHECK(largest_difference(posterior.mean(mean), means.segment(0, 2)) < kLinearError);

@@ -206,7 +206,7 @@ TEST_CASE("joint: a likelihood that predicts no Gaussian is named for a missing 
   state.observe(y, {1.0, std::nullopt});
   const Report report = run(plan, state);
   CHECK(report.joint->unpredicted == "'y[1]'");
-  CHECK(report.line().find(", no Gaussian predicts 'y[1]'") != std::string::npos);
+  CHECK(report.line().find("; no Gaussian predicts 'y[1]'") != std::string::npos);
   CHECK(state.belief(y)[1].is_uniform());
   const JointPosterior posterior(state);
   CHECK_THROWS_WITH_AS(

@@ -142,7 +142,7 @@ TEST_CASE("joint: a singular system names the variables that nothing determines,
   CHECK(report.stop == Report::Stop::singular);
   CHECK(!report.converged());
   CHECK(report.joint->undetermined == "'a', 'b'");
-  CHECK(report.line().starts_with("singular after 2 solves: nothing determines 'a', 'b': objective"));
+  CHECK(report.line().starts_with("singular after 2 solves: nothing determines 'a', 'b'; objective"));
   CHECK(state.belief(pair.a)[0].is_uniform());
   CHECK(state.belief(c).variance() == doctest::Approx(0.5));
   const JointPosterior posterior(state);

@@ -238,7 +238,7 @@ TEST_CASE("joint: a step that does not lower the objective is taken back, and th
   const Report stopped = solve({.callback = [](const JointReport& r) { return r.iterations < 2; }});
   CHECK(stopped.stop == Report::Stop::interrupted);
   CHECK(!stopped.converged());
-  CHECK(stopped.line().starts_with("interrupted after 2 solves, not converged: objective"));
+  CHECK(stopped.line().starts_with("interrupted after 2 solves, not converged; objective"));
   const Report limited = solve({.limit = 3});
   CHECK(limited.stop == Report::Stop::limit);
   CHECK(limited.joint->iterations == 3);

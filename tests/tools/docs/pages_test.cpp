@@ -41,6 +41,26 @@ struct Shift {                                             // y = x + offset
 
 }  // namespace
 
+TEST_CASE("docs/methods: a schedule of one's own is exact where it is proved to be") {
+const Scheduler backward_forward{"backward_forward", [](const Flow& flow) {
+  Schedule schedule{.name = "backward_forward", .visits = {}};
+  const auto factors = static_cast<std::uint32_t>(flow.factors());
+  for (std::uint32_t f = factors; f-- > 0;) schedule.visits.push_back({f, flow.reads(f), flow.inputs(f)});
+  for (std::uint32_t f = 0; f < factors; ++f) schedule.visits.push_back({f, flow.reads(f), flow.outputs(f)});
+  return schedule;
+}};
+  Graph g;
+  const auto a = g.variable("a"), b = g.variable("b"), y = g.observed("y"), z = g.observed("z");
+  g.factor("gaussian_prior", {a}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("gaussian_noise", {a, b}, {{"variance", 1.0}});
+  g.factor("gaussian_noise", {b, y}, {{"variance", 1.0}});
+  const Answer tree = solve(g, {{y, 3.0}}, backward_forward);
+  CHECK(tree.report.stop == Report::Stop::exact);
+  CHECK(tree[b].mean() == doctest::Approx(2));
+  g.factor("gaussian_noise", {a, z}, {{"variance", 1.0}});  // b hears of z too late
+  CHECK(solve(g, {{y, 3.0}, {z, 1.0}}, backward_forward).report.stop == Report::Stop::exact);
+}
+
 TEST_CASE("docs/tables: a network from C++") {
   const Eigen::MatrixXd X = some_inputs(40, 8), y = some_targets(X), X_new = X.topRows(5);
   auto net = dma::Bnn({.layers = {8, 6, 5, 1}, .slopes = {0.4, 0.8}, .noise = 0.2, .seed = 1});

@@ -29,6 +29,9 @@ Json to_json(const EdgeCertificate& edge) {
   for (const auto& p : edge.consistency.points)
     consistency["points"].push_back(
         {{"width", p.width}, {"distance", json_number(p.distance)}, {"delta", json_number(p.delta)}});
+  json["widening"] = {{"holds", edge.widening.holds},
+                      {"narrower", json_number(edge.widening.narrower)},
+                      {"mean_error", json_number(edge.widening.mean_error)}};
   json["properness"] = {{"messages", edge.properness.count},
                         {"faults", edge.properness.faults},
                         {"first_fault", edge.properness.first_fault}};

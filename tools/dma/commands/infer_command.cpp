@@ -21,8 +21,8 @@
 #include "models/files/readable_json.h"
 #include "models/graphs/graph_file.h"
 #include "models/graphs/poses.h"
+#include "models/graphs/solve.h"
 #include "tools/dma/commands/commands.h"
-#include "tools/dma/commands/infer_solve.h"
 #include "tools/dma/io/read_file.h"
 #include "tools/dma/io/shell_quoted.h"
 #include "tools/dma/io/write_file.h"
@@ -40,7 +40,7 @@ struct InferRequest {
   std::filesystem::path graph, dot, plot, report, poses;
   std::string command_line, method, schedule, loss, memory = "1GB";
   std::vector<std::string> observed;  // "HR=LOW"
-  bool evidence = false, json = false;
+  bool evidence = false, json = false, verbose = false;
 };
 
 // "500MB", "8GB", "1e9": in bytes.
@@ -81,12 +81,6 @@ std::string element_name(const Belief& belief, const std::string& name, std::siz
   return belief.size() == 1 ? name : fmt::format("{}[{}]", name, i);
 }
 
-// "flooding": the first words of how the plan is solved.
-std::string schedule_name(const Plan& plan) {
-  const std::string text = plan->solver ? plan->schedule.name : plan.schedule_text();
-  return text.substr(0, text.find_first_of(":\n"));
-}
-
 // The variables that are shown: all, or the first so many.
 std::vector<std::string> uninformed(const Graph& graph, const State& state, std::size_t shown) {
   std::vector<std::string> names;
@@ -118,7 +112,7 @@ struct FoundEvidence {
   std::optional<double> value;
   std::string line, parts, why;  // why: it is approximate; empty: exact
 };
-FoundEvidence evidence_of(const Solved& solved) {
+FoundEvidence evidence_of(const Answer& solved) {
   try {
     const Evidence found = evidence(solved.plan, solved.state);
     return {found.log_value, found.line(), found.factors.empty() ? "" : found.text(), found.why};
@@ -164,12 +158,11 @@ Json beliefs_json(const Graph& graph, const State& state, std::size_t shown) {
   return json;
 }
 
-// Of observations that a sweep found to be impossible: an Error says which of them.
-void name_contradiction(const GraphFile& file, const Solved& solved, const Exact& discrete, const Registry& registry,
-                        const CompileOptions& options) {
+// Throws an Error that says which observations are impossible together, where a sweep found that some are.
+void name_contradiction(const GraphFile& file, const Answer& solved, const SolveOptions& options) {
   if (solved.plan->solver || evidence_of(solved).value != -kInfinity) return;
   try {
-    (void)solve(file, compile(file.graph, discrete, registry, options));
+    (void)solve_told(file.graph, [&](State& state) { file.observe(state); }, exact(options.exact), options);
   } catch (const Contradiction&) {
     throw;
   } catch (const Error&) {  // not discrete, or too wide
@@ -194,8 +187,8 @@ void print_columns(const GraphFile& file, const std::string& graph) {
         joined(columns), shell_quoted(graph), shell_quoted(columns.back()), joined(shared));
 }
 
-// What is known of each hyper; nothing where their integral was not found.
-std::vector<std::pair<std::string, HyperBelief>> hypers_of(const JointOptions& options, const Solved& solved) {
+// The belief of each hyper; nothing where their integral was not found.
+std::vector<std::pair<std::string, HyperBelief>> hypers_of(const JointOptions& options, const Answer& solved) {
   std::vector<std::pair<std::string, HyperBelief>> out;
   for (const Hyper& hyper : options.hypers)
     if (solved.report.joint && solved.report.joint->hypers)
@@ -240,17 +233,19 @@ void infer(const InferRequest& request) {
     }
   }();
   const Registry registry = standard_registry();
-  CompileOptions options{.fuse = false};  // every variable is to be seen
+  SolveOptions options{.joint = {.memory = bytes}, .exact = {.memory = bytes}, .registry = &registry};
   const std::string method = request.method.empty() ? file.method : request.method;
-  JointOptions gaussian{.memory = bytes};
-  const Solved solved = [&] {
+  const std::string schedule = request.schedule.empty() ? file.schedule : request.schedule;
+  const Answer solved = [&] {
     try {
       check_memory(file.graph, registry, limit);
-      if (!method.empty()) options.method = method;
-      file.add_hypers(gaussian);
-      Solved found = solve_as_asked(file, request.schedule.empty() ? file.schedule : request.schedule,
-                                    {joint(gaussian), exact({.memory = bytes})}, registry, options);
-      name_contradiction(file, found, exact({.memory = bytes}), registry, options);
+      if (!method.empty()) options.compile.method = method;
+      file.add_hypers(options.joint);
+      const TellState tell = [&](State& state) { file.observe(state); };
+      Answer found = schedule.empty() || schedule == "auto"
+                         ? solve_told(file.graph, tell, options)
+                         : solve_told(file.graph, tell, solver_named(schedule, options), options);
+      name_contradiction(file, found, options);
       return found;
     } catch (const Error& error) {
       std::string complaint = error.what();
@@ -262,7 +257,7 @@ void infer(const InferRequest& request) {
     }
   }();
   const FoundEvidence found = evidence_of(solved);
-  // Of poses and points, not of the residuals that are made of them; a person knows them by their vertices.
+  // Poses and points are shown, not the residuals that are made of them; a person knows them by their vertices.
   std::size_t shown_variables = 0;
   for (const std::string_view name : {"pose", "fixed", "point"})
     shown_variables += poses && file.graph.variables()[shown_variables].name == name ? 1 : 0;
@@ -286,14 +281,14 @@ void infer(const InferRequest& request) {
     write_file(request.poses, g2o_text(*poses));
   }
   if (request.json) {
-    Json json{{"schedule", schedule_name(solved.plan)},
+    Json json{{"schedule", solved.solver},
               {"report", solved.report.line()},
               {"converged", solved.report.converged()},
               {"beliefs", beliefs_json(file.graph, solved.state, shown_variables)},
               {"uninformed", open}};
     json["log_evidence"] = found.value ? json_number(*found.value) : Json();
     if (found.value) json["log_evidence_is_exact"] = found.why.empty();
-    for (const auto& [name, belief] : hypers_of(gaussian, solved))
+    for (const auto& [name, belief] : hypers_of(options.joint, solved))
       json["hypers"][name] = {{"mean", belief.mean()}, {"sd", belief.sd()}, {"median", belief.quantile(0.5)}};
     if (!found.why.empty()) json["log_evidence_why"] = found.why;
     fmt::print("{}", readable(json));
@@ -301,11 +296,15 @@ void infer(const InferRequest& request) {
     return;
   }
   print_beliefs(file.graph, solved.state, shown_variables, renamed);
-  for (const auto& [name, belief] : hypers_of(gaussian, solved))
+  for (const auto& [name, belief] : hypers_of(options.joint, solved))
     fmt::print("  {:<8}  {:.4g} +- {:.4g}, 90 % from {:.4g} to {:.4g}\n", name, belief.mean(), belief.sd(),
                belief.quantile(0.05), belief.quantile(0.95));
-  const std::string name = schedule_name(solved.plan), line = solved.report.line();
+  const std::string name = solved.solver, line = solved.report.line();
   fmt::print("{}{}\n", line.starts_with(name + ":") ? "" : name + ": ", renamed(line));
+  if (request.verbose) {
+    fmt::print("solver: {}, {}\n", name, solved.why);
+    fmt::print("{}", renamed(solved.report.text()));
+  }
   if (const std::size_t shown = std::min(open.size(), kShownElements); shown > 0)
     fmt::print("nothing informs {}{}\n", renamed(joined(std::span(open).first(shown))),
                shown < open.size() ? fmt::format(" and {} more", open.size() - shown) : "");
@@ -325,6 +324,17 @@ void infer(const InferRequest& request) {
 
 }  // namespace
 
+namespace {
+
+// ", exact (discrete variables by cliques), ..."
+std::string listed_solvers() {
+  std::string text;
+  for (const NamedSolver& one : named_solvers()) text += fmt::format(", {} ({})", one.name, one.summary);
+  return text;
+}
+
+}  // namespace
+
 void add_infer_command(Command app, const std::string& command_line) {
   auto request = std::make_shared<InferRequest>();
   request->command_line = command_line;
@@ -337,13 +347,12 @@ void add_infer_command(Command app, const std::string& command_line) {
       "BIF and UAI files of discrete networks are read as well: dma infer alarm.bif --observe HR=LOW\n"
       "So are g2o and TORO files of poses: dma infer tools/examples/graphs/square.g2o --poses solved.g2o\n"
       "Schedules: auto (one sweep where that is exact, else exact by cliques where everything is discrete, else all at "
-      "once where everything is Gaussian, else repeated sweeps),\n"
-      "exact, tree_reweighted (bounds of the evidence where cliques are too wide), joint, forward_backward, flooding, "
-      "sequential, residual.");
+      "once where everything is Gaussian, else repeated sweeps)" +
+      listed_solvers() + ".");
   command.add_option("graph", request->graph, "file with the graph: JSON, BIF, UAI or g2o").required();
   command.add_option("--method", request->method, "method of the messages (default: the file's)").value("METHOD");
   command.add_option("--schedule", request->schedule, "the order of the messages (default: the file's, or auto)")
-      .value("auto|exact|tree_reweighted|joint|forward_backward|flooding|sequential|residual");
+      .value(joined(solver_names(), "|"));
   command
       .add_option("--observe", request->observed, "a value for a variable, or the name of a category; may be repeated")
       .value("NAME=VALUE")
@@ -355,6 +364,7 @@ void add_infer_command(Command app, const std::string& command_line) {
   command.add_option("--poses", request->poses, "file for the poses found in a g2o file, in the same format");
   command.add_option("--loss", request->loss, "what loops of a g2o file cost that are far off, such as cauchy:2")
       .value("huber|cauchy");
+  command.add_flag("--verbose", request->verbose, "everything the report says, one item per line");
   command.add_flag("--json", request->json, "JSON instead of text");
   command.add_option("--memory-limit", request->memory, "refuse a graph that would take more").value("SIZE");
   command.callback([request] { infer(*request); });
