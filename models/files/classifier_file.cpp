@@ -4,10 +4,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/support/dense.h"
 #include "engine/support/error.h"
 #include "engine/support/json.h"
 #include "engine/support/text.h"
 #include "engine/support/usable.h"
+#include "models/classifier/classifier_size.h"
 #include "models/files/checksummed_json.h"
 #include "models/files/coding_file.h"
 #include "models/files/packed_matrices.h"
@@ -16,7 +18,7 @@ namespace dma {
 
 namespace {
 
-constexpr std::uint64_t kClassifierVersion = 2;  // 1: has no logarithmic scales; older programs read it
+constexpr std::uint64_t kClassifierVersion = 3;
 
 std::vector<std::size_t> widths_from(const Json& json) {
   std::vector<std::size_t> widths;
@@ -80,28 +82,39 @@ ClassifierTraining classifier_training_from(const Json& json) {
 Json to_json(const Classifier::Part& part) {
   return {{"hidden", part.hidden},
           {"share", json_number(part.fraction)},
-          {"scale", json_number(part.scale)},
-          {"stretch", json_number(part.stretch)},
-          {"mean", packed_vector(part.mean)},
-          {"factor", packed_triangle(part.factor)}};
+          {"scale", json_number(part.scale())},
+          {"stretch", json_number(part.stretch())},
+          {"mean", packed_vector(part.mean())},
+          {"factor", packed_triangle(part.posterior.factor)}};
 }
 
-Classifier::Part part_from(const Json& json) {
-  return {.hidden = widths_from(json.at("hidden")),
-          .fraction = json_number(json.at("share")),
-          .scale = json_number(json.at("scale")),
-          .stretch = json_number(json.at("stretch")),
-          .mean = packed_vector_from(json.at("mean")),
-          .factor = packed_triangle_from(json.at("factor"))};
+Classifier::Part part_from(const Json& json, std::size_t classes) {
+  const std::size_t logits = logits_for(classes);
+  Classifier::Part part{.hidden = widths_from(json.at("hidden")), .fraction = json_number(json.at("share"))};
+  part.posterior.state = {.mean = packed_vector_from(json.at("mean")),
+                          .scale = Vector::Constant(1, json_number(json.at("scale"))),
+                          .noise = {logits, LogLinearNoise{.lowest = 0, .highest = 0}}};  // not used
+  part.posterior.factor = packed_triangle_from(json.at("factor"));
+  part.posterior.stretch.assign(logits, json_number(json.at("stretch")));
+  part.posterior.tails.resize(logits);
+  return part;
+}
+
+// Before version 3 the factor was that of the weights in the order of the network's units.
+void put_in_order(const RowProgram& rows, Matrix& factor) {
+  Matrix ignored;
+  std::vector<Index> order;
+  for (const UnitGains& unit : rows.units(rows.prior().mean, Matrix::Zero(1, rows.input_size()), ignored))
+    order.insert(order.end(), unit.scalars.begin(), unit.scalars.end());
+  const Matrix precision = product_by_transposed(factor, factor);
+  Matrix ordered = precision;
+  ordered(order, order) = precision;
+  factor = Eigen::LLT<Matrix>(ordered).matrixL();
 }
 
 Json to_json(const ClassNeighbours::Memory& m) {
-  Json json = {{"share", json_number(m.fraction)},
-               {"width", json_number(m.width)},
-               {"doubt", json_number(m.doubt)},
-               {"scales", packed_vector(m.scales)},
-               {"rows", packed_matrix(m.rows)},
-               {"classes", m.classes}};
+  Json json = {{"share", json_number(m.fraction)},  {"width", json_number(m.width)}, {"doubt", json_number(m.doubt)},
+               {"scales", packed_vector(m.scales)}, {"rows", packed_matrix(m.rows)}, {"classes", m.classes}};
   if (m.weights.size() > 0) json["row_weights"] = packed_vector(m.weights);
   return json;
 }
@@ -123,8 +136,8 @@ std::shared_ptr<const ClassNeighbours> class_neighbours_from(const Json& json, c
         m.rows.rows() == static_cast<Index>(m.classes.size()) && m.scales.allFinite() && m.rows.allFinite() &&
         m.width > 0 && std::isfinite(m.width) && m.doubt > 0 && std::isfinite(m.doubt) && m.fraction >= 0 &&
         m.fraction <= 1 && std::ranges::all_of(m.classes, is_class) &&
-        (m.weights.size() == 0 || (m.weights.size() == m.rows.rows() && m.weights.allFinite() &&
-                                   (m.weights.array() >= 0).all()))))
+        (m.weights.size() == 0 ||
+         (m.weights.size() == m.rows.rows() && m.weights.allFinite() && (m.weights.array() >= 0).all()))))
     fail("a number of the neighbours is not usable");
   return std::make_shared<const ClassNeighbours>(std::move(m));
 }
@@ -148,9 +161,8 @@ SavedClassifier saved_classifier_from(const Json& json, std::string_view source)
   if (json.contains("directions")) saved.memory.directions.basis = packed_matrix_from(json.at("directions"));
   saved.memory.frequencies = packed_vector_from(json.at("frequencies"));
   saved.memory.frequencies_fraction = json_number(json.at("frequencies_share"));
-  for (const Json& part : json.at("parts")) saved.memory.parts.push_back(part_from(part));
-  if (json.contains("neighbours"))
-    saved.memory.neighbours = class_neighbours_from(json.at("neighbours"), saved.memory);
+  for (const Json& part : json.at("parts")) saved.memory.parts.push_back(part_from(part, saved.memory.classes.size()));
+  if (json.contains("neighbours")) saved.memory.neighbours = class_neighbours_from(json.at("neighbours"), saved.memory);
   saved.coding = coding_from(json);
   return saved;
 }
@@ -187,9 +199,7 @@ bool is_classifier_text(std::string_view text) {
 }
 
 std::string classifier_to_text(const SavedClassifier& saved) {
-  Json json = {{"format", kClassifierFormat},
-               {"version", saved.memory.inputs.log_from.size() > 0 ? kClassifierVersion : 1},
-               {kChecksumKey, ""}};
+  Json json = {{"format", kClassifierFormat}, {"version", kClassifierVersion}, {kChecksumKey, ""}};
   json["features"] = saved.features;
   json["target"] = saved.target;
   if (!saved.coding.empty()) json["columns"] = to_json(saved.coding);
@@ -211,6 +221,9 @@ SavedClassifier classifier_from_text(std::string_view text, std::string_view sou
   read_checksummed(text, source, [&](const Json& json) {
     saved = saved_classifier_from(json, source);
     check_saved(saved);
+    if (whole<std::uint64_t>(json, "version") == kClassifierVersion) return;
+    const Classifier classifier = make_classifier(saved);
+    for (Classifier::Part& part : saved.memory.parts) put_in_order(classifier.rows_of(part), part.posterior.factor);
   });
   saved.source = source;
   return saved;

@@ -5,6 +5,7 @@
 
 #include "engine/support/text.h"
 #include "engine/support/usable.h"
+#include "models/classifier/classifier_size.h"
 #include "models/files/classifier_file.h"
 
 namespace dma {
@@ -21,13 +22,12 @@ void check_classifier_part(const SavedClassifier& saved, const Classifier::Part&
   const PrincipalDirections& directions = saved.memory.directions;
   std::size_t below = directions.used() ? static_cast<std::size_t>(directions.basis.cols()) + 1 : saved.features.size(),
               weights = 0;
+  const std::size_t inputs = below;
   for (const std::size_t width : part.hidden) weights += width * (below + 1), below = width;
-  weights += (below + 1) * static_cast<std::size_t>(logits_for(static_cast<Index>(saved.memory.classes.size())));
-  expect(is_fraction(part.fraction) && is_divisor(part.scale) && is_divisor(part.stretch),
-                       "a number of a part is not usable");
-  expect(static_cast<std::size_t>(part.mean.size()) == weights && is_moderate(part.mean),
-                       "the means of the weights are not usable");
-  expect(is_factor(part.factor, part.mean.size()), "the factor of the precision is not usable");
+  const std::size_t logits = logits_for(saved.memory.classes.size());
+  weights += (below + 1) * logits;
+  expect(is_fraction(part.fraction), "the fraction of a part is not in [0, 1]");
+  check_posterior(part.posterior, static_cast<Index>(weights), logits, static_cast<Index>(inputs));
 }
 
 }  // namespace
@@ -41,27 +41,22 @@ void check_saved(const SavedClassifier& saved) {
   constexpr double kRounding = 1e-9;
   const Classifier::Memory& m = saved.memory;
   const Classifier usable(saved.options);  // throws for options that are not
-  expect(!saved.features.empty() && saved.features.size() <= 100'000,
-                       "the number of features is not usable");
+  expect(!saved.features.empty() && saved.features.size() <= 100'000, "the number of features is not usable");
   for (const std::string& name : saved.features)
     expect(is_plain_text(name), "the name of a column holds control characters");
   saved.coding.check(saved.features);
   expect(is_plain_text(saved.target), "the name of the target holds control characters");
-  expect(m.classes.size() >= 2 && m.classes.size() <= 100'000,
-                       "there are fewer than two classes, or too many");
-  for (const std::string& name : m.classes)
-    expect(is_plain_text(name), "the name of a class holds control characters");
-  expect(std::set(m.classes.begin(), m.classes.end()).size() == m.classes.size(),
-                       "two classes have one name");
+  expect(m.classes.size() >= 2 && m.classes.size() <= 100'000, "there are fewer than two classes, or too many");
+  for (const std::string& name : m.classes) expect(is_plain_text(name), "the name of a class holds control characters");
+  expect(std::set(m.classes.begin(), m.classes.end()).size() == m.classes.size(), "two classes have one name");
   const auto features = static_cast<Index>(saved.features.size()), classes = static_cast<Index>(m.classes.size());
   expect(m.inputs.fits(features), "shifts and scales do not fit the columns");
-  expect(
-      !m.directions.used() || (m.directions.basis.rows() == features && m.directions.basis.cols() <= features &&
-                               m.directions.basis.allFinite()),
-      "the directions do not fit the columns");
-  expect(m.frequencies.size() == classes && m.frequencies.allFinite() &&
-                           (m.frequencies.array() > 0).all() && std::abs(m.frequencies.sum() - 1) < kRounding,
-                       "the frequencies do not fit the classes");
+  expect(!m.directions.used() || (m.directions.basis.rows() == features && m.directions.basis.cols() <= features &&
+                                  m.directions.basis.allFinite()),
+         "the directions do not fit the columns");
+  expect(m.frequencies.size() == classes && m.frequencies.allFinite() && (m.frequencies.array() > 0).all() &&
+             std::abs(m.frequencies.sum() - 1) < kRounding,
+         "the frequencies do not fit the classes");
   double fractions = m.frequencies_fraction;
   expect(is_fraction(fractions), "the fraction of the frequencies is not in [0, 1]");
   for (const Classifier::Part& part : m.parts) {
@@ -75,8 +70,8 @@ void check_saved(const SavedClassifier& saved) {
   expect(t.counts.size() == m.classes.size(), "the rows of the classes are not usable");
   expect(is_plain_text(t.report.reason), "the reason for the size holds control characters");
   expect(is_fraction(t.report.frequencies_fraction) && is_fraction(t.report.linear_fraction) &&
-                           is_fraction(t.report.network_fraction) && is_fraction(t.report.neighbours_fraction),
-                       "a fraction is not in [0, 1]");
+             is_fraction(t.report.network_fraction) && is_fraction(t.report.neighbours_fraction),
+         "a fraction is not in [0, 1]");
   expect(t.report.settled.size() == t.report.epochs.size(), "the epochs are contradictory");
   check_scores(t.report.left_out);
   check_scores(t.report.frequencies);
