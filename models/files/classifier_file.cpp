@@ -6,6 +6,7 @@
 #include "engine/support/error.h"
 #include "engine/support/fields.h"
 #include "engine/support/usable.h"
+#include "models/classifier/classifier_size.h"
 #include "models/files/bnn_file.h"
 #include "models/files/model_file.h"
 
@@ -50,10 +51,10 @@ void list_fields(Fields& f, ClassifierTraining& t) {
 void list_fields(Fields& f, Classifier::Part& p) {
   f("hidden", p.hidden);
   f("fraction", p.fraction);
-  f("scale", p.scale);
-  f("stretch", p.stretch);
-  f("mean", p.mean);
-  f.triangle("factor", p.factor);
+  f("scale", p.posterior.state.scale);
+  f("stretch", p.posterior.stretch);
+  f("mean", p.posterior.state.mean);
+  f.triangle("factor", p.posterior.factor);
 }
 
 void list_fields(Fields& f, ClassNeighbours::Memory& m) {
@@ -82,7 +83,13 @@ void list_fields(Fields& f, SavedClassifier& saved) {
   std::optional<ClassNeighbours::Memory> neighbours;
   if (memory.neighbours) neighbours = memory.neighbours->memory();
   f("neighbours", neighbours);
-  if (!f.is_reading() || !neighbours) return;
+  if (!f.is_reading()) return;
+  const std::size_t logits = logits_for(memory.classes.size());
+  for (Classifier::Part& part : memory.parts) {  // nothing reads the noise of classes
+    part.posterior.state.noise.assign(logits, LogLinearNoise{.lowest = 0, .highest = 0});
+    part.posterior.tails.resize(logits);
+  }
+  if (!neighbours) return;
   neighbours->frequencies = memory.frequencies;
   check_class_neighbours(*neighbours, memory.inputs.shift.size());
   memory.neighbours = std::make_shared<const ClassNeighbours>(std::move(*neighbours));
