@@ -87,6 +87,8 @@ const std::string* method_of(const Kind& kind, std::string_view method, const Pl
 
 // A method no kind has would otherwise pass unseen on a graph whose messages are all exact.
 const std::string* method_of_run(const Registry& registry, const std::string& method) {
+  static const std::string kDefault = CompileOptions{}.method;
+  if (method == kDefault) return &kDefault;  // nobody asked for it: kinds without it have others
   for (const auto& [kind_name, kind] : registry.kinds())
     if (const MessageFunction* known = find_method(kind, method)) return &known->method;
   std::vector<std::string> known;

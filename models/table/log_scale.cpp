@@ -12,10 +12,10 @@ namespace dma {
 
 namespace {
 
-constexpr Index kFewestToScale = 50, kMostToScale = 500;  // rows, columns
-constexpr Index kScaleSample = 2000;  // rows
-constexpr double kSkewed = 0.9;       // an exponential distribution has 2
-constexpr double kSpeaksAgainst = 2;  // nats
+constexpr Index kFewestRows = 50, kMostColumns = 500;  // rows, columns
+constexpr Index kScaleSample = 2000;                   // rows
+constexpr double kSkewed = 0.9;                        // an exponential distribution has 2
+constexpr double kSpeaksAgainst = 2;                   // nats
 
 // A smooth function of a column, as an effect: around its mean, rows times the roots of their weights.
 Matrix smooth_effect(const Eigen::ArrayXd& column, const Vector& weights) {
@@ -27,10 +27,9 @@ Matrix smooth_effect(const Eigen::ArrayXd& column, const Vector& weights) {
 
 }  // namespace
 
-Eigen::RowVectorXd log_scales_of(const Matrix& rows, const Matrix& targets, std::uint64_t seed,
-                                 const Vector& weights) {
+Eigen::RowVectorXd log_scales_of(const Matrix& rows, const Matrix& targets, std::uint64_t seed, const Vector& weights) {
   Eigen::RowVectorXd from = Eigen::RowVectorXd::Zero(rows.cols());
-  if (rows.rows() < kFewestToScale || rows.cols() > kMostToScale) return {};
+  if (rows.rows() < kFewestRows || rows.cols() > kMostColumns) return {};
   std::vector<Index> some = random_order(rows.rows(), seed);
   some.resize(static_cast<std::size_t>(std::min(rows.rows(), kScaleSample)));
   const Matrix sample = rows(some, Eigen::all);

@@ -10,7 +10,7 @@
 #include "engine/support/error.h"
 #include "models/series/series_choice.h"
 #include "models/series/series_filter.h"
-#include "tools/dma/commands/series_time.h"
+#include "tools/dma/io/series_time.h"
 #include "tools/python/bindings.h"
 
 namespace dma::python {

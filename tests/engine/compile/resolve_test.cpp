@@ -6,9 +6,12 @@
 #include <string>
 
 #include "engine/compile/compile.h"
+#include "engine/joint/joint.h"
 #include "engine/kinds/evaluate.h"
 #include "engine/run/run.h"
 #include "engine/support/error.h"
+#include "factors/likelihoods/gaussian_noise.h"
+#include "factors/likelihoods/gaussian_prior.h"
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
@@ -110,15 +113,18 @@ TEST_CASE("resolve: a variable on two ports of one factor is refused with the wa
     add(own);
     return error_of(own);
   };
-  CHECK(refused([&](Graph& own) { own.factor("product", {a, a, b}); }) ==
-        "factor 'product0' (product): 'a' stands on two of its ports" + way_out);
-  CHECK(refused([&](Graph& own) { own.factor("sum", {a, a, b}); }) ==
-        "factor 'sum0' (sum): 'a' stands on two of its ports" + way_out);
+  CHECK(refused([&](Graph& own) {
+          own.factor("product", {a, a, b});
+        }) == "factor 'product0' (product): 'a' stands on two of its ports" + way_out);
+  CHECK(refused([&](Graph& own) {
+          own.factor("sum", {a, a, b});
+        }) == "factor 'sum0' (sum): 'a' stands on two of its ports" + way_out);
   CHECK(refused([&](Graph& own) {
           own.factor("product", {gather(many, {0, 1, 2}), gather(many, {1, 0, 2}), three});
         }) == "factor 'product0' (product): 'many' stands on two of its ports (element 2 in slot 2)" + way_out);
-  CHECK(refused([&](Graph& own) { own.factor("sum", {gather(many, {0, 1, 1}), b}); }) ==
-        "factor 'sum0' (sum): 'many' stands on two of its ports (element 1 in slot 0)" + way_out);
+  CHECK(refused([&](Graph& own) {
+          own.factor("sum", {gather(many, {0, 1, 1}), b});
+        }) == "factor 'sum0' (sum): 'many' stands on two of its ports (element 1 in slot 0)" + way_out);
 }
 
 TEST_CASE("resolve: neighbours of one variable, and a known value twice, are no repetition") {
@@ -201,4 +207,22 @@ TEST_CASE("resolve: a wrong number of parameter values is reported once") {
   terms.factor("sum", {y, x}, {{"coefficients", std::vector<double>{1.0, 2.0, 3.0}}});
   CHECK(error_of(terms) ==
         "factor 'sum0' (sum): parameter 'coefficients' has 3 values; expected 1 or 2 (one per term)");
+}
+
+TEST_CASE("resolve: a registry of two kinds with exact messages runs, though neither has the default method") {
+  Registry registry;
+  registry.add(gaussian_prior_kind()).add(gaussian_noise_kind());
+  Graph g;
+  const auto x = g.variable("x"), next = g.variable("next"), y = g.observed("y");
+  g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("gaussian_noise", {x, next}, {{"variance", 1.0}});
+  g.factor("gaussian_noise", {next, y}, {{"variance", 1.0}});
+  for (const Plan& plan : {compile(g, forward_backward(), registry), compile(g, joint(), registry)}) {
+    State state(plan);
+    state.observe(y, 3.0);
+    run(plan, state);
+    CHECK(state.belief(x)[0].mean() == doctest::Approx(1.0));            // 3 / (1 + 2): y is x plus noise of variance 2
+    CHECK(state.belief(x)[0].variance() == doctest::Approx(2.0 / 3.0));  // 1 / (1 + 1/2)
+  }
+  CHECK(error_of(g, registry, {.method = "dna"}).starts_with("compile: no method 'dna'"));
 }

@@ -19,7 +19,7 @@ namespace {
 
 using namespace dma;
 
-constexpr std::size_t kFrozenSteps = 7, kHeld = 3;
+constexpr std::size_t kNodes = 7, kHeld = 3;
 constexpr double kFrozenError = 1e-9;
 
 double series(std::size_t t, int turn) { return static_cast<double>((5 * t + 3) % 7) - 2.0 + 1.7 * turn; }
@@ -32,15 +32,15 @@ struct Walked {
   FactorId prior;
 
   Walked() {
-    for (std::size_t t = 0; t < kFrozenSteps; ++t) x.push_back(g.variable("")), y.push_back(g.observed(""));
+    for (std::size_t t = 0; t < kNodes; ++t) x.push_back(g.variable("")), y.push_back(g.observed(""));
     prior = g.factor("gaussian_prior", {x[0]}, {{"mean", 0.5}, {"variance", 2.0}});
-    for (std::size_t t = 0; t < kFrozenSteps; ++t) {
+    for (std::size_t t = 0; t < kNodes; ++t) {
       if (t > 0) steps.push_back(g.factor("gaussian_noise", {x[t - 1], x[t]}, {{"variance", 0.4}}));
       seen.push_back(g.factor("gaussian_noise", {x[t], y[t]}, {{"variance", 0.3}}));
     }
   }
   void observe(State& state, int turn) const {
-    for (std::size_t t = 0; t < kFrozenSteps; ++t) state.observe(y[t], series(t, turn));
+    for (std::size_t t = 0; t < kNodes; ++t) state.observe(y[t], series(t, turn));
   }
 };
 
@@ -48,7 +48,7 @@ struct Walked {
 std::vector<Gaussian> beliefs_when_cut(const Walked& w, const State& frozen, int turn) {
   const Gaussian before = frozen.messages(w.steps[kHeld - 1], "y")[0], own = frozen.messages(w.seen[kHeld], "x")[0],
                  after = frozen.messages(w.steps[kHeld], "x")[0];
-  std::vector<Gaussian> beliefs(kFrozenSteps);
+  std::vector<Gaussian> beliefs(kNodes);
   const auto side = [&](std::size_t first, std::size_t last, const Natural& told, bool is_left) {
     Graph g;
     std::vector<VariableId> x, y;
@@ -73,7 +73,7 @@ std::vector<Gaussian> beliefs_when_cut(const Walked& w, const State& frozen, int
       if (t != kHeld) beliefs[t] = state.belief(x[t - first])[0];
   };
   side(0, kHeld, multiply(own, after), true);
-  side(kHeld, kFrozenSteps - 1, multiply(own, before), false);
+  side(kHeld, kNodes - 1, multiply(own, before), false);
   beliefs[kHeld] = Gaussian(multiply(multiply(own, before), after));
   return beliefs;
 }
@@ -100,7 +100,7 @@ TEST_CASE("frozen: the others are as if the graph were cut there, by every sched
       CHECK(report.stop ==
             (plan->schedule.order == Schedule::Order::once ? Report::Stop::approximate : Report::Stop::converged));
       CHECK(state.belief(w.x[kHeld])[0] == held);
-      for (std::size_t t = 0; t < kFrozenSteps; ++t) {
+      for (std::size_t t = 0; t < kNodes; ++t) {
         CAPTURE(t);
         CHECK(oracle::distance(state.belief(w.x[t])[0], expected[t]) < kFrozenError);
       }
@@ -111,15 +111,15 @@ TEST_CASE("frozen: the others are as if the graph were cut there, by every sched
     State fresh(plan);
     w.observe(fresh, 1);
     run(plan, fresh);
-    for (std::size_t t = 0; t < kFrozenSteps; ++t)
+    for (std::size_t t = 0; t < kNodes; ++t)
       CHECK(oracle::distance(state.belief(w.x[t])[0], fresh.belief(w.x[t])[0]) < kFrozenError);
   }
 }
 
 TEST_CASE("frozen: a chain written as one plate hears nothing, and what hangs on it goes on") {
   Graph g;
-  const auto x = g.variable("x", kFrozenSteps), y = g.observed("y", kFrozenSteps), z = g.variable("z", kFrozenSteps),
-             s = g.observed("s", kFrozenSteps);
+  const auto x = g.variable("x", kNodes), y = g.observed("y", kNodes), z = g.variable("z", kNodes),
+             s = g.observed("s", kNodes);
   g.factor("gaussian_prior", {gather(x, {0})}, {{"mean", 0.5}, {"variance", 2.0}});
   g.factor("gaussian_noise", {shift(x), x}, {{"variance", 0.4}});
   g.factor("gaussian_noise", {x, y}, {{"variance", 0.3}});
@@ -127,9 +127,9 @@ TEST_CASE("frozen: a chain written as one plate hears nothing, and what hangs on
   const FactorId says = g.factor("gaussian_noise", {z, s}, {{"variance", 0.1}});
   const Plan plan = compile(g, forward_backward(), standard_registry());
   State state(plan);
-  std::vector<double> values(kFrozenSteps);
+  std::vector<double> values(kNodes);
   const auto observe = [&](VariableId v, int turn) {
-    for (std::size_t t = 0; t < kFrozenSteps; ++t) values[t] = series(t, turn);
+    for (std::size_t t = 0; t < kNodes; ++t) values[t] = series(t, turn);
     state.observe(v, values);
   };
   observe(y, 0), observe(s, 1);
@@ -140,7 +140,7 @@ TEST_CASE("frozen: a chain written as one plate hears nothing, and what hangs on
   observe(y, 2), observe(s, 3);
   run(plan, state);
   const auto says_now = state.messages(says, "x");
-  for (std::size_t t = 0; t < kFrozenSteps; ++t) {
+  for (std::size_t t = 0; t < kNodes; ++t) {
     CHECK(state.belief(x)[t] == x_before[t]);
     // x's message to z is unchanged; s's message is new.
     const Natural told = divide(z_before[t], said[t]);
@@ -187,7 +187,7 @@ TEST_CASE("frozen: the state of a grown graph keeps it; variables that cannot be
   CHECK_THROWS_WITH_AS(state.freeze(w.y[0]), doctest::Contains("is observed"), Error);
   CHECK_THROWS_WITH_AS(state.thaw(w.x[2]), doctest::Contains("is not frozen"), Error);
   const VariableId y = w.g.observed("again");
-  w.g.factor("gaussian_noise", {w.x[kFrozenSteps - 1], y}, {{"variance", 0.2}});
+  w.g.factor("gaussian_noise", {w.x[kNodes - 1], y}, {{"variance", 0.2}});
   const Plan grown = compile(w.g, flooding(), standard_registry());
   State next(grown, state);
   next.observe(y, 2.0);

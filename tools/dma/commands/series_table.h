@@ -8,7 +8,7 @@
 
 #include "models/files/readable_json.h"
 #include "models/series/series_choice.h"
-#include "tools/dma/commands/series_time.h"
+#include "tools/dma/io/series_time.h"
 #include "tools/dma/pictures/figure.h"
 
 namespace dma {

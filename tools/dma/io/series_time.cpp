@@ -1,4 +1,4 @@
-#include "tools/dma/commands/series_time.h"
+#include "tools/dma/io/series_time.h"
 
 #include <fmt/format.h>
 
