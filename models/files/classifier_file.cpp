@@ -6,8 +6,8 @@
 #include "engine/support/error.h"
 #include "engine/support/fields.h"
 #include "engine/support/usable.h"
-#include "models/classifier/classifier_size.h"
 #include "models/files/bnn_file.h"
+#include "models/files/joint_file.h"
 #include "models/files/model_file.h"
 
 namespace dma {
@@ -51,10 +51,7 @@ void list_fields(Fields& f, ClassifierTraining& t) {
 void list_fields(Fields& f, Classifier::Part& p) {
   f("hidden", p.hidden);
   f("fraction", p.fraction);
-  f("scale", p.posterior.state.scale);
-  f("stretch", p.posterior.stretch);
-  f("mean", p.posterior.state.mean);
-  f.triangle("factor", p.posterior.factor);
+  f("posterior", p.posterior);
 }
 
 void list_fields(Fields& f, ClassNeighbours::Memory& m) {
@@ -83,13 +80,7 @@ void list_fields(Fields& f, SavedClassifier& saved) {
   std::optional<ClassNeighbours::Memory> neighbours;
   if (memory.neighbours) neighbours = memory.neighbours->memory();
   f("neighbours", neighbours);
-  if (!f.is_reading()) return;
-  const std::size_t logits = logits_for(memory.classes.size());
-  for (Classifier::Part& part : memory.parts) {  // nothing reads the noise of classes
-    part.posterior.state.noise.assign(logits, LogLinearNoise{.lowest = 0, .highest = 0});
-    part.posterior.tails.resize(logits);
-  }
-  if (!neighbours) return;
+  if (!f.is_reading() || !neighbours) return;
   neighbours->frequencies = memory.frequencies;
   check_class_neighbours(*neighbours, memory.inputs.shift.size());
   memory.neighbours = std::make_shared<const ClassNeighbours>(std::move(*neighbours));

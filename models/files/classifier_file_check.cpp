@@ -28,6 +28,7 @@ void check_classifier_part(const SavedClassifier& saved, const Classifier::Part&
   weights += (below + 1) * logits;
   expect(is_fraction(part.fraction), "the fraction of a part is not in [0, 1]");
   check_posterior(part.posterior, static_cast<Index>(weights), logits, static_cast<Index>(inputs));
+  expect(part.posterior.factor.size() > 0 && !part.posterior.stretch.empty(), "a part is not whole");
 }
 
 }  // namespace
