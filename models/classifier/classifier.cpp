@@ -9,6 +9,7 @@
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
+#include "factors/standard_registry.h"
 #include "models/classifier/classifier_size.h"
 #include "models/network/bnn_check.h"
 #include "models/table/log_scale.h"
@@ -27,6 +28,22 @@ constexpr double kLeastFrequenciesShare = 0.1;
 // Where no row is near the others know more, which left-out rows, all among the rest, hardly tell. It costs at most
 // 0.01 nats a row.
 constexpr double kMostNeighbours = 0.99;
+constexpr double kLeastChange = 2e-4;  // of the evidence, nats a row: learning then ends
+
+// One logit tells two classes apart.
+OutputLikelihoods likelihoods_of(Index classes) {
+  const Index logits = logits_for(classes);
+  const auto each = std::make_shared<const OutputLikelihood>(
+      standard_registry().kind(logits == 1 ? "logistic" : "softmax"), std::vector<double>(), "class", logits);
+  return OutputLikelihoods(static_cast<std::size_t>(logits), each);
+}
+
+double log_score(const Matrix& p, const std::vector<Index>& classes, const Vector& weights) {
+  double sum = 0;
+  for (Index n = 0; n < p.rows(); ++n)
+    sum += weight_of(weights, n) * std::log(std::max(p(n, classes[static_cast<std::size_t>(n)]), 1e-300));
+  return sum;
+}
 
 // Half a row of every class is added: no class is impossible.
 Vector counts_of(const ClassLabels& labels, const Vector& weights) {
@@ -36,12 +53,12 @@ Vector counts_of(const ClassLabels& labels, const Vector& weights) {
   return counts;
 }
 // The frequencies of the classes among all rows but one, of each.
-Matrix frequencies_without_each(const Vector& counts, const ClassData& data) {
-  Matrix all(data.rows.rows(), counts.size());
+Matrix frequencies_without_each(const Vector& counts, const ClassLabels& labels, const Vector& weights) {
+  Matrix all(static_cast<Index>(labels.of_rows.size()), counts.size());
   for (Index n = 0; n < all.rows(); ++n) {
     Vector others = counts;
-    double& own = others(data.classes[static_cast<std::size_t>(n)]);
-    own = std::max(0.5, own - weight_of(data.weights, n));  // less by rounding alone
+    double& own = others(labels.of_rows[static_cast<std::size_t>(n)]);
+    own = std::max(0.5, own - weight_of(weights, n));  // less by rounding alone
     all.row(n) = (others / others.sum()).transpose();
   }
   return all;
@@ -93,20 +110,30 @@ Matrix Classifier::prepared(const Eigen::MatrixXd& inputs) const {
 }
 
 // Hidden weights have their prior means where they start: units that the rows do not need stay as they were drawn.
-ClassPrior Classifier::prior_of(const Part& part, const RowProgram& rows, Vector& start, std::uint64_t seed) const {
-  const SharedPrior& plain = rows.prior();
-  ClassPrior prior{plain.mean, plain.precision / options_.prior_variance_scale, Vector::Zero(rows.scalars())};
+SharedPrior Classifier::prior_of(const Part& part, const RowProgram& rows, Vector& start, std::uint64_t seed) const {
+  SharedPrior prior = rows.prior();
+  prior.precision /= options_.prior_variance_scale;
+  prior.group.assign(static_cast<std::size_t>(rows.scalars()), 0);
   const Index logits = rows.outputs();
   const auto inputs_of_last = static_cast<Index>(part.hidden.empty() ? widths(part).front() : part.hidden.back());
   const Index hidden = rows.scalars() - logits * (inputs_of_last + 1);
-  prior.precision.tail(logits).setZero();
-  prior.fixed.tail(logits).setConstant(kBiasPrecision);
+  prior.precision.tail(logits).setConstant(kBiasPrecision);
+  std::fill_n(prior.group.end() - logits, logits, Index{-1});
   start = Vector::Zero(rows.scalars());
   if (part.hidden.empty()) return prior;
   start = draw(rows.prior(), seed);
   start.tail(logits).setZero();
   prior.mean.head(hidden) = start.head(hidden);
   return prior;
+}
+
+Matrix Classifier::probabilities(RowBeliefs logits, const SharedPosterior& posterior) const {
+  const auto classes = static_cast<Index>(memory_.classes.size());
+  const Matrix p = component(std::move(logits), posterior, {}, likelihoods_of(classes)).mean;
+  if (p.cols() == classes) return p;
+  Matrix both(p.rows(), 2);
+  both << (1 - p.array()).matrix(), p;
+  return both;
 }
 
 ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabels& labels,
@@ -129,12 +156,26 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
              .parts = {}};
   if (size.directions > 0)
     memory_.directions = PrincipalDirections::of(memory_.inputs.apply(inputs), static_cast<Index>(size.directions));
-  const ClassData data{prepared(inputs), labels.of_rows, weights_of_rows};
+  const Index n = inputs.rows(), logits = logits_for(counts.size());
+  RowData data{prepared(inputs), Matrix::Zero(n, logits), weights_of_rows, likelihoods_of(counts.size())};
+  for (Index i = 0; i < n; ++i) {
+    const Index own = labels.of_rows[static_cast<std::size_t>(i)];
+    if (logits > 1)
+      data.targets(i, own) = 1;
+    else
+      data.targets(i, 0) = static_cast<double>(own);
+  }
   ClassifierReport report;
   report.reason = size.reason;
 
   const std::size_t parts = 1 + size.members;
-  std::vector<std::optional<ClassSolution>> found(parts);
+  struct Fitted {
+    SharedSolution solution;
+    Matrix left_out;  // probabilities of the learned rows, each as if it had not been learned
+    double score = 0;
+    bool interrupted = false;
+  };
+  std::vector<std::optional<Fitted>> found(parts);
   const auto hidden_of = [&](std::size_t k) { return k == 0 ? std::vector<std::size_t>{} : size.hidden; };
   std::mutex mutex;  // of on_epoch and stopped
   bool stopped = false;
@@ -147,26 +188,36 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
   };
   // Each has three matrices over its weights.
   constexpr double kMostBytesAtOnce = 2e9;
-  const auto weights = static_cast<double>(rows_of({.hidden = size.hidden, .mean = {}, .factor = {}}).scalars());
+  const auto weights = static_cast<double>(rows_of({.hidden = size.hidden}).scalars());
   const auto by_memory =
       static_cast<std::size_t>(std::clamp(kMostBytesAtOnce / (3 * 8 * weights * weights), 1.0, 1000.0));
   const std::size_t at_once = std::min({std::max<std::size_t>(1, options_.jobs), parts, by_memory});
   parallel_for(parts, at_once, [&](std::size_t k) {
     if (k > 0 && !ask([] { return true; })) return;  // the linear model is always there
-    const Part part{.hidden = hidden_of(k), .mean = {}, .factor = {}};
+    const Part part{.hidden = hidden_of(k)};
     const RowProgram rows = rows_of(part);
-    Vector start;
-    const ClassPrior prior = prior_of(part, rows, start, options_.seed + k - 1);
-    ClassFitOptions options{.epochs = options_.epochs, .jobs = std::max<std::size_t>(1, options_.jobs / at_once)};
-    options.on_epoch = [&](const ClassEpoch& epoch) {
-      return ask([&] { return !on_epoch || on_epoch({k, parts, options_.epochs, epoch}); });
+    Fitted own;
+    SharedState state{.mean = {}, .noise = {}};
+    const SharedPrior prior = prior_of(part, rows, state.mean, options_.seed + k - 1);
+    state.noise.assign(static_cast<std::size_t>(logits), LogLinearNoise::constant(1));
+    SharedFitOptions options{
+        .epochs = options_.epochs, .learn_noise = false, .least_gain = 0, .least_change = kLeastChange};
+    options.on_epoch = [&](const SharedEpoch& epoch) {
+      own.interrupted = !ask([&] { return !on_epoch || on_epoch({k, parts, options_.epochs, epoch}); });
+      return !own.interrupted;
     };
-    found[k] = solve_classes(rows, data, prior, std::move(start), options);
+    const auto curvature = make_primal();
+    curvature->use_threads(std::max<std::size_t>(1, options_.jobs / at_once));
+    const double evidence = fit_shared(rows, data, prior, options, state, *curvature);
+    own.solution = solution_of(rows, data, state, *curvature, evidence, false);
+    own.left_out = probabilities(std::move(own.solution.left_out), own.solution.posterior);
+    own.score = log_score(own.left_out, labels.of_rows, weights_of_rows);
+    found[k] = std::move(own);
   });
-  std::vector<ClassSolution> fitted;
+  std::vector<Fitted> fitted;
   for (std::size_t k = 0; k < parts && found[k]; ++k) {
-    report.epochs.push_back(found[k]->epochs);
-    report.settled.push_back(found[k]->settled);
+    report.epochs.push_back(found[k]->solution.posterior.state.epoch);
+    report.settled.push_back(found[k]->solution.posterior.state.is_settled());
     report.interrupted = report.interrupted || found[k]->interrupted;
     fitted.push_back(std::move(*found[k]));
   }
@@ -174,21 +225,21 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
   // Nats of the frequencies, the linear model and the networks together; every step up in complexity must earn its
   // place. Left-out rows are predicted with hidden units that have seen them: with more weights than rows they flatter,
   // and the network must have the better evidence too.
-  const Index n = data.rows.rows();
   const double total = total_weight(n, data.weights);
-  const Matrix frequencies = frequencies_without_each(counts, data);
+  const Matrix frequencies = frequencies_without_each(counts, labels, data.weights);
+  const auto evidence_of = [&](std::size_t k) { return fitted[k].solution.posterior.log_evidence; };
   Matrix networks = Matrix::Zero(n, counts.size());
   double evidence = -1e300;
   for (std::size_t k = 1; k < fitted.size(); ++k) {
     networks += fitted[k].left_out / static_cast<double>(fitted.size() - 1);
-    evidence = std::max(evidence, fitted[k].log_evidence);
+    evidence = std::max(evidence, evidence_of(k));
   }
   const double linear = fitted[0].score - kBenefitOfSimplicity;
-  Eigen::Array3d nats(log_score(frequencies, data.classes, data.weights), linear, -1e300);
+  Eigen::Array3d nats(log_score(frequencies, labels.of_rows, data.weights), linear, -1e300);
   if (fitted.size() > 1) {
-    nats(2) = log_score(networks, data.classes, data.weights) - 2 * kBenefitOfSimplicity;
-    const bool few_rows = n * logits_for(memory_.frequencies.size()) <= fitted[1].mean.size();
-    if (few_rows) nats(2) = std::min(nats(2), linear + evidence - fitted[0].log_evidence - kBenefitOfSimplicity);
+    nats(2) = log_score(networks, labels.of_rows, data.weights) - 2 * kBenefitOfSimplicity;
+    const bool few_rows = n * logits <= fitted[1].solution.posterior.state.mean.size();
+    if (few_rows) nats(2) = std::min(nats(2), linear + evidence - evidence_of(0) - kBenefitOfSimplicity);
   }
   Eigen::Array3d fractions = (nats - nats.maxCoeff()).exp();
   fractions /= fractions.sum();
@@ -201,30 +252,28 @@ ClassifierReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabel
   left_out_ = fractions(0) * frequencies + fractions(1) * fitted[0].left_out + fractions(2) * networks;
   for (std::size_t k = 0; k < fitted.size(); ++k) {
     const double fraction = k == 0 ? fractions(1) : fractions(2) / static_cast<double>(fitted.size() - 1);
-    if (fraction > 0)
-      memory_.parts.push_back({hidden_of(k), fraction, fitted[k].scale, fitted[k].stretch, std::move(fitted[k].mean),
-                               std::move(fitted[k].factor.lower)});
+    if (fraction > 0) memory_.parts.push_back({hidden_of(k), fraction, std::move(fitted[k].solution.posterior)});
   }
   if (options_.neighbours && !size.hidden.empty() && !report.interrupted)
-    mix_with_neighbours(inputs, data, frequencies, report);
-  report.left_out = class_scores_of(left_out_, data.classes, data.weights);
-  report.frequencies = class_scores_of(memory_.frequencies.transpose().replicate(n, 1), data.classes, data.weights);
+    mix_with_neighbours(inputs, labels, data.weights, frequencies, report);
+  report.left_out = class_scores_of(left_out_, labels.of_rows, data.weights);
+  report.frequencies = class_scores_of(memory_.frequencies.transpose().replicate(n, 1), labels.of_rows, data.weights);
   report.frequencies.log_loss = -nats(0) / total;
   return report;
 }
 
-void Classifier::mix_with_neighbours(const Eigen::MatrixXd& inputs, const ClassData& data, const Matrix& frequencies,
-                                     ClassifierReport& report) {
+void Classifier::mix_with_neighbours(const Eigen::MatrixXd& inputs, const ClassLabels& labels, const Vector& weights,
+                                     const Matrix& frequencies, ClassifierReport& report) {
   if (!ClassNeighbours::suits(inputs.rows(), inputs.cols())) return;
-  ClassNeighbours::Fit found = ClassNeighbours::fit(memory_.inputs.apply(inputs), memory_.inputs.scale.transpose(),
-                                                    data.classes, memory_.frequencies, frequencies, options_.jobs,
-                                                    data.weights);
+  ClassNeighbours::Fit found =
+      ClassNeighbours::fit(memory_.inputs.apply(inputs), memory_.inputs.scale.transpose(), labels.of_rows,
+                           memory_.frequencies, frequencies, options_.jobs, weights);
   Vector ahead(inputs.rows());
   for (Index n = 0; n < ahead.size(); ++n) {
-    const Index c = data.classes[static_cast<std::size_t>(n)];
+    const Index c = labels.of_rows[static_cast<std::size_t>(n)];
     ahead(n) = std::log(found.left_out(n, c) / left_out_(n, c));
   }
-  const double fraction = likeliest_fraction(ahead, kBenefitOfSimplicity + ClassNeighbours::kFlattery, data.weights);
+  const double fraction = likeliest_fraction(ahead, kBenefitOfSimplicity + ClassNeighbours::kFlattery, weights);
   if (!(fraction > 0)) return;
   const double taken = std::min(fraction, kMostNeighbours), left = 1 - taken;
   found.model.set_fraction(taken);
@@ -246,11 +295,9 @@ Eigen::MatrixXd Classifier::predict(const Eigen::MatrixXd& inputs) const {
     p += memory_.neighbours->memory().fraction *
          memory_.neighbours->predict(memory_.inputs.apply(inputs), options_.jobs);
   const Matrix rows = prepared(inputs);
-  for (const Part& part : memory_.parts) {
-    const RowProgram model = rows_of(part);
+  for (const Part& part : memory_.parts)
     p += part.fraction *
-         class_probabilities(logits(model, part.mean, {part.factor, unit_order(model, width())}, rows), part.stretch);
-  }
+         probabilities(part.posterior.predict(rows_of(part), {}, rows, memory_.classes.size() > 2), part.posterior);
   return p;
 }
 
@@ -262,10 +309,10 @@ void Classifier::restore(Memory memory) {
 Classifier::Weights Classifier::weights(const Part& part) const {
   const RowProgram rows = rows_of(part);
   Vector ignored;
-  const ClassPrior prior = prior_of(part, rows, ignored, options_.seed);
-  Weights all{.mean = part.mean,
-              .variance = ClassFactor{part.factor, unit_order(rows, width())}.variances(),
-              .prior_variance = prior.at(part.scale).cwiseInverse(),
+  const SharedPrior prior = prior_of(part, rows, ignored, options_.seed);
+  Weights all{.mean = part.posterior.state.mean,
+              .variance = part.posterior.marginal_variances(rows, prior),
+              .prior_variance = prior.scaled(part.posterior.state.scale).cwiseInverse(),
               .first = {0}};
   const std::vector<std::size_t> layers = widths(part);
   for (std::size_t l = 0; l + 1 < layers.size(); ++l)

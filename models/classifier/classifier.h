@@ -4,7 +4,7 @@
 //   net.fit(X, labels);                         // labels: one text per row
 //   Eigen::MatrixXd p = net.predict(X_new);     // rows x classes, named by net.classes()
 //
-// All weights are one Gaussian, learned jointly (engine/learn/joint/class_fit.h); the frequencies of the classes and
+// All weights are one Gaussian, learned jointly (engine/learn/joint/fit.h); the frequencies of the classes and
 // the linear model are baselines, and who predicts left-out rows best is believed. So labels that have nothing to do
 // with the inputs get the frequencies. The classes of the nearest rows (class_neighbours.h) are mixed in with the
 // weight under which left-out rows are most probable.
@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/learn/joint/class_posterior.h"
+#include "engine/learn/joint/posterior.h"
 #include "models/neighbours/class_neighbours.h"
 #include "models/network/bnn_graph.h"
 #include "models/table/class_labels.h"
@@ -31,7 +31,7 @@ struct ClassifierOptions {
   // (classifier_size.h).
   std::optional<std::vector<std::size_t>> hidden = {};
   double slope = 0.1;               // of the leaky ReLU, in (0, 1]
-  double smoothing = 0.5;              // of the inputs of every layer: smooths the kinks
+  double smoothing = 0.5;           // of the inputs of every layer: smooths the kinks
   double prior_variance_scale = 1;  // times 1 / fan-in, before the learned scale
   bool standardise = true;          // inputs
   bool neighbours = true;           // mixed in where they gain; the model then keeps all rows
@@ -39,13 +39,13 @@ struct ClassifierOptions {
   std::size_t members = 0;          // networks from different draws, mixed; 0: as many as are quick, up to four
   int epochs = 40;                  // limit, for every part
   std::uint64_t seed = 1;
-  std::size_t jobs = 1;             // threads; no result depends on them
+  std::size_t jobs = 1;  // threads; no result depends on them
 };
 
 struct ClassifierEpoch {
   std::size_t part = 0, parts = 1;  // counting from 0: the linear model, then the networks
   int epochs = 0;                   // their limit
-  ClassEpoch epoch;
+  SharedEpoch epoch;
 };
 using ClassifierCallback = std::function<bool(const ClassifierEpoch&)>;  // false stops; what was learned so far stays
 
@@ -79,10 +79,11 @@ class Classifier {
   // One of the models that are mixed.
   struct Part {
     std::vector<std::size_t> hidden;  // none: the linear model
-    double fraction = 0;                 // of the mixture
-    double scale = 1, stretch = 1;    // of the prior's precision; of the logits (most_likely_stretch)
-    Vector mean;                      // of the weights
-    Matrix factor;                    // ClassFactor::lower
+    double fraction = 0;              // of the mixture
+    SharedPosterior posterior = {};   // of the weights
+    const Vector& mean() const { return posterior.state.mean; }
+    double scale() const { return posterior.state.scale(0); }   // of the prior's precision
+    double stretch() const { return posterior.stretch.at(0); }  // of the logits
   };
   // All that was learned, to be saved and given back (classifier_file.h).
   struct Memory {
@@ -114,9 +115,11 @@ class Classifier {
   }
   Matrix prepared(const Eigen::MatrixXd& inputs) const;
   // `frequencies` without each row.
-  void mix_with_neighbours(const Eigen::MatrixXd& inputs, const ClassData& data, const Matrix& frequencies,
-                           ClassifierReport& report);
-  ClassPrior prior_of(const Part& part, const RowProgram& rows, Vector& start, std::uint64_t seed) const;
+  void mix_with_neighbours(const Eigen::MatrixXd& inputs, const ClassLabels& labels, const Vector& weights,
+                           const Matrix& frequencies, ClassifierReport& report);
+  SharedPrior prior_of(const Part& part, const RowProgram& rows, Vector& start, std::uint64_t seed) const;
+  // Rows x classes.
+  Matrix probabilities(RowBeliefs logits, const SharedPosterior& posterior) const;
 
   ClassifierOptions options_;
   Memory memory_;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/learn/joint/softmax.h"
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 
@@ -26,7 +25,7 @@ double size_of_network(std::size_t inputs, const std::vector<std::size_t>& hidde
   double sum = 0, below = static_cast<double>(inputs);
   for (const std::size_t width : hidden)
     sum += (below + 1) * static_cast<double>(width), below = static_cast<double>(width);
-  return sum + (below + 1) * static_cast<double>(logits_for(static_cast<Index>(classes)));
+  return sum + (below + 1) * static_cast<double>(logits_for(classes));
 }
 
 double products_of(double rows, double weights) { return rows * weights * weights + weights * weights * weights; }
@@ -39,8 +38,7 @@ bool too_large(double rows, double weights) {
 // The linear model must stay quick, and rows span no more directions than there are of them.
 std::size_t directions_for(std::size_t rows, std::size_t inputs, std::size_t classes) {
   const double weights = std::min(kMostLinearWeights, std::sqrt(kProductsOfLinear / static_cast<double>(rows)));
-  const auto affordable =
-      static_cast<std::size_t>(weights / static_cast<double>(logits_for(static_cast<Index>(classes))));
+  const auto affordable = static_cast<std::size_t>(weights / static_cast<double>(logits_for(classes)));
   const std::size_t most = std::min(std::max(affordable, kFewestDirections), rows - 1);
   return inputs > most + 1 ? most : 0;
 }
@@ -68,7 +66,7 @@ ClassifierSize classifier_size(std::size_t rows, std::size_t inputs, std::size_t
     refuse_too_large(size_of_network(inputs, size.hidden, classes));
   } else {
     const double most = std::clamp(kProductsOfARow * n, kProductsOfAnEpoch, kProductsOfManyRows);
-    const double observed = 2 * n * static_cast<double>(logits_for(static_cast<Index>(classes)));
+    const double observed = 2 * n * static_cast<double>(logits_for(classes));
     const auto fits = [&](std::size_t units) {
       const double weights = size_of_network(inputs, {units}, classes);
       return products_of(n, weights) <= most && weights <= observed;

@@ -8,6 +8,9 @@
 
 namespace dma {
 
+// One logit tells two classes apart.
+constexpr auto logits_for(auto classes) { return classes == 2 ? decltype(classes){1} : classes; }
+
 struct ClassifierSize {
   std::vector<std::size_t> hidden;  // none: the linear model alone
   std::size_t members = 1;

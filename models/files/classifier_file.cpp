@@ -7,6 +7,7 @@
 #include "engine/support/fields.h"
 #include "engine/support/usable.h"
 #include "models/files/bnn_file.h"
+#include "models/files/joint_file.h"
 #include "models/files/model_file.h"
 
 namespace dma {
@@ -50,10 +51,7 @@ void list_fields(Fields& f, ClassifierTraining& t) {
 void list_fields(Fields& f, Classifier::Part& p) {
   f("hidden", p.hidden);
   f("fraction", p.fraction);
-  f("scale", p.scale);
-  f("stretch", p.stretch);
-  f("mean", p.mean);
-  f.triangle("factor", p.factor);
+  f("posterior", p.posterior);
 }
 
 void list_fields(Fields& f, ClassNeighbours::Memory& m) {

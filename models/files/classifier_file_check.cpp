@@ -5,6 +5,7 @@
 
 #include "engine/support/text.h"
 #include "engine/support/usable.h"
+#include "models/classifier/classifier_size.h"
 #include "models/files/classifier_file.h"
 
 namespace dma {
@@ -21,13 +22,13 @@ void check_classifier_part(const SavedClassifier& saved, const Classifier::Part&
   const PrincipalDirections& directions = saved.memory.directions;
   std::size_t below = directions.used() ? static_cast<std::size_t>(directions.basis.cols()) + 1 : saved.features.size(),
               weights = 0;
+  const std::size_t inputs = below;
   for (const std::size_t width : part.hidden) weights += width * (below + 1), below = width;
-  weights += (below + 1) * static_cast<std::size_t>(logits_for(static_cast<Index>(saved.memory.classes.size())));
-  expect(is_fraction(part.fraction) && is_divisor(part.scale) && is_divisor(part.stretch),
-         "a number of a part is not usable");
-  expect(static_cast<std::size_t>(part.mean.size()) == weights && is_moderate(part.mean),
-         "the means of the weights are not usable");
-  expect(is_factor(part.factor, part.mean.size()), "the factor of the precision is not usable");
+  const std::size_t logits = logits_for(saved.memory.classes.size());
+  weights += (below + 1) * logits;
+  expect(is_fraction(part.fraction), "the fraction of a part is not in [0, 1]");
+  check_posterior(part.posterior, static_cast<Index>(weights), logits, static_cast<Index>(inputs));
+  expect(part.posterior.factor.size() > 0 && !part.posterior.stretch.empty(), "a part is not whole");
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ void list_fields(Fields& f, SharedPosterior& p) {
   f("state", p.state);
   f("log_evidence", p.log_evidence);
   f("tails", p.tails);
+  f("stretch", p.stretch);
   f.triangle("factor", p.factor);
   f("learned_rows", p.rows);
   f("row_weights", p.weights);

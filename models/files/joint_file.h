@@ -7,6 +7,7 @@
 
 namespace dma {
 
+void list_fields(Fields& f, SharedPosterior& posterior);
 void list_fields(Fields& f, JointRegression::Memory& memory);
 void list_fields(Fields& f, Neighbours::Memory& memory);
 

@@ -26,20 +26,6 @@ std::string column_of(const Graph& graph, const std::vector<RowProgram::Table>& 
   return own == 1 ? graph[table.factor].name() : fmt::format("{}.{}", graph[table.factor].name(), table.port);
 }
 
-// What `softmax` draws these targets from, if one of them is a class.
-std::optional<VariableId> scores_of_class(const Graph& graph, const std::vector<VariableId>& targets) {
-  for (const Graph::Factor& factor : graph.factors()) {
-    const auto is_target = [&](const Connection& c) { return std::ranges::count(targets, c.variable) > 0; };
-    if (factor.kind != "softmax" || std::ranges::none_of(factor.connections, is_target)) continue;
-    if (targets.size() > 1) fail("target '{}' is a class; it must be the only target", graph[targets[0]].name);
-    const Connection& scores = factor.connections[0];
-    if (factor.connections.size() != 2 || scores.reach != Reach::identical || is_target(scores))
-      fail("factor '{}': the scores of a class are learned as one variable with an element for each", factor.name());
-    return scores.variable;
-  }
-  return {};
-}
-
 }  // namespace
 
 // Rows of a matrix as a learner takes them: one variable after the other, its numbers row by row.
@@ -121,21 +107,12 @@ GraphModel::GraphModel(GraphFile file, const Registry& registry, std::vector<std
         !std::ranges::all_of(given.values, [](const auto& value) { return value.has_value(); }))
       fail("variable '{}' has values for some of its elements; give all of them, or none and a column for each",
            file_.graph[given.variable].name);
-  if (const auto scores = scores_of_class(file_.graph, target_variables_)) {
-    ClassLearnOptions own{.epochs = options_.epochs,
-                          .learn_scale = options_.learn_scale,
-                          .starts = options_.starts,
-                          .seed = options_.seed,
-                          .jobs = options_.jobs};
-    if (options_.on_epoch)
-      own.on_epoch = [told = options_.on_epoch](std::size_t start, const ClassEpoch& e) {
-        return told({start, {.epoch = e.epoch, .log_evidence = e.log_evidence}});
-      };
-    class_learner_ = std::make_unique<ClassLearner>(file_.graph, registry, *scores, std::move(own));
+  learner_ = std::make_unique<JointLearner>(file_.graph, registry, target_variables_, options_);
+  const OutputLikelihoods& likelihoods = this->program().likelihoods();
+  if (std::ranges::any_of(likelihoods, [](const auto& own) { return own && own->is_class(); })) {
+    if (target_variables_.size() > 1) fail("target '{}' is a class; it must be the only target", targets_[0]);
     const auto names = file_.graph.categories(target_variables_[0]);
     classes_ = {names.begin(), names.end()};
-  } else {
-    learner_ = std::make_unique<JointLearner>(file_.graph, registry, target_variables_, options_);
   }
   options_.on_epoch = {};  // the learner's: whoever listens need not outlive the model
   const RowProgram& program = this->program();
@@ -162,22 +139,29 @@ std::vector<Eigen::Index> GraphModel::classes_of(const ClassLabels& labels) cons
 
 JointLearnReport GraphModel::fit(const Eigen::MatrixXd& inputs, const ClassLabels& labels) {
   if (!has_classes()) fail("target '{}' is a number; for a class draw it by softmax from its scores", target_names_[0]);
-  const auto count = static_cast<std::size_t>(dma::classes_of(program().outputs()));
+  const auto count = static_cast<std::size_t>(program().outputs());
   if (file_.graph.categories(target_variables_[0]).empty()) classes_ = labels.names;
   if (classes_.size() != count)
     fail("target '{}' has {} classes ({}), but the graph scores for {}; as many are expected", target_names_[0],
          classes_.size(), joined(classes_), count);
   const std::vector<Eigen::Index> classes = classes_of(labels);
-  JointLearnReport report =
-      class_learner_->fit(Examples(*this, inputs, static_cast<Eigen::Index>(classes.size())).data(), classes);
+  Eigen::MatrixXd targets(classes.size(), 1);
+  for (std::size_t n = 0; n < classes.size(); ++n)
+    targets(static_cast<Eigen::Index>(n), 0) = static_cast<double>(classes[n]);
+  JointLearnReport report = learner_->fit(Examples(*this, inputs, targets).data());
   training = {.rows = classes.size(), .line = report.line(), .left_out = {}};
-  training.left_out_classes = {class_scores_of(class_learner_->left_out(), classes)};
+  training.left_out_classes = {class_scores_of(learner_->left_out().mean, classes)};
   return report;
 }
 
 Eigen::MatrixXd GraphModel::probabilities(const Eigen::MatrixXd& inputs) const {
   if (!has_classes()) fail("probabilities: target '{}' is a number; call predict", target_names_[0]);
-  return class_learner_->predict(Examples(*this, inputs, inputs.rows()).data());
+  return learner_->predict(Examples(*this, inputs, inputs.rows()).data()).mean;
+}
+
+bool GraphModel::has_classes() const {
+  const OutputLikelihoods& likelihoods = program().likelihoods();
+  return likelihoods[0] && likelihoods[0]->is_class();
 }
 
 void GraphModel::check_numbers() const {
@@ -217,15 +201,15 @@ std::vector<GraphModel::Learned> GraphModel::beliefs() const {
   for (const VariableId shared : program().shared()) {
     std::vector<std::string> names;
     add_columns(file_.graph[shared].name, file_.graph[shared].size, names);
-    const std::vector<Gaussian> beliefs = class_learner_ ? class_learner_->belief(shared) : learner_->belief(shared);
+    const std::vector<Gaussian> beliefs = learner_->belief(shared);
     for (std::size_t i = 0; i < names.size(); ++i) all.push_back({names[i], beliefs[i]});
   }
   return all;
 }
 
 std::string GraphModel::likelihood(std::size_t target) const {
-  if (has_classes()) return fmt::format("softmax: {}", joined(classes_));
-  if (const auto& other = learner_->program().likelihoods()[target]) return other->kind();
+  if (const auto& other = program().likelihoods()[target])
+    return has_classes() ? fmt::format("{}: {}", other->kind(), joined(classes_)) : other->kind();
   return fmt::format("gaussian noise, sd {:.4g} ({})", std::sqrt(learner_->noise_variance(target)),
                      !options_.learn_noise      ? "given"
                      : options_.noise_by_inputs ? "learned, by inputs"

@@ -1,6 +1,6 @@
 // A graph of one's own learned from a table: columns are its observed variables, by name; its shared variables are
-// learned jointly (engine/learn/joint/joint_learner.h). A target that `softmax` draws from scores is a class
-// (engine/learn/joint/class_learner.h).
+// learned jointly (engine/learn/joint/joint_learner.h). A target drawn from a score for each class, as by `softmax`, is
+// a class.
 //
 //   GraphModel model(parse_graph(text), standard_registry(), {"y"}, {.learn_noise = true});
 //   model.fit(rows, targets);                    // columns in the order of model.inputs(), model.targets()
@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/learn/joint/class_learner.h"
+#include "engine/learn/joint/joint_learner.h"
 #include "models/files/readable_json.h"
 #include "models/graphs/graph_file.h"
 #include "models/table/class_labels.h"
@@ -39,14 +39,14 @@ class GraphModel {
   const std::vector<std::string>& target_names() const { return target_names_; }  // of variables
   const GraphFile& file() const { return file_; }
   const JointLearnOptions& options() const { return options_; }
-  const JointLearner& learner() const { return *learner_; }  // of numbers
-  const RowProgram& program() const { return class_learner_ ? class_learner_->program() : learner_->program(); }
+  const JointLearner& learner() const { return *learner_; }
+  const RowProgram& program() const { return learner_->program(); }
 
   // Of a target that is a class: its names as the variable has them, or else as the labels of the fit.
-  bool has_classes() const { return class_learner_ != nullptr; }
+  bool has_classes() const;
   const std::vector<std::string>& classes() const { return classes_; }
   JointLearnReport fit(const Eigen::MatrixXd& inputs, const ClassLabels& labels);
-  Eigen::MatrixXd probabilities(const Eigen::MatrixXd& inputs) const;  // rows x classes
+  Eigen::MatrixXd probabilities(const Eigen::MatrixXd& inputs) const;     // rows x classes
   std::vector<Eigen::Index> classes_of(const ClassLabels& labels) const;  // an Error where one is unknown
 
   JointLearnReport fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets,
@@ -66,8 +66,8 @@ class GraphModel {
   // Kept with the model.
   struct Training {
     std::size_t rows = 0, held_out_rows = 0;
-    std::string line;                             // of the report
-    std::vector<Scores> left_out, held_out = {};  // per target of numbers
+    std::string line;                                                       // of the report
+    std::vector<Scores> left_out, held_out = {};                            // per target of numbers
     std::vector<ClassScores> left_out_classes = {}, held_out_classes = {};  // of a class
   };
   Training training = {};
@@ -82,7 +82,6 @@ class GraphModel {
   std::vector<VariableId> target_variables_;
   JointLearnOptions options_;
   std::unique_ptr<JointLearner> learner_;
-  std::unique_ptr<ClassLearner> class_learner_;  // instead
   std::vector<std::string> inputs_, targets_, target_names_, classes_;
   Eigen::Index choices_ = 0;
 };

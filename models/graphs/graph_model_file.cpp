@@ -38,7 +38,7 @@ std::string graph_model_text(const GraphModel& model) {
     json["training"]["held_out"] = written(model.training.held_out_classes);
   }
   json["graph"] = parse_json(graph_text(model.file()));
-  json["learned"] = parse_json(model.has_classes() ? model.class_learner_->save() : model.learner_->save());
+  json["learned"] = parse_json(model.learner_->save());
   return model_file(model_kinds::kGraph, json);
 }
 
@@ -60,7 +60,7 @@ GraphModel graph_model_from(std::string_view text, std::string_view source, cons
     const Json& t = json.at("training");
     model->training = {
         whole<std::size_t>(t, "rows"), whole<std::size_t>(t, "held_out_rows"), t.at("report").get<std::string>(), {}};
-    const std::string learned = json_text(json.at("learned"));
+    model->learner_->load(json_text(json.at("learned")));
     expect(is_plain_text(model->training.line), "its report holds control characters");
     // One for each target, or none.
     const auto read_scores = [&](auto& left_out, auto& held_out) {
@@ -73,13 +73,11 @@ GraphModel graph_model_from(std::string_view text, std::string_view source, cons
     };
     if (model->has_classes()) {
       model->classes_ = json.at("classes").get<std::vector<std::string>>();
-      if (static_cast<Index>(model->classes_.size()) != classes_of(model->program().outputs()))
+      if (static_cast<Index>(model->classes_.size()) != model->program().outputs())
         fail("its classes are not those of its graph");
       for (const std::string& name : model->classes_) expect(is_plain_text(name), "a class holds control characters");
-      model->class_learner_->load(learned);
       read_scores(model->training.left_out_classes, model->training.held_out_classes);
     } else {
-      model->learner_->load(learned);
       read_scores(model->training.left_out, model->training.held_out);
     }
   });

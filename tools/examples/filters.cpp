@@ -28,6 +28,8 @@ int main() {
   const auto bent = leaky_relu(g, add(g, moved, gather(offsets, offset)), 0.1);
   const auto total = sum_rows(g, bent, kFilters), bias = weights("bias", 1, 25.0);
   const auto logit = add(g, sum(g, product(g, weights("last", kFilters, 0.5), total)), bias, "logit");
+  const auto y = g.observed("y");
+  g.factor("logistic", {logit, y});
 
   boost::random::mt19937_64 random(1);
   boost::random::normal_distribution<double> normal;
@@ -48,9 +50,10 @@ int main() {
   std::vector<Index> classes, new_classes;
   const auto xs = series(300, classes), new_xs = series(2000, new_classes);
 
-  const ClassLearnOptions options{.unscaled = {bias}, .anchored = {filters, offsets}, .starts = 2};
-  ClassLearner learner(g, standard_registry(), logit, options);
-  learner.fit({{x, xs}}, classes);
+  const JointLearnOptions options{.learn_scale = true, .unscaled = {bias}, .anchored = {filters, offsets}, .starts = 2};
+  JointLearner learner(g, standard_registry(), {y}, options);
+  const std::vector<double> ys(classes.begin(), classes.end());
+  learner.fit({{x, xs}, {y, ys}});
   const auto rows = [](const std::vector<double>& all, Index count) {
     return Matrix(Eigen::Map<const Matrix>(all.data(), kLength, count).transpose());
   };
@@ -60,6 +63,9 @@ int main() {
     const auto [accuracy, loss, ignored] = class_scores_of(p, new_classes);
     fmt::print("{}: {} weights, {:.0f} % of new series right, log-loss {:.2f}\n", name, count, 100 * accuracy, loss);
   };
-  report("filters", learner.program().scalars(), learner.predict({{x, new_xs}}));
+  Matrix p(2000, 2);
+  p.col(1) = learner.predict({{x, new_xs}}).mean;  // the probability of 1
+  p.col(0) = (1 - p.col(1).array()).matrix();
+  report("filters", learner.program().scalars(), p);
   report("dense", dense.rows_of(dense.memory().parts.back()).scalars(), dense.predict(rows(new_xs, 2000)));
 }

@@ -1,37 +1,17 @@
 // The Gaussian over all shared scalars at one linearisation: precision L = diag lambda + J^T S^-1 J, S the noise
-// variance of every row and output. Two forms of one thing: P x P (primal) or NK x NK (dual, by the kernel matrix);
-// both are exact.
+// variance of every row and output, or for classes with their curvature H in place of S^-1. Two forms of one thing: P x
+// P (primal) or NK x NK (dual, by the kernel matrix; without classes); both are exact.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <vector>
 
+#include "engine/learn/joint/targets.h"
 #include "engine/learn/joint/tiles.h"
 #include "engine/learn/worker_team.h"
 
 namespace dma {
-
-// Rows with targets; everything per row and output is stacked, all rows of the first output first.
-struct RowData {
-  Matrix rows;          // N x inputs
-  Matrix targets;       // N x outputs
-  Vector weights = {};  // N; an example of weight 2 counts as two; empty: 1 for all
-  OutputLikelihoods likelihoods = {};
-  // Of every output, the least variance of noise that its targets can show, such as that of their rounding; empty: that
-  // of exact data.
-  Vector least_noise = {};
-
-  Index count() const { return targets.size(); }
-  Vector stacked_weights() const { return weights.replicate(targets.cols(), 1); }
-  // Variances of the noise of as many equal examples as each weight says, taken for one.
-  Vector weighted(const Vector& noise) const {
-    return weights.size() == 0 ? noise : Vector(noise.array() / stacked_weights().array());
-  }
-  RowData some(const std::vector<Index>& which) const {
-    return {rows(which, Eigen::all), targets(which, Eigen::all), weights_of(weights, which), likelihoods, least_noise};
-  }
-};
 
 // What a row's prediction owes to the other rows is never less than this fraction: the rest is rounding.
 inline constexpr double kLeastOneMinusLeverage = 1e-14;

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "engine/learn/joint/damping.h"
-#include "engine/learn/rows/output_likelihood.h"
+#include "engine/learn/joint/gauss_newton.h"
 
 namespace dma {
 
@@ -14,43 +13,35 @@ namespace {
 constexpr double kLargestNoiseStep = 4;
 constexpr int kEpochsBetweenScores = 5;
 constexpr int kFlatScores = SharedState::kFlatScores;
+constexpr int kFirstFlatEpoch = 9, kFlatEpochs = 3;
 
 double prior_cost(const SharedPrior& prior, const SharedState& state) {
   return 0.5 * (prior.scaled(state.scale).array() * (state.mean - prior.mean).array().square()).sum();
 }
 
-// r by blocks of rows: r of a block is what `take` makes of the outputs there.
-template <class Take>
-Matrix by_blocks(const RowModel& model, const RowData& data, const Vector& m, const Take& take) {
-  Matrix f;
-  constexpr Index kRows = 8192;
-  Matrix r(data.targets.rows(), data.targets.cols());
-  for (Index begin = 0; begin < r.rows(); begin += kRows) {
-    const Index n = std::min(kRows, r.rows() - begin);
-    model.evaluate(m, data.rows.middleRows(begin, n), f);
-    take(r.middleRows(begin, n), data.targets.middleRows(begin, n), f);
-  }
-  return r;
-}
 Matrix outputs_at(const RowModel& model, const RowData& data, const Vector& m) {
-  return by_blocks(model, data, m, [](auto r, const auto&, const Matrix& f) { r = f; });
+  constexpr Index kRows = 8192;
+  Matrix f(data.targets.rows(), data.targets.cols()), block;
+  for (Index begin = 0; begin < f.rows(); begin += kRows) {
+    const Index n = std::min(kRows, f.rows() - begin);
+    model.evaluate(m, data.rows.middleRows(begin, n), block);
+    f.middleRows(begin, n) = block;
+  }
+  return f;
 }
 
-// Calls use(output) for those whose likelihood is not Gaussian.
-template <class Use>
-void for_others(const RowData& data, const Use& use) {
-  for (std::size_t k = 0; k < data.likelihoods.size(); ++k)
-    if (data.likelihoods[k]) use(static_cast<Index>(k), *data.likelihoods[k]);
+// 0 for outputs whose likelihood is not Gaussian.
+Eigen::ArrayXd of_gaussian_targets(const RowData& data, Eigen::ArrayXd stacked) {
+  for (Index k = 0; k < data.targets.cols(); ++k)
+    if (!data.is_gaussian(k)) stacked.segment(k * data.targets.rows(), data.targets.rows()) = 0;
+  return stacked;
 }
-double weight_of(const RowData& data, Index row) { return data.weights.size() > 0 ? data.weights(row) : 1; }
 
 // Residuals; 0 for outputs whose likelihood is not Gaussian, whose log density is added to `other`.
 Vector residuals_at(const RowModel& model, const RowData& data, const Vector& m, double& other) {
-  Matrix r = by_blocks(model, data, m, [](auto block, const auto& targets, const Matrix& f) { block = targets - f; });
-  if (data.likelihoods.empty()) return r.reshaped();
-  other += other_log_density(data, outputs_at(model, data, m));
-  for_others(data, [&](Index k, const OutputLikelihood&) { r.col(k).setZero(); });
-  return r.reshaped();
+  const Matrix f = outputs_at(model, data, m);
+  other += other_log_density(data, f);
+  return of_gaussian_targets(data, (data.targets - f).reshaped());
 }
 
 struct Step {
@@ -63,37 +54,25 @@ double squares_cost(const Vector& residuals, const Vector& noise) {
   return 0.5 * (residuals.array().square() / noise.array()).sum();
 }
 
-// Levenberg's method in the metric of the prior: the damping is raised until the objective falls. Where it can fall by
-// no more than rounding, a whole step ends at the mode, and says nothing about the damping.
+// In the metric of the prior.
 Step proximal_step(const RowModel& model, const RowData& data, const SharedPrior& prior, SharedState& state,
                    const Vector& noise, Curvature& curvature, double other) {
-  constexpr double kRounding = 1e-13;  // of the objective, a sum over rows
-  Vector rest = curvature.residuals();
-  for_others(data, [&](Index k, const auto&) { rest.segment(k * data.targets.rows(), data.targets.rows()).setZero(); });
-  const double before = squares_cost(rest, noise) - other + prior_cost(prior, state);
+  Step taken{.residuals = of_gaussian_targets(data, curvature.residuals())};
+  taken.objective = squares_cost(taken.residuals, noise) - other + prior_cost(prior, state);
   const Vector g = curvature.gradient() - prior.scaled(state.scale).cwiseProduct(state.mean - prior.mean);
-  const double nothing = kRounding * (1 + std::abs(before));
-  SharedState next = state;
-  for (int attempt = 0; attempt < kMostTries; ++attempt) {
-    Vector delta = curvature.step(g, state.damping);
-    bool is_nothing = attempt == 0 && delta.dot(g) < nothing;
-    if (is_nothing) {
-      Vector whole = curvature.step(g, 0);
-      is_nothing = whole.dot(g) < nothing;
-      if (is_nothing) delta = std::move(whole);
-    }
-    next.mean = state.mean + delta;
-    double other_there = 0;
-    Vector r = residuals_at(model, data, next.mean, other_there);
-    const double after = squares_cost(r, noise) - other_there + prior_cost(prior, next);
-    if (std::isfinite(after) && (is_nothing ? after < before + nothing : after < before)) {
-      if (!is_nothing) state.damping = damping_after(state.damping, before - after, 0.5 * delta.dot(g));
-      state.mean = std::move(next.mean);
-      return {std::move(r), after, true};
-    }
-    state.damping = raised(state.damping);
-  }
-  return {std::move(rest), before, false};
+  SharedState next{.mean = {}, .scale = state.scale, .noise = {}};
+  Vector residuals;
+  const auto found = gauss_newton_step(
+      g, taken.objective, state.damping, [&](double mu) { return curvature.step(g, mu); },
+      [&](const Vector& delta) {
+        next.mean = state.mean + delta;
+        double other_there = 0;
+        residuals = residuals_at(model, data, next.mean, other_there);
+        return squares_cost(residuals, noise) - other_there + prior_cost(prior, next);
+      });
+  if (!found) return taken;
+  state.mean = std::move(next.mean);
+  return {std::move(residuals), *found, true};
 }
 
 // Noise and scale have moved since the last step. A linear model, which gains just what a step foretells, follows them
@@ -167,7 +146,7 @@ void learn_noise(const RowData& data, const Vector& residuals, const Vector& oth
   const Index n = data.targets.rows(), outputs = data.targets.cols();
   const bool is_weighted = data.weights.size() > 0;
   for (Index k = 0; k < outputs; ++k) {
-    if (!data.likelihoods.empty() && data.likelihoods[static_cast<std::size_t>(k)]) continue;
+    if (!data.is_gaussian(k)) continue;
     LogLinearNoise& noise = state.noise[static_cast<std::size_t>(k)];
     const auto r = residuals.segment(k * n, n);
     if (noise.depends_on_inputs()) {
@@ -202,7 +181,7 @@ double left_out_score(const SeenRows& seen, const Vector& noise, const Vector& r
   for (Index k = 0; k < data.targets.cols(); ++k)
     for (Index i = 0; i < n; ++i) {
       const Index at = k * n + i;
-      const double o = std::max(others(at), kLeastOneMinusLeverage), weight = weight_of(data, i);
+      const double o = std::max(others(at), kLeastOneMinusLeverage), weight = weight_of(data.weights, i);
       const double mean = seen.data().targets(i, k) - residuals(at) / o, variance = noise(at) * (1 - o) / o;
       count += weight;
       if (const auto& other = data.likelihoods[static_cast<std::size_t>(k)]) {
@@ -239,35 +218,14 @@ bool is_flat(double score, const SharedState& scored, double least_gain, SharedS
 
 }  // namespace
 
-double see_as_gaussian(const RowData& data, const Matrix& f, Vector& residuals, Vector& noise) {
-  // Of what the slope says of the width of a density. Much less would cost digits of the residual.
-  constexpr double kLeastWeight = 1e-6;
-  const Index n = data.targets.rows();
-  double sum = 0;
-  for_others(data, [&](Index k, const OutputLikelihood& likelihood) {
-    for (Index i = 0; i < n; ++i) {
-      const auto [log_density, slope, curvature] = likelihood.bend(f(i, k), data.targets(i, k));
-      const double w = std::max(-curvature, std::max(kLeastWeight * (slope * slope + std::abs(curvature)), 1e-100));
-      residuals(k * n + i) = slope / w, noise(k * n + i) = 1 / w;
-      sum += weight_of(data, i) * log_density;
-    }
-  });
-  return sum;
-}
-
-double other_log_density(const RowData& data, const Matrix& f) {
-  double sum = 0;
-  for_others(data, [&](Index k, const OutputLikelihood& likelihood) {
-    for (Index i = 0; i < f.rows(); ++i)
-      sum += weight_of(data, i) * likelihood.log_density(f(i, k), data.targets(i, k));
-  });
-  return sum;
-}
-
 SeenRows::SeenRows(const RowModel& model, const RowData& rows, const Vector& m, Vector of_rows)
     : given(rows), noise(std::move(of_rows)) {
   if (rows.likelihoods.empty()) return;
   const Matrix f = outputs_at(model, rows, m);
+  if (rows.has_classes()) {
+    log_density = other_log_density(rows, f);
+    return;
+  }
   Vector residuals = (rows.targets - f).reshaped();
   log_density = see_as_gaussian(rows, f, residuals, noise);
   own = std::make_shared<const RowData>(RowData{rows.rows, f + residuals.reshaped(f.rows(), f.cols()), rows.weights});
@@ -303,8 +261,8 @@ double log_evidence(const SharedPrior& prior, const SharedState& state, const Ro
   Eigen::ArrayXd logs =
       curvature.residuals().array().square() / noise.array() + noise.array().log() + std::log(2 * std::numbers::pi);
   if (data.weights.size() > 0) logs *= data.stacked_weights().array();
-  for_others(data, [&](Index k, const auto&) { logs.segment(k * data.targets.rows(), data.targets.rows()) = 0; });
-  return other - 0.5 * logs.sum() - prior_cost(prior, state) - 0.5 * curvature.log_determinant_gain() + noise_terms;
+  return other - 0.5 * of_gaussian_targets(data, std::move(logs)).sum() - prior_cost(prior, state) -
+         0.5 * curvature.log_determinant_gain() + noise_terms;
 }
 
 double fit_shared(const RowModel& model, const RowData& data, const SharedPrior& prior, const SharedFitOptions& options,
@@ -314,8 +272,10 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
     state.noise[static_cast<std::size_t>(k)].least = std::log(data.least_noise(k));
   if (options.noise_depends_on_inputs && options.learn_noise)
     for (std::size_t k = 0; k < state.noise.size(); ++k)
-      if (!state.noise[k].depends_on_inputs() && (data.likelihoods.empty() || !data.likelihoods[k]))
+      if (!state.noise[k].depends_on_inputs() && data.is_gaussian(static_cast<Index>(k)))
         state.noise[k].add_slopes(data.rows.cols());
+  double last = -1e300;
+  int flat = 0;
   while (state.epoch < options.epochs && !state.is_settled()) {
     ++state.epoch;
     const SeenRows seen(model, data, state.mean, softened(row_noise(state, data.rows), options.weight_exponent, data));
@@ -324,7 +284,18 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
     curvature.keep(seen.own);
     SharedEpoch record{.epoch = state.epoch,
                        .log_evidence = log_evidence(prior, state, data, curvature, seen.log_density)};
-    const bool by_rows = options.learn_noise && (state.noise.size() > 1 || state.noise[0].depends_on_inputs());
+    flat = state.epoch >= kFirstFlatEpoch && std::abs(record.log_evidence - last) <
+                                                 options.least_change * total_weight(data.rows.rows(), data.weights)
+               ? flat + 1
+               : 0;
+    last = record.log_evidence;
+    if (flat == kFlatEpochs) {
+      state.watch.flat = kFlatScores;
+      --state.epoch;
+      return record.log_evidence;
+    }
+    const bool by_rows =
+        options.learn_noise && data.has_gaussians() && (state.noise.size() > 1 || state.noise[0].depends_on_inputs());
     const bool due = options.least_gain > 0 && (state.epoch - state.watch.first) % kEpochsBetweenScores == 1;
     const Vector others = by_rows || due ? curvature.one_minus_leverage() : Vector();
     const bool learns_scale = options.learn_scale && state.epoch >= kFirstScaleEpoch;

@@ -56,6 +56,9 @@ struct SharedFitOptions {
   // than this many nats a row and epoch, at the best state found. 0: never. (The evidence is no guide here: on real
   // tables it falls while left-out and test rows are still predicted better.)
   double least_gain = 0.0003;
+  // Classes leave rows out at a high price: stop when the log evidence changed by less than this many nats a row in
+  // three epochs in a row. 0: never.
+  double least_change = 0;
   std::function<bool(const SharedEpoch&)> on_epoch = {};  // false stops
   // For curvatures that are made on the way, see Curvature::use_threads().
   std::size_t jobs = 1;
@@ -63,15 +66,8 @@ struct SharedFitOptions {
   StageWatch on_stage = {};
 };
 
-// Targets with a likelihood that is not Gaussian, seen from outputs f: with w = -d^2 log f(x, y) / dx^2 they are
-// Gaussian rows of residual (d log f / dx) / w and noise 1 / w. Where a density bends upwards w is nearly 0: a row far
-// out in a heavy tail says almost nothing. Both are stacked, and those of other outputs are left alone. Returns the sum
-// of log f, by the weights of the rows.
-double see_as_gaussian(const RowData& data, const Matrix& f, Vector& residuals, Vector& noise);
-// The sum of log f alone.
-double other_log_density(const RowData& data, const Matrix& f);
-// Data that lie where such Gaussian rows would, at these scalars; their noise, not yet weighted, in place of what was
-// there. The same data where all noise is Gaussian.
+// Data that lie where Gaussian rows would (see_as_gaussian), at these scalars; their noise, not yet weighted, in place
+// of what was there. The same data where all noise is Gaussian, or a target is a class: a curvature sees that itself.
 struct SeenRows {
   SeenRows(const RowModel& model, const RowData& given, const Vector& m, Vector noise);
   const RowData& data() const { return own ? *own : given; }

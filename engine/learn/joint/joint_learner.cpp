@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "engine/learn/joint/joint_learner_impl.h"
-#include "engine/learn/rows/output_likelihood.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
@@ -18,7 +17,32 @@ namespace dma {
 namespace {
 
 constexpr double kMostJointBytes = 4e9;
+constexpr double kLeastChange = 2e-4;  // of the evidence of classes, nats a row: learning then ends
 double bytes_of(Index scalars) { return 3 * 8 * static_cast<double>(scalars) * static_cast<double>(scalars); }
+
+// An Error where a matrix over all shared scalars is too large, or there is none.
+void check_size(const RowProgram& program) {
+  const Index scalars = program.scalars();
+  if (bytes_of(scalars) > kMostJointBytes)
+    fail(
+        "joint learning: {} shared scalars would take {:.1f} GB, more than {:.1f} GB; message sweeps (Learner) can "
+        "learn them",
+        scalars, bytes_of(scalars) / 1e9, kMostJointBytes / 1e9);
+  if (scalars == 0) fail("joint learning: no target depends on a shared variable; there is nothing to learn");
+}
+
+// Whether one of some scalars that has influence at a draw from the prior has none on these rows at its mean, as in a
+// network whose weights are all 0.
+bool has_dead_scalar(const RowProgram& program, const Matrix& rows, std::uint64_t seed, std::vector<Index> some) {
+  const Matrix block = rows.topRows(std::min<Index>(kRowsPerBlock, rows.rows()));
+  const auto influence = [&](const Vector& m) {
+    Matrix f, gains;
+    program.linearise(m, block, f, gains);
+    return Vector(gains.cwiseAbs().colwise().sum());
+  };
+  const Vector here = influence(program.prior().mean), elsewhere = influence(draw(program.prior(), seed));
+  return std::ranges::any_of(some, [&](Index i) { return here(i) == 0 && elsewhere(i) != 0; });
+}
 
 }  // namespace
 
@@ -35,12 +59,24 @@ std::unique_ptr<RowModel> JointLearner::Impl::model_of(const Start& start) const
   return std::make_unique<PartialRows>(program, start.mean, own);
 }
 
-SharedPrior JointLearner::Impl::prior() const {
-  SharedPrior own = program.prior().some(free());
+SharedPrior JointLearner::Impl::prior(const Start& start) const {
+  SharedPrior all = program.prior();
+  const auto each = [&](const std::vector<VariableId>& variables, const auto& use) {
+    for (const VariableId v : variables) use(program.first_scalar(v), static_cast<Index>(graph[v].size));
+  };
+  if (start.anchor.size() > 0)
+    each(options.anchored, [&](Index i, Index n) { all.mean.segment(i, n) = start.anchor.segment(i, n); });
+  constexpr Index kUnscaled = -2;  // for the time being
+  if (!options.unscaled.empty() && options.learn_scale) {
+    if (all.group.empty()) all.group.assign(static_cast<std::size_t>(program.scalars()), 0);
+    each(options.unscaled, [&](Index i, Index n) { std::fill_n(all.group.begin() + i, n, kUnscaled); });
+  }
+  SharedPrior own = all.some(free());
   if (options.learn_scale && std::ranges::count(own.group, -1) > 0) {
     std::ranges::replace(own.group, Index{-1}, own.group_count());
     own.groups.emplace_back();
   }
+  std::ranges::replace(own.group, kUnscaled, Index{-1});
   return own;
 }
 
@@ -56,27 +92,6 @@ void JointLearner::Impl::weigh(std::vector<Start>& starts) {
     fail("the examples overflow: use other units, or leave out values that are far from all others");
   for (Start& start : starts) sum += start.weight = std::exp(start.posterior.log_evidence - highest);
   for (Start& start : starts) start.weight /= sum;
-}
-
-void check_size(const RowProgram& program) {
-  const Index scalars = program.scalars();
-  if (bytes_of(scalars) > kMostJointBytes)
-    fail(
-        "joint learning: {} shared scalars would take {:.1f} GB, more than {:.1f} GB; message sweeps (Learner) can "
-        "learn them",
-        scalars, bytes_of(scalars) / 1e9, kMostJointBytes / 1e9);
-  if (scalars == 0) fail("joint learning: no target depends on a shared variable; there is nothing to learn");
-}
-
-bool has_dead_scalar(const RowProgram& program, const Matrix& rows, std::uint64_t seed, std::vector<Index> some) {
-  const Matrix block = rows.topRows(std::min<Index>(kRowsPerBlock, rows.rows()));
-  const auto influence = [&](const Vector& m) {
-    Matrix f, gains;
-    program.linearise(m, block, f, gains);
-    return Vector(gains.cwiseAbs().colwise().sum());
-  };
-  const Vector here = influence(program.prior().mean), elsewhere = influence(draw(program.prior(), seed));
-  return std::ranges::any_of(some, [&](Index i) { return here(i) == 0 && elsewhere(i) != 0; });
 }
 
 JointLearner::JointLearner(const Graph& graph, const Registry& registry, std::vector<VariableId> targets,
@@ -107,7 +122,7 @@ JointLearnReport JointLearner::fit(const Data& data, std::span<const double> wei
     fail(
         "fit: the examples learned so far are not kept; add others by update(), or make a new learner for all of them");
   const Matrix rows = gather_rows(l.graph, l.program.inputs(), l.program.tables(), data, "fit");
-  const Matrix targets = gather_rows(l.graph, l.targets, {}, data, "fit");
+  const Matrix targets = l.targets_of(data, "fit");
   const Index before = l.data.targets.rows(), count = targets.rows();
   if (count == 0) fail("fit: there are no examples");
   if (rows.cols() > 0 && rows.rows() != count) fail("fit: {} examples of inputs but {} of targets", rows.rows(), count);
@@ -124,7 +139,6 @@ JointLearnReport JointLearner::fit(const Data& data, std::span<const double> wei
           "joint learning: at the prior's mean {}; choose another prior, a function with finite derivatives there, or "
           "leave such examples out",
           fault);
-  l.check_targets(targets, "fit");
   const bool weighted = l.data.weights.size() > 0 || !weights.empty();
   if (weighted && l.data.weights.size() == 0) l.data.weights = Vector::Ones(before);
   l.data.rows.conservativeResize(before + count, l.program.input_size());
@@ -166,15 +180,6 @@ JointLearnReport JointLearner::forget(std::span<const std::size_t> examples) {
   return l.learn();
 }
 
-void JointLearner::Impl::check_targets(const Matrix& values, std::string_view what) const {
-  for (std::size_t k = 0; k < program.likelihoods().size(); ++k)
-    if (const auto& likelihood = program.likelihoods()[k]; likelihood && likelihood->observes())
-      for (Index i = 0; i < values.rows(); ++i)
-        if (const double y = values(i, static_cast<Index>(k)); !likelihood->observes()->contains(y))
-          fail("{}: target '{}' is {} in row {}; {} expects {}{}", what, likelihood->target(), y, i + 1,
-               likelihood->kind(), describe(*likelihood->observes()), likelihood->observes()->advice);
-}
-
 // The first start is the prior's mean, unless a scalar that has influence elsewhere has none on any example there.
 void JointLearner::Impl::make_starts() {
   const bool is_dead = has_dead_scalar(program, data.rows, options.seed, free());
@@ -184,6 +189,7 @@ void JointLearner::Impl::make_starts() {
     start.mean = program.prior().mean;
     const Vector drawn = draw(program.prior(), options.seed + k);
     if (k > 0 || is_dead) start.mean(free()) = drawn(free());
+    start.anchor = start.mean;
     for (const double variance : program.noise()) start.state.noise.push_back(LogLinearNoise::constant(variance));
   }
 }
@@ -192,7 +198,7 @@ void JointLearner::Impl::learn(Start& start, std::size_t index, std::size_t jobs
                                const std::function<bool(const JointEpoch&)>& told) {
   const std::vector<Index> own = free();
   const auto model = model_of(start);
-  const SharedPrior prior = this->prior();
+  const SharedPrior prior = this->prior(start);
   const auto curvature = make_primal();
   curvature->use_threads(jobs, options.team);
   bool going_on = true;
@@ -206,10 +212,11 @@ void JointLearner::Impl::learn(Start& start, std::size_t index, std::size_t jobs
                            },
                        .jobs = jobs,
                        .team = options.team};
+  if (data.has_classes() && options.least_gain > 0) fit.least_gain = 0, fit.least_change = kLeastChange;
   start.state.mean = start.mean(own);
   start.state.begin_stage();
   double evidence = fit_shared(*model, data, prior, fit, start.state, *curvature);
-  if (options.noise_by_inputs && going_on) {
+  if (options.noise_by_inputs && going_on && data.has_gaussians()) {
     fit.epochs = options.epochs + start.state.epoch;
     fit.noise_depends_on_inputs = true;
     start.state.begin_stage();
@@ -261,7 +268,7 @@ JointLearnReport JointLearner::Impl::learn() {
 }
 
 std::vector<JointLearnReport::Precision> JointLearner::Impl::precisions(const Start& start) const {
-  const SharedPrior own = prior();
+  const SharedPrior own = prior(start);
   std::vector<JointLearnReport::Precision> all;
   for (std::size_t g = 0; g < own.groups.size(); ++g)
     if (!own.groups[g].name.empty())
@@ -275,22 +282,22 @@ bool JointLearner::update(const Data& data) {
   Impl& l = *impl_;
   l.check_fitted("update");
   RowData more{gather_rows(l.graph, l.program.inputs(), l.program.tables(), data, "update"),
-               gather_rows(l.graph, l.targets, {}, data, "update"),
+               l.targets_of(data, "update"),
                {},
                l.data.likelihoods};
   if (l.program.input_size() == 0) more.rows.resize(more.targets.rows(), 0);
   if (more.targets.rows() == 0) fail("update: there are no examples");
   if (more.rows.rows() != more.targets.rows() && more.rows.cols() > 0)
     fail("update: {} examples of inputs but {} of targets", more.rows.rows(), more.targets.rows());
-  l.check_targets(more.targets, "update");
   const std::optional<Index> known = l.options.learn_noise ? std::optional(static_cast<Index>(l.known)) : std::nullopt;
   bool settled = true;
   std::vector<Impl::Start> next = l.starts;  // all or nothing
   for (Impl::Start& start : next) {
     const auto model = l.model_of(start);
-    const RowBeliefs before = start.posterior.predict(*model, l.prior(), more.rows);
+    const SharedPrior prior = l.prior(start);
+    const RowBeliefs before = start.posterior.predict(*model, prior, more.rows, more.has_classes());
     const double density = Prediction::mix({l.part(start, before)}).log_density(more.targets).sum();
-    SharedUpdate found = start.posterior.updated(*model, l.prior(), more, known);
+    SharedUpdate found = start.posterior.updated(*model, prior, more, known);
     start.posterior = std::move(found.posterior);
     start.posterior.log_evidence += density;
     start.state = start.posterior.state;
@@ -324,8 +331,8 @@ std::string JointLearnReport::line() const {
                          ? fmt::format("{} epochs, {}", epochs, starts[0].settled ? "settled" : "at its limit")
                          : fmt::format("{} starts, {} settled, {} epochs", starts.size(), settled, epochs);
   if (interrupted) text += ", interrupted";
-  text += fmt::format("; log evidence {:.4g}; {:.1f} scalars determined by the examples", log_evidence,
-                      effective_scalars);
+  text +=
+      fmt::format("; log evidence {:.4g}; {:.1f} scalars determined by the examples", log_evidence, effective_scalars);
   std::vector<std::string> off;
   for (const Precision& own : precisions)
     if (own.is_off()) off.push_back(own.name);

@@ -7,8 +7,9 @@
 //
 // The graph becomes a row program (row_program.h); Gauss-Newton steps find the mean, the evidence finds noise and prior
 // scale, and a precision matrix over all P shared scalars is kept: 8 P^2 bytes. A target is whatever its factor says:
-// Gaussian noise, or any density with one input (poisson, logistic, student_t_noise, one of your own), whose slope and
-// curvature the steps then take: Laplace's method. Targets of one learner may differ in that.
+// Gaussian noise, any density with one input (poisson, logistic, student_t_noise, one of your own), or one of several
+// classes by a score for each (softmax), whose slope and curvature the steps then take: Laplace's method. Targets of
+// one learner may differ in that.
 //
 // A shared variable may have the prior gaussian_precision about a known mean, with an element of a shared gamma
 // variable as its precision. The evidence then chooses one precision per element, for all scalars that read it;
@@ -35,13 +36,16 @@ struct JointEpoch {
 };
 
 struct JointLearnOptions {
-  int epochs = 100;              // of one fit, at most
-  double least_gain = 0.0003;    // stop when left-out examples gain less than so many nats each in an epoch; 0: never
+  int epochs = 100;            // of one fit, at most
+  double least_gain = 0.0003;  // stop when left-out examples gain less than so many nats each in an epoch; 0: never
   // One variance for every element of the targets that have Gaussian noise; otherwise they are the graph's.
   bool learn_noise = false;
-  bool noise_by_inputs = false;  // learned noise: its logarithm is linear in the inputs
-  bool tails = false;            // learned noise: Student's t where left-out examples ask for it
-  bool learn_scale = false;      // one factor on the precisions of all gaussian_priors
+  bool noise_by_inputs = false;           // learned noise: its logarithm is linear in the inputs
+  bool tails = false;                     // learned noise: Student's t where left-out examples ask for it
+  bool learn_scale = false;               // one factor on the precisions of all gaussian_priors ...
+  std::vector<VariableId> unscaled = {};  // ... but those of these, such as biases of scores
+  // Their prior means are where a start begins: hidden units that the examples do not need stay as they were drawn.
+  std::vector<VariableId> anchored = {};
   // Learned from so many starts, mixed by their evidence: the prior's mean, then draws from the prior. Where a scalar
   // has influence, but none at the prior's mean, as in a network whose weights are all 0, the first is a draw too.
   std::size_t starts = 1;
@@ -97,7 +101,7 @@ class JointLearner {
   std::vector<Gaussian> belief(VariableId shared) const;
   // Examples x elements of the targets: a mixture with moments, quantiles and log density. A likelihood that is not
   // Gaussian is averaged over what is known of its input; of outcomes coded -1 or 0 and 1, the mean is the probability
-  // of 1.
+  // of 1. A target of K classes, which are given as numbers from 0, has K such columns.
   Prediction predict(const Data& inputs) const;
   // The same of the learned examples, each as if it had not been learned; after fit() or forget().
   Prediction left_out() const;

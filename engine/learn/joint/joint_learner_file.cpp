@@ -1,9 +1,8 @@
-// What a JointLearner or a ClassLearner has learned, as text. Members are in the order of their names.
+// What a JointLearner has learned, as text. Members are in the order of their names.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "engine/learn/joint/class_learner.h"
 #include "engine/learn/joint/joint_learner_impl.h"
 #include "engine/support/error.h"
 #include "engine/support/json.h"
@@ -13,7 +12,7 @@ namespace dma {
 
 namespace {
 
-constexpr std::string_view kFormat = "dma joint learner 1", kClassFormat = "dma class learner 1";
+constexpr std::string_view kFormat = "dma joint learner 1";
 
 std::vector<double> listed(const Vector& vector) { return {vector.begin(), vector.end()}; }
 
@@ -62,15 +61,6 @@ bool has_members_of(const Json& json, const Json& object) {
   fail("load: the text is not what save() of such a learner wrote{}{}", why.empty() ? "" : ": ", why);
 }
 
-Json learned_in(std::string_view text, std::string_view format, const Json& shape) {
-  Json json = parse_json(text);
-  if (json.at("format") != format) refuse({});
-  if (!has_members_of(json.at("graph"), shape))
-    fail("load: it was saved from another graph: {} instead of {}", json_text(json.at("graph")), json_text(shape));
-  if (json.at("starts").empty()) fail("load: nothing was learned");
-  return json;
-}
-
 }  // namespace
 
 std::string JointLearner::save() const {
@@ -94,6 +84,7 @@ std::string JointLearner::save() const {
                               {"mean", listed(start.mean)},
                               {"noise", noise},
                               {"scale", listed(start.posterior.state.scale)},
+                              {"stretch", start.posterior.stretch},
                               {"tails", tails}});
   }
   return json_text(json);
@@ -101,7 +92,11 @@ std::string JointLearner::save() const {
 
 void JointLearner::load(std::string_view text) try {
   Impl& l = *impl_;
-  const Json json = learned_in(text, kFormat, shape_of(l.graph, l.program, l.targets));
+  const Json json = parse_json(text), shape = shape_of(l.graph, l.program, l.targets);
+  if (json.at("format") != kFormat) refuse({});
+  if (!has_members_of(json.at("graph"), shape))
+    fail("load: it was saved from another graph: {} instead of {}", json_text(json.at("graph")), json_text(shape));
+  if (json.at("starts").empty()) fail("load: nothing was learned");
   auto frozen = json.at("frozen").get<std::vector<std::uint8_t>>();
   if (frozen.size() != l.is_frozen.size()) fail("load: the list of frozen scalars has the wrong length");
   std::swap(l.is_frozen, frozen);
@@ -113,7 +108,7 @@ void JointLearner::load(std::string_view text) try {
     Impl::Start& start = starts.emplace_back();
     start.mean = vector_of(saved.at("mean"), l.program.scalars());
     SharedState state{.mean = start.mean(free),
-                      .scale = vector_of(saved.at("scale"), l.prior().group_count()),
+                      .scale = vector_of(saved.at("scale"), l.prior(start).group_count()),
                       .noise = {},
                       .epoch = whole<int>(saved, "epoch")};
     for (const Json& own : saved.at("noise")) {
@@ -123,6 +118,7 @@ void JointLearner::load(std::string_view text) try {
       state.noise.push_back({vector_of(own.at("beta"), size), own.at("precision").get<double>(),
                              own.at("lowest").get<double>(), own.at("highest").get<double>()});
     }
+    start.posterior.stretch = saved.value("stretch", std::vector<double>());  // younger than the format
     for (const Json& own : saved.at("tails"))
       start.posterior.tails.push_back({own.at(0).get<double>(), own.at(1).get<double>()});
     start.posterior.state = start.state = state;
@@ -139,40 +135,6 @@ void JointLearner::load(std::string_view text) try {
   l.starts = std::move(starts);
   l.data = {{}, {}, {}, l.data.likelihoods};
   l.rows_are_there = false;
-} catch (const Json::exception& error) {
-  refuse(error.what());
-}
-
-std::string ClassLearner::save() const {
-  check_fitted("save");
-  Json json{{"format", kClassFormat}, {"graph", shape_of(graph_, program_, {logits_})}, {"starts", Json::array()}};
-  for (const ClassSolution& start : starts_)
-    json["starts"].push_back({{"effective_scalars", start.effective_scalars},
-                              {"factor", triangle(start.factor.lower)},
-                              {"log_evidence", start.log_evidence},
-                              {"mean", listed(start.mean)},
-                              {"scale", start.scale},
-                              {"stretch", start.stretch}});
-  return json_text(json);
-}
-
-void ClassLearner::load(std::string_view text) try {
-  const Json json = learned_in(text, kClassFormat, shape_of(graph_, program_, {logits_}));
-  std::vector<ClassSolution> starts;
-  for (const Json& saved : json.at("starts")) {
-    ClassSolution& start = starts.emplace_back();
-    start.mean = vector_of(saved.at("mean"), program_.scalars());
-    start.scale = saved.at("scale").get<double>();
-    start.stretch = saved.at("stretch").get<double>();
-    start.log_evidence = saved.at("log_evidence").get<double>();
-    start.effective_scalars = saved.at("effective_scalars").get<double>();
-    expect(is_moderate(start.mean) && is_divisor(start.scale) && is_divisor(start.stretch) &&
-               std::isfinite(start.log_evidence) && std::isfinite(start.effective_scalars),
-           "load: a number of the learned state is not usable");
-    start.factor = {matrix_of(saved.at("factor"), program_.scalars()), unit_order(program_, program_.input_size())};
-  }
-  starts_ = std::move(starts);
-  left_out_.resize(0, 0);
 } catch (const Json::exception& error) {
   refuse(error.what());
 }

@@ -11,6 +11,7 @@ namespace dma {
 struct JointLearner::Impl {
   struct Start {
     Vector mean;        // of all scalars
+    Vector anchor;      // where it began
     SharedState state;  // its mean is of those that are not frozen
     SharedPosterior posterior;
     RowBeliefs left_out;
@@ -32,10 +33,11 @@ struct JointLearner::Impl {
   // The model of the scalars that are not frozen, and their prior.
   std::vector<Index> free() const;
   std::unique_ptr<RowModel> model_of(const Start& start) const;
-  SharedPrior prior() const;
+  SharedPrior prior(const Start& start) const;
   void check_fitted(std::string_view what) const;
-  // Whether the likelihoods can have made these values of the targets.
-  void check_targets(const Matrix& values, std::string_view what) const;
+  // The targets of some examples, a class as 0 or 1 for each of its outputs. An Error where a likelihood cannot have
+  // made a value.
+  Matrix targets_of(const Data& examples, std::string_view what) const;
   void set_frozen(VariableId shared, bool frozen, std::string_view what);
   // Sets their weights, by evidence. An Error where it is -inf for all: the numbers overflow.
   static void weigh(std::vector<Start>& starts);
@@ -45,12 +47,6 @@ struct JointLearner::Impl {
   JointLearnReport learn();
   PredictionComponent part(const Start& start, RowBeliefs beliefs) const;  // of the mixture
 };
-
-// An Error where a matrix over all shared scalars is too large, or there is none.
-void check_size(const RowProgram& program);
-// Whether one of some scalars that has influence at a draw from the prior has none on these rows at its mean, as in a
-// network whose weights are all 0.
-bool has_dead_scalar(const RowProgram& program, const Matrix& rows, std::uint64_t seed, std::vector<Index> some);
 
 // The columns of `variables`, one example a row, then those of `tables`. `what` is the call that errors name.
 Matrix gather_rows(const Graph& graph, const std::vector<VariableId>& variables,

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "engine/learn/joint/joint_learner_impl.h"
-#include "engine/learn/rows/output_likelihood.h"
 #include "engine/support/error.h"
 
 namespace dma {
@@ -57,6 +56,26 @@ Matrix gather_rows(const Graph& graph, const std::vector<VariableId>& variables,
   return all(order, Eigen::all);
 }
 
+Matrix JointLearner::Impl::targets_of(const Data& examples, std::string_view what) const {
+  const Matrix values = gather_rows(graph, targets, {}, examples, what);
+  Matrix all = Matrix::Zero(values.rows(), program.outputs());
+  for (Index column = 0, k = 0; k < all.cols(); ++column) {
+    const auto& likelihood = program.likelihoods()[static_cast<std::size_t>(k)];
+    for (Index i = 0; i < values.rows(); ++i) {
+      const double y = values(i, column);
+      if (likelihood && likelihood->observes() && !likelihood->observes()->contains(y))
+        fail("{}: target '{}' is {} in row {}; {} expects {}{}", what, likelihood->target(), y, i + 1,
+             likelihood->kind(), describe(*likelihood->observes()), likelihood->observes()->advice);
+      if (likelihood && likelihood->is_class())
+        all(i, k + static_cast<Index>(y)) = 1;
+      else
+        all(i, k) = y;
+    }
+    k += likelihood ? likelihood->reads() : 1;
+  }
+  return all;
+}
+
 double JointLearner::noise_variance(std::size_t output) const {
   if (output >= impl_->program.noise().size())
     fail("noise_variance: output {} is asked for, but there are {}", output, impl_->program.noise().size());
@@ -80,7 +99,7 @@ std::vector<Gaussian> JointLearner::belief(VariableId shared) const {
     for (const Impl::Start& start : l.starts) mean += start.weight * start.mean.segment(first, size);
     for (const Impl::Start& start : l.starts) {
       Vector own = Vector::Zero(l.program.scalars());
-      own(l.free()) = start.posterior.marginal_variances(*l.model_of(start), l.prior());
+      own(l.free()) = start.posterior.marginal_variances(*l.model_of(start), l.prior(start));
       variance += start.weight * (own.segment(first, size) + (start.mean.segment(first, size) - mean).cwiseAbs2());
     }
   }
@@ -102,7 +121,8 @@ Prediction JointLearner::predict(const Data& inputs) const {
   std::vector<PredictionComponent> all;
   for (const Impl::Start& start : l.starts)
     if (start.weight > 0)
-      all.push_back(l.part(start, start.posterior.predict(*l.model_of(start), l.prior(), rows)));
+      all.push_back(
+          l.part(start, start.posterior.predict(*l.model_of(start), l.prior(start), rows, l.data.has_classes())));
   return Prediction::mix(std::move(all));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/learn/joint/targets.h"
 #include "engine/support/dense.h"
 #include "engine/support/usable.h"
 
@@ -11,16 +12,34 @@ namespace dma {
 namespace {
 
 constexpr double kMostLog = 690;  // of a variance: 1e300
-constexpr double kMany = 200;  // rows from which on the variance is as good as known
+constexpr double kMany = 200;     // rows from which on the variance is as good as known
 
 Matrix by_output(const Vector& stacked, Index outputs) { return stacked.reshaped(stacked.size() / outputs, outputs); }
+
+// The covariance of several outputs may be singular, or less by rounding.
+Matrix factor_of(Matrix covariance) {
+  constexpr double kRounding = 1e-9;
+  covariance.diagonal().array() += kRounding * covariance.trace() + 1e-300;
+  const Eigen::LLT<Matrix> cholesky(covariance);
+  if (cholesky.info() == Eigen::Success) return cholesky.matrixL();
+  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(covariance);
+  return scaled_columns(eigen.eigenvectors(), eigen.eigenvalues().cwiseMax(0).cwiseSqrt());
+}
+
+// Of solutions C^-1 J^T of n rows, the covariance of the outputs of one.
+Matrix covariance_of_row(const Matrix& solved, Index row, Index n) {
+  const Index outputs = solved.cols() / n;
+  Matrix own(solved.rows(), outputs);
+  for (Index k = 0; k < outputs; ++k) own.col(k) = solved.col(k * n + row);
+  return transposed_product(own, own);
+}
 
 }  // namespace
 
 std::vector<StudentTails> tails_of(const RowData& data, const RowBeliefs& left_out) {
   std::vector<StudentTails> tails;
   for (Index k = 0; k < data.targets.cols(); ++k) {
-    if (!data.likelihoods.empty() && data.likelihoods[static_cast<std::size_t>(k)]) {
+    if (!data.is_gaussian(k)) {
       tails.emplace_back();
       continue;
     }
@@ -46,6 +65,30 @@ RowBeliefs leave_one_out(const RowData& data, const Vector& noise, Curvature& cu
           by_output(data.weighted(noise).array() * (1 - others) / others, outputs), by_output(noise, outputs)};
 }
 
+RowBeliefs leave_one_out(const RowModel& model, const RowData& data, const SharedPosterior& posterior) {
+  RowBeliefs beliefs = posterior.predict(model, {}, data.rows, true);
+  const TargetView view(data, beliefs.mean, data.weighted(beliefs.noise.reshaped()));
+  for (Index n = 0; n < data.rows.rows(); ++n) {
+    Matrix& c = beliefs.covariances[static_cast<std::size_t>(n)];
+    Matrix rest = Matrix::Identity(c.rows(), c.rows());
+    add_product(rest, c, view.curvature(n), -1);
+    const Matrix without = rest.partialPivLu().solve(c);
+    c = 0.5 * (without + without.transpose());
+    beliefs.mean.row(n) -= view.slopes().row(n) * c;
+    beliefs.variance.row(n) = c.diagonal().cwiseMax(0).transpose();
+  }
+  return beliefs;
+}
+
+OutcomeBeliefs RowBeliefs::outcomes(Index first, Index reads) const {
+  OutcomeBeliefs found{mean.middleCols(first, reads), {}};
+  for (Index n = 0; n < mean.rows(); ++n)
+    found.factors.push_back(
+        reads == 1 ? Matrix::Constant(1, 1, std::sqrt(variance(n, first)))
+                   : factor_of(covariances[static_cast<std::size_t>(n)].block(first, first, reads, reads)));
+  return found;
+}
+
 SharedPosterior SharedPosterior::of(const RowData& data, SharedState state, Curvature& curvature, double log_evidence) {
   SharedPosterior posterior;
   posterior.log_evidence = log_evidence;
@@ -69,8 +112,10 @@ Matrix SharedPosterior::precision_factor(const RowModel& model, const SharedPrio
   return primal->precision_factor();
 }
 
-RowBeliefs SharedPosterior::predict(const RowModel& model, const SharedPrior& prior, const Matrix& new_rows) const {
-  const Index n = new_rows.rows(), outputs = model.outputs();
+RowBeliefs SharedPosterior::predict(const RowModel& model, const SharedPrior& prior, const Matrix& new_rows,
+                                    bool with_covariances) const {
+  const Index n = new_rows.rows(), outputs = model.outputs(),
+              at_once = with_covariances ? std::max<Index>(1, kRowsPerBlock / outputs) : kRowsPerBlock;
   RowBeliefs beliefs{Matrix(n, outputs), Matrix(n, outputs), by_output(row_noise(state, new_rows), outputs)};
   std::unique_ptr<Curvature> dual;
   const RowData data{rows, Matrix::Zero(rows.rows(), outputs), weights};
@@ -79,8 +124,8 @@ RowBeliefs SharedPosterior::predict(const RowModel& model, const SharedPrior& pr
     dual->assemble(model, data, state.mean, prior.scaled(state.scale), data.weighted(row_noise(state, rows)));
   }
   Matrix f, gains;
-  for (Index begin = 0; begin < n; begin += kRowsPerBlock) {
-    const Index size = std::min(kRowsPerBlock, n - begin);
+  for (Index begin = 0; begin < n; begin += at_once) {
+    const Index size = std::min(at_once, n - begin);
     const Matrix block = new_rows.middleRows(begin, size);
     Vector variance;
     if (dual) {
@@ -91,6 +136,8 @@ RowBeliefs SharedPosterior::predict(const RowModel& model, const SharedPrior& pr
       Matrix solved = gains.transpose();
       solve_lower(factor, solved);
       variance = squared_columns(solved);
+      for (Index i = 0; with_covariances && i < size; ++i)
+        beliefs.covariances.push_back(covariance_of_row(solved, i, size));
     }
     beliefs.mean.middleRows(begin, size) = f;
     beliefs.variance.middleRows(begin, size) = by_output(variance, outputs);
@@ -100,11 +147,24 @@ RowBeliefs SharedPosterior::predict(const RowModel& model, const SharedPrior& pr
 
 SharedSolution solution_of(const RowModel& model, const RowData& data, const SharedState& state, Curvature& curvature,
                            double log_evidence, bool tails) {
-  const SeenRows seen(model, data, state.mean, row_noise(state, data.rows));
-  SharedSolution found{SharedPosterior::of(data, state, curvature, log_evidence),
-                       leave_one_out(seen.data(), seen.noise, curvature)};
-  found.posterior.tails.resize(static_cast<std::size_t>(data.targets.cols()));
+  SharedSolution found{SharedPosterior::of(data, state, curvature, log_evidence), {}};
+  const auto outputs = static_cast<std::size_t>(data.targets.cols());
+  if (data.has_classes()) {
+    found.left_out = leave_one_out(model, data, found.posterior);
+  } else {
+    const SeenRows seen(model, data, state.mean, row_noise(state, data.rows));
+    found.left_out = leave_one_out(seen.data(), seen.noise, curvature);
+  }
+  found.posterior.tails.resize(outputs);
   if (tails) found.posterior.tails = tails_of(data, found.left_out);
+  for_likelihoods(data.likelihoods, [&](Index k, const OutputLikelihood& own) {
+    if (!own.has_log_odds()) return;
+    found.posterior.stretch.resize(outputs, 1);
+    const Index reads = own.reads();
+    std::fill_n(
+        found.posterior.stretch.begin() + k, reads,
+        most_likely_stretch(found.left_out.outcomes(k, reads), data.targets.middleCols(k, reads), data.weights));
+  });
   return found;
 }
 
@@ -113,24 +173,23 @@ void check_state(const SharedState& s, Index scalars, std::size_t outputs, Index
   expect(is_moderate(s.mean) && s.scale.size() > 0 && std::ranges::all_of(s.scale, is_divisor) &&
              is_divisor(s.damping) && s.epoch >= 0 && s.subset >= 0,
          "a number of the learned state is not usable");
-  expect(s.noise.size() == outputs || (s.noise.empty() && s.mean.size() == 0),
-               "the noise does not fit the targets");
+  expect(s.noise.size() == outputs || (s.noise.empty() && s.mean.size() == 0), "the noise does not fit the targets");
   for (const LogLinearNoise& n : s.noise)
     expect((n.beta.size() == 1 || n.beta.size() == inputs + 1) && n.beta.cwiseAbs().maxCoeff() <= kMostLog &&
-                     is_divisor(n.precision) && n.lowest <= n.highest && n.highest >= -kMostLog &&
-                     std::isfinite(n.lowest) && std::isfinite(n.highest),
-                 "the noise function is not usable");
+               is_divisor(n.precision) && n.lowest <= n.highest && n.highest >= -kMostLog && std::isfinite(n.lowest) &&
+               std::isfinite(n.highest),
+           "the noise function is not usable");
   if (!s.watch.best.empty()) check_state(s.watch.best[0], scalars, outputs, inputs);
 }
 
 void check_tails(const StudentTails& t) {
   expect(t.degrees >= StudentTails::kLeastDegrees && std::isfinite(t.degrees) && is_divisor(t.scale),
-               "the tails are not usable");
+         "the tails are not usable");
 }
 
 void check_row_weights(const Vector& weights, Index rows) {
   expect(weights.size() == 0 || (weights.size() == rows && std::ranges::all_of(weights, is_divisor)),
-               "the weights of the rows are not usable");
+         "the weights of the rows are not usable");
 }
 
 void check_posterior(const SharedPosterior& p, Index scalars, std::size_t outputs, Index inputs) {
@@ -140,20 +199,33 @@ void check_posterior(const SharedPosterior& p, Index scalars, std::size_t output
   expect(std::isfinite(p.log_evidence), "the log evidence is not a number");
   expect(p.tails.size() == outputs, "the tails do not fit the targets");
   for (const StudentTails& t : p.tails) check_tails(t);
+  expect((p.stretch.empty() || p.stretch.size() == outputs) && std::ranges::all_of(p.stretch, is_divisor),
+         "the stretch of a target is not usable");
   expect((p.factor.size() > 0) != (p.rows.size() > 0), "a posterior has neither a factor nor rows, or both");
   expect(p.factor.size() == 0 || is_factor(p.factor, scalars), "the factor of the precision is not usable");
-  expect(p.rows.size() == 0 || (p.rows.cols() == inputs && is_moderate(p.rows)),
-               "the learned rows are not usable");
+  expect(p.rows.size() == 0 || (p.rows.cols() == inputs && is_moderate(p.rows)), "the learned rows are not usable");
   check_row_weights(p.weights, p.rows.rows());
 }
 
 PredictionComponent component(RowBeliefs beliefs, const SharedPosterior& posterior, Matrix weight,
                               const OutputLikelihoods& likelihoods) {
-  beliefs.variance = beliefs.variance.cwiseSqrt();
-  beliefs.noise = beliefs.noise.cwiseSqrt();
-  return {std::move(beliefs.mean),  std::move(beliefs.variance),
-          std::move(beliefs.noise), std::move(weight),
-          posterior.tails,          likelihoods};
+  PredictionComponent all{
+      beliefs.mean, beliefs.variance.cwiseSqrt(), beliefs.noise.cwiseSqrt(), std::move(weight), posterior.tails,
+      likelihoods};
+  for_likelihoods(likelihoods, [&](Index k, const OutputLikelihood& own) {
+    if (!own.has_log_odds()) return;
+    const Index reads = own.reads();
+    const OutcomeBeliefs odds = beliefs.outcomes(k, reads);
+    const OutcomeAverage average(reads);
+    for (Index n = 0; n < odds.mean.rows(); ++n) {
+      const double stretch = posterior.stretch.empty() ? 1 : posterior.stretch[static_cast<std::size_t>(k)];
+      const auto [p, square] = average(stretch * odds.mean.row(n), odds.factors[static_cast<std::size_t>(n)]);
+      all.mean.row(n).segment(k, reads) = p;
+      all.epistemic_sd.row(n).segment(k, reads) = (square - p.cwiseAbs2()).cwiseMax(0).cwiseSqrt();
+      all.noise_sd.row(n).segment(k, reads) = (p - square).cwiseMax(0).cwiseSqrt();
+    }
+  });
+  return all;
 }
 
 }  // namespace dma

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/learn/joint/fit.h"
+#include "engine/learn/joint/outcomes.h"
 #include "engine/learn/joint/prediction.h"
 
 namespace dma {
@@ -13,10 +14,12 @@ namespace dma {
 // Per row and output: the function's mean and variance, and the noise's variance before tails.
 struct RowBeliefs {
   Matrix mean, variance, noise;
+  std::vector<Matrix> covariances = {};  // of the outputs of every row, where a target is a class; or empty
 
   RowBeliefs some(const std::vector<Index>& which) const {
     return {mean(which, Eigen::all), variance(which, Eigen::all), noise(which, Eigen::all)};
   }
+  OutcomeBeliefs outcomes(Index first, Index reads) const;  // of outputs that are log odds
 };
 
 struct SharedUpdate;
@@ -24,7 +27,8 @@ struct SharedUpdate;
 class SharedPosterior {
  public:
   SharedState state;
-  std::vector<StudentTails> tails;  // per output
+  std::vector<StudentTails> tails;   // per output
+  std::vector<double> stretch = {};  // per output (most_likely_stretch); empty: 1
   double log_evidence = 0;
   // L = C C^T, whichever form it is kept in.
   Matrix precision_factor(const RowModel& model, const SharedPrior& prior) const;
@@ -35,7 +39,8 @@ class SharedPosterior {
   // The posterior at a fitted state, whose linearisation the curvature holds.
   static SharedPosterior of(const RowData& data, SharedState state, Curvature& curvature, double log_evidence);
 
-  RowBeliefs predict(const RowModel& model, const SharedPrior& prior, const Matrix& rows) const;
+  RowBeliefs predict(const RowModel& model, const SharedPrior& prior, const Matrix& rows,
+                     bool with_covariances = false) const;
   // The same after more rows: its Gaussian is their prior, and Gauss-Newton steps lead from its mean to theirs. The
   // level of the noise is then that of the `known` rows it was learned from and of the new ones together, or, where it
   // was given and not learned (nothing), what it was; its dependence on the inputs and its tails stay. One that is
@@ -56,9 +61,13 @@ struct SharedUpdate {
 // Every learned row as if it had not been: with o = 1 - h the others' fraction, residual r / o and variance
 // s (1 - o) / o. Exact for linear models; for others as good as their linearisation.
 RowBeliefs leave_one_out(const RowData& data, const Vector& noise, Curvature& curvature);
+// The same where a target is a class, all targets of a row being left out at once: from N(f, C), with the curvature H
+// and the slope r of its targets, its own Newton step is taken back, C' = (I - C H)^-1 C and f' = f - C' r. A row goes
+// with all of its weight.
+RowBeliefs leave_one_out(const RowModel& model, const RowData& data, const SharedPosterior& posterior);
 
 // Where a curvature stands after a fit: the posterior, with tails per output from left-out errors if they are asked
-// for, and the learned rows, each left out.
+// for and the stretch of outcomes, and the learned rows, each left out.
 struct SharedSolution {
   SharedPosterior posterior;
   RowBeliefs left_out;
@@ -74,7 +83,7 @@ void check_tails(const StudentTails& tails);
 void check_row_weights(const Vector& weights, Index rows);
 void check_posterior(const SharedPosterior& posterior, Index scalars, std::size_t outputs, Index inputs);
 
-// What a posterior says of rows, as a part of a mixture. The beliefs are taken over.
+// What a posterior says of rows, as a part of a mixture; of outcomes, their probabilities. The beliefs are taken over.
 PredictionComponent component(RowBeliefs beliefs, const SharedPosterior& posterior, Matrix weight,
                               const OutputLikelihoods& likelihoods = {});
 

@@ -68,6 +68,12 @@ struct MixedTarget {
   const OutputLikelihood& likelihood;
   Eigen::Index row, output;
 
+  double probability() const {  // of an outcome
+    double all = 0;
+    for_each([&](double weight, double mean, double) { all += weight * mean; });
+    return std::clamp(all, 0.0, 1.0);
+  }
+
   template <class Use>
   void for_each(const Use& use) const {
     for (const PredictionComponent& c : components) {
@@ -76,11 +82,15 @@ struct MixedTarget {
     }
   }
   double cumulative(double y) const {
+    if (likelihood.has_log_odds()) return y < 0 ? 0 : y < 1 ? 1 - probability() : 1;
     double mass = 0;
     for_each([&](double weight, double mean, double sd) { mass += weight * likelihood.cumulative(mean, sd, y); });
     return mass;
   }
+  // Of a class, the sum over its columns.
   double log_density(double y) const {
+    if (likelihood.has_log_odds())
+      return y > 0 ? std::log(probability()) : likelihood.is_class() ? 0 : std::log1p(-probability());
     std::vector<double> logs;
     for_each([&](double weight, double mean, double sd) {
       logs.push_back(std::log(weight) + likelihood.log_predictive(mean, sd, y));
@@ -89,6 +99,7 @@ struct MixedTarget {
   }
   // The least whole number, or the number, that is not exceeded with this probability.
   double quantile(double probability, double mean, double sd) const {
+    if (likelihood.has_log_odds()) return probability > cumulative(0) ? 1 : 0;
     const auto excess = [&](double y) { return cumulative(y) - probability; };
     const bool is_discrete = likelihood.is_discrete();
     double low = is_discrete ? std::floor(mean) : mean, high = low,
@@ -179,7 +190,7 @@ namespace {
 PredictionComponent of_outputs(PredictionComponent c) {
   for (Eigen::Index k = 0; k < c.mean.cols(); ++k) {
     const auto* likelihood = c.likelihoods.empty() ? nullptr : c.likelihoods[static_cast<std::size_t>(k)].get();
-    for (Eigen::Index i = 0; likelihood != nullptr && i < c.mean.rows(); ++i) {
+    for (Eigen::Index i = 0; likelihood != nullptr && !likelihood->has_log_odds() && i < c.mean.rows(); ++i) {
       const auto [mean, epistemic, noise] = likelihood->outlook(c.mean(i, k), c.epistemic_sd(i, k));
       c.mean(i, k) = mean, c.epistemic_sd(i, k) = std::sqrt(epistemic), c.noise_sd(i, k) = std::sqrt(noise);
     }

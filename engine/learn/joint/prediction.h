@@ -17,7 +17,8 @@ struct PredictionComponent {
   Eigen::MatrixXd weight = {};           // in the mixture; empty: the same for all components
   std::vector<StudentTails> tails = {};  // of the noise, per output; empty: Gaussian
   // Where an output has a likelihood of another kind, mean and epistemic_sd are of what that reads, and noise and tails
-  // mean nothing.
+  // mean nothing; of outcomes whose log odds are read they are those of the outcome (1 or 0; of a class, each of its
+  // columns).
   OutputLikelihoods likelihoods = {};
 };
 

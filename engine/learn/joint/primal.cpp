@@ -20,15 +20,23 @@ class PrimalCurvature final : public Curvature {
                 const Vector& noise) override {
     model_ = &model, data_ = &data, m_ = m, lambda_ = lambda, noise_ = noise;
     factored_ = false;
+    determined_.resize(0);
     information_.setZero(m.size(), m.size());
     gradient_.setZero(m.size());
     residuals_.setZero(data.count());
-    keep_ = data.count() * m.size() <= kLargestKeptGains;
+    by_units_ = data.has_classes();
+    order_.clear();
+    Matrix ignored;
+    if (by_units_)
+      for (const UnitGains& unit : model.units(m, data.rows.topRows(1), ignored))
+        order_.insert(order_.end(), unit.scalars.begin(), unit.scalars.end());
+    keep_ = !by_units_ && data.count() * m.size() <= kLargestKeptGains;
     kept_.assign(keep_ ? static_cast<std::size_t>(blocks()) : 0, Matrix());
     if (team_->size() == 1)
       add_blocks(0, blocks(), information_, gradient_);
     else
       add_blocks_of_workers();
+    if (by_units_) put_in_order();
     information_.diagonal() += lambda;
   }
 
@@ -43,15 +51,15 @@ class PrimalCurvature final : public Curvature {
 
   double log_determinant_gain() override { return 2 * log_diagonal(factor()) - sum_of_logs(lambda_); }
 
-  double effective_scalars() override {
-    const Matrix inverse = triangular_inverse(factor(), pool());
-    return static_cast<double>(lambda_.size()) - (inverse * lambda_.cwiseSqrt().asDiagonal()).squaredNorm();
-  }
+  double effective_scalars() override { return determined().sum(); }
   Vector determined() override {
-    return 1 - lambda_.array() * squared_columns(triangular_inverse(factor(), pool())).array();
+    if (determined_.size() == 0)
+      determined_ = 1 - lambda_.array() * squared_columns(triangular_inverse(factor(), pool())).array();
+    return determined_;
   }
 
   Vector one_minus_leverage() override {
+    if (by_units_) return leverage_of_gaussian_targets();
     Vector all = Vector::Zero(data_->count());
     (void)factor();
     for (std::size_t w = 0; w < team_->local(); ++w) {
@@ -104,8 +112,63 @@ class PrimalCurvature final : public Curvature {
     return gains;
   }
 
+  // With classes: J comes unit by unit, so that with t = S^T up the block of units i and j is inputs_i^T diag(t_i .
+  // t_j) inputs_j: N P^2 products whatever the number of classes, where J itself would take that many times more. The
+  // information stands in the order of the units.
+  void add_units(Index block, Matrix& information, Vector& gradient) {
+    const Index row = block * kRowsPerBlock, n = rows_of(block), all = data_->rows.rows(), size = information.rows();
+    Matrix f;
+    const auto units = model_->units(m_, data_->rows.middleRows(row, n), f);
+    const TargetView view(*data_, f, noise_, row);
+    for (Index k = 0; k < f.cols(); ++k)
+      residuals_.segment(k * all + row, n) = data_->targets.col(k).segment(row, n) - f.col(k);
+    std::vector<Matrix> ups;
+    std::vector<Index> firsts;
+    for (Index at = 0; const UnitGains& unit : units) {
+      firsts.push_back(at);
+      at += unit.inputs.cols();
+      ups.push_back(view.in_metric(unit.up.reshaped()).reshaped(n, f.cols()));
+      gradient(unit.scalars) += transposed_times(unit.inputs, row_products(unit.up, view.slopes()));
+    }
+    pool().run(units.size(), [&](std::size_t i) {
+      const Index begin = firsts[i];
+      Matrix below(n, size - begin);
+      for (std::size_t j = i; j < units.size(); ++j)
+        below.middleCols(firsts[j] - begin, units[j].inputs.cols()) =
+            scaled_rows(row_products(ups[i], ups[j]), units[j].inputs);
+      add_transposed_product(information.block(begin, begin, size - begin, units[i].inputs.cols()), below,
+                             units[i].inputs);
+    });
+  }
+  void put_in_order() {
+    Matrix ordered = Matrix::Zero(information_.rows(), information_.cols());
+    for (Index j = 0; j < ordered.cols(); ++j)
+      for (Index i = j; i < ordered.rows(); ++i) {
+        const auto [low, high] = std::minmax(order_[static_cast<std::size_t>(i)], order_[static_cast<std::size_t>(j)]);
+        ordered(high, low) = information_(i, j);
+      }
+    information_ = std::move(ordered);
+  }
+  // 1 for others: of a class it is no number.
+  Vector leverage_of_gaussian_targets() {
+    Vector all = Vector::Ones(data_->count());
+    for (Index block = 0; block < blocks(); ++block) {
+      const Index row = block * kRowsPerBlock, n = rows_of(block);
+      const Vector variance = variances(data_->rows.middleRows(row, n));
+      for (Index k = 0; k < data_->targets.cols(); ++k) {
+        const auto own = [&](auto& stacked) { return stacked.segment(k * data_->rows.rows() + row, n).array(); };
+        if (data_->is_gaussian(k)) own(all) = (1 - variance.segment(k * n, n).array() / own(noise_)).max(1e-12);
+      }
+    }
+    return all;
+  }
+
   void add_blocks(Index first, Index last, Matrix& information, Vector& gradient) {
-    for (Index begin = first; begin < last; begin += kBlocksAtOnce) {
+    for (Index block = first; by_units_ && block < last; ++block) {
+      add_units(block, information, gradient);
+      if (told_) told_(static_cast<double>(block - first) / static_cast<double>(last - first));
+    }
+    for (Index begin = first; !by_units_ && begin < last; begin += kBlocksAtOnce) {
       const auto count = static_cast<std::size_t>(std::min(kBlocksAtOnce, last - begin));
       std::vector<Matrix> gains(count);
       pool().run(count, [&](std::size_t i) { gains[i] = scaled_gains(begin + static_cast<Index>(i), &residuals_); });
@@ -174,7 +237,9 @@ class PrimalCurvature final : public Curvature {
   const RowData* data_ = nullptr;
   Vector m_, lambda_, noise_;
   Matrix information_, factor_;
-  bool factored_ = false, keep_ = false;
+  Vector determined_;
+  std::vector<Index> order_;  // of the units' scalars
+  bool factored_ = false, keep_ = false, by_units_ = false;
   std::vector<Matrix> kept_;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "engine/learn/joint/gauss_newton.h"
 #include "engine/learn/joint/posterior.h"
 #include "engine/support/dense.h"
 #include "engine/support/usable.h"
@@ -12,9 +13,8 @@ namespace dma {
 
 namespace {
 
-constexpr int kMostSteps = 50, kMostHalvings = 30, kMostRounds = 30;
+constexpr int kMostSteps = 50, kMostRounds = 30;
 constexpr double kSettled = 0.01;       // of a step, in standard deviations of what is being found: 5e-5 nats
-constexpr double kLeastOfSlope = 0.25;  // that a step goes down by: longer ones swing from side to side
 constexpr double kLevelSettled = 1e-3;  // of the logarithm of the noise
 
 // A root of the precision of what is known, L0 L0^T: its lower triangle, or, of Lambda + J^T S^-1 J with fewer rows
@@ -83,8 +83,8 @@ struct UpdateProblem {
     Matrix f;
     model.evaluate(at, more.rows, f);
     Vector rest = (more.targets - f).reshaped();
-    for (std::size_t k = 0; k < more.likelihoods.size(); ++k)
-      if (more.likelihoods[k]) rest.segment(static_cast<Index>(k) * f.rows(), f.rows()).setZero();
+    for (Index k = 0; k < f.cols(); ++k)
+      if (!more.is_gaussian(k)) rest.segment(k * f.rows(), f.rows()).setZero();
     return 0.5 * ((rest.array().square() / noise.array()).sum() + whitened(at).squaredNorm()) -
            other_log_density(more, f);
   }
@@ -98,34 +98,31 @@ class Linearised {
   Linearised(const UpdateProblem& problem, const Vector& at) : known_(problem.root) {
     Matrix f, gains;
     problem.model.linearise(at, problem.more.rows, f, gains);
-    rest = (problem.more.targets - f).reshaped(), noise = problem.noise;
-    see_as_gaussian(problem.more, f, rest, noise);
-    columns_ = gains.transpose();
+    rest = (problem.more.targets - f).reshaped();
+    const TargetView view(problem.more, f, problem.noise);
+    Matrix slope = transposed_times(gains, view.slopes().reshaped());
+    known_.solve(slope);
+    columns_ = view.in_metric(std::move(gains)).transpose();
     known_.solve(columns_);
-    columns_ = scaled_columns(columns_, noise.cwiseSqrt().cwiseInverse());
     by_rows_ = columns_.cols() < columns_.rows();
-    Matrix smaller = Matrix::Identity(by_rows_ ? columns_.cols() : columns_.rows(),
-                                      by_rows_ ? columns_.cols() : columns_.rows());
-    if (by_rows_)
-      add_transposed_square(smaller, columns_);
-    else
-      add_square(smaller, columns_);
-    root_.compute(smaller);
-    downhill_ = times(columns_, rest.cwiseQuotient(noise.cwiseSqrt())) - problem.whitened(at);
+    root_ = root_with(0);
+    downhill_ = slope.col(0) - problem.whitened(at);
   }
   bool is_usable() const { return root_.info() == Eigen::Success && downhill_.allFinite(); }
 
-  // The step to the lowest point of the linearisation, and how many standard deviations long it is.
-  Vector step(double& length) const {
+  // Minus the slope of the objective, and the step (I (1 + mu) + C C^T)^-1 times that, in the coordinates L0^T m.
+  const Vector& downhill() const { return downhill_; }
+  Vector step(double mu) const {
+    Eigen::LLT<Matrix> damped;
+    if (mu > 0) damped = root_with(mu);
+    const auto& root = mu > 0 ? damped : root_;
     Vector solved = by_rows_ ? transposed_times(columns_, downhill_) : downhill_, z = downhill_;
-    solve_by_factor(root_.matrixLLT(), solved);
-    if (by_rows_)
-      add_times(z, columns_, solved, -1);
-    else
-      z = solved;
-    length = std::sqrt(std::max(0.0, z.dot(downhill_)));
-    return known_.solve_transposed(z);
+    solve_by_factor(root.matrixLLT(), solved);
+    if (!by_rows_) return solved;
+    add_times(z, columns_, solved, -1);
+    return z / (1 + mu);
   }
+  Vector in_scalars(const Vector& step) const { return known_.solve_transposed(step); }
   // 1 - a^T L^-1 a / s of every new row.
   Eigen::ArrayXd one_minus_leverages() const {
     Matrix solved = by_rows_ ? Matrix(Matrix::Identity(columns_.cols(), columns_.cols())) : columns_;
@@ -147,9 +144,20 @@ class Linearised {
     return product_by_transposed(known_.lower(), upper);
   }
 
-  Vector rest, noise;  // what the new rows have left, and its variances, likelihoods seen as Gaussians
+  Vector rest;  // what the new rows have left
 
  private:
+  // Of the smaller of (1 + mu) I + C C^T and (1 + mu) I + C^T C.
+  Eigen::LLT<Matrix> root_with(double mu) const {
+    Matrix smaller = (1 + mu) * Matrix::Identity(std::min(columns_.rows(), columns_.cols()),
+                                                 std::min(columns_.rows(), columns_.cols()));
+    if (by_rows_)
+      add_transposed_square(smaller, columns_);
+    else
+      add_square(smaller, columns_);
+    return Eigen::LLT<Matrix>(smaller);
+  }
+
   const Root& known_;
   Matrix columns_;
   bool by_rows_ = false;
@@ -170,21 +178,19 @@ void expect_in_range(bool holds) {
 
 // From `at` to the lowest point, and the linearisation there. False: steps were still long when the limit came.
 bool descend(const UpdateProblem& problem, Vector& at, std::optional<Linearised>& there) {
-  double objective = problem.objective(at);
+  double objective = problem.objective(at), damping = 0;
   for (int step = 0;; ++step) {
     there.emplace(problem, at);
     expect_in_range(there->is_usable());
-    double deviations = 0, length = 1;
-    const Vector direction = there->step(deviations);
-    if (deviations < kSettled) return true;
+    if (there->step(0).dot(there->downhill()) < kSettled * kSettled) return true;
     if (step == kMostSteps) return false;
-    double lower = problem.objective(at + direction);
-    const auto is_low = [&] { return lower < objective - kLeastOfSlope * length * deviations * deviations; };
-    for (int halving = 0; !is_low() && halving < kMostHalvings; ++halving)
-      lower = problem.objective(at + (length *= 0.5) * direction);
-    if (!is_low()) return true;  // nothing is left but rounding
-    objective = lower;
-    at += length * direction;
+    Vector next;
+    const auto lower = gauss_newton_step(
+        there->downhill(), objective, damping, [&](double mu) { return there->step(mu); },
+        [&](const Vector& delta) { return problem.objective(next = at + there->in_scalars(delta)); });
+    if (!lower) return true;  // nothing is left but rounding
+    objective = *lower, at = std::move(next);
+    if (damping <= kLeastDamping) damping = 0;  // whole steps where they are foretold well
   }
 }
 
@@ -206,8 +212,8 @@ SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& 
                                       std::optional<Index> known) const {
   const Index count = more.rows.rows(), outputs = model.outputs();
   const bool by_rows = stays_by_rows(model, count);
-  const Root before = by_rows ? root_by_rows(model, prior, *this)
-                              : Root(precision_factor(model, prior).triangularView<Eigen::Lower>());
+  const Root before =
+      by_rows ? root_by_rows(model, prior, *this) : Root(precision_factor(model, prior).triangularView<Eigen::Lower>());
   UpdateProblem problem{model, more, state.mean, before, {}};
   SharedUpdate update{*this, {}, false};
   SharedPosterior& after = update.posterior;
@@ -221,16 +227,16 @@ SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& 
     rest = found->rest.array();
     double moved = 0;
     for (Index k = 0; known && k < outputs; ++k) {
-      if (!more.likelihoods.empty() && more.likelihoods[static_cast<std::size_t>(k)]) continue;
+      if (!more.is_gaussian(k)) continue;
       const Index begin = k * count;
-      const StudentTails own = static_cast<std::size_t>(k) < tails.size() ? tails[static_cast<std::size_t>(k)]
-                                                                            : StudentTails{};
+      const StudentTails own =
+          static_cast<std::size_t>(k) < tails.size() ? tails[static_cast<std::size_t>(k)] : StudentTails{};
       Eigen::ArrayXd squares = (rest.square() / first).segment(begin, count) / own.scale;
       if (!own.gaussian()) squares *= (own.degrees + 1) / (own.degrees + squares);
       const double n = static_cast<double>(*known),
                    repeated = total_weight(count, more.weights) - static_cast<double>(count),
-                   level = (n + weighted_sum(squares, more.weights)) /
-                           (n + repeated + others.segment(begin, count).sum());
+                   level =
+                       (n + weighted_sum(squares, more.weights)) / (n + repeated + others.segment(begin, count).sum());
       LogLinearNoise& of_k = after.state.noise[static_cast<std::size_t>(k)];
       const double change = std::log(level) + state.noise[static_cast<std::size_t>(k)].beta(0) - of_k.beta(0);
       of_k.beta(0) += change, of_k.lowest += change, of_k.highest += change;
@@ -251,8 +257,7 @@ SharedUpdate SharedPosterior::updated(const RowModel& model, const SharedPrior& 
     return Matrix(stacked.matrix().reshaped(count, outputs));
   };
   update.left_out = {more.targets - by_output(rest / others),
-                     by_output(more.weighted(noise).array() * (1 - others) / others),
-                     by_output(noise)};
+                     by_output(more.weighted(noise).array() * (1 - others) / others), by_output(noise)};
   expect_in_range(is_moderate(after.state.mean) && is_moderate(after.factor) && update.left_out.mean.allFinite() &&
                   update.left_out.variance.allFinite() && std::ranges::all_of(noise, is_divisor));
   return update;

@@ -70,13 +70,46 @@ void for_points(double mean, double sd, const Use& use) {
 
 }  // namespace
 
-OutputLikelihood::OutputLikelihood(const Kind& kind, std::vector<double> parameters, std::string target)
+OutputLikelihood::OutputLikelihood(const Kind& kind, std::vector<double> parameters, std::string target,
+                                   Eigen::Index reads)
     : name_(kind.name()),
       target_(std::move(target)),
+      reads_(reads),
       log_density_(kind.log_density()),
       log_integral_(kind.log_integral()),
       domain_(kind.ports()[1].observed),
-      parameters_(std::move(parameters)) {}
+      parameters_(std::move(parameters)) {
+  if (is_class()) domain_ = Domain{.low = 0, .high = static_cast<double>(reads - 1), .whole = true};
+  has_log_odds_ = are_log_odds();
+  if (is_class() && !has_log_odds_)
+    fail(
+        "joint learning: the scores that '{}' is drawn from by kind '{}' are not log odds of its classes; softmax's "
+        "are",
+        target_, name_);
+}
+
+// Outcomes have probabilities that sum to 1, and the ratios that the inputs say: at some points, and so everywhere.
+bool OutputLikelihood::are_log_odds() const {
+  constexpr double kRounding = 1e-11;
+  const bool is_truth = !is_class() && domain_ && std::ranges::count(domain_->only, 1.0) > 0 &&
+                        std::ranges::count(domain_->only, 0.0) > 0 && std::ranges::max(domain_->only) == 1;
+  if (!is_class() && !is_truth) return false;
+  for (int point = 0; point < 3; ++point) {
+    std::vector<double> values, odds, logs;
+    for (Eigen::Index k = 0; k < reads_; ++k) values.push_back(2 * std::sin(1 + point + 1.7 * static_cast<double>(k)));
+    odds = is_class() ? values : std::vector{0.0, values[0]};
+    values.resize(is_class() ? 2 * odds.size() : 2, 0);
+    for (std::size_t c = 0; c < odds.size(); ++c) {
+      std::vector<double> own = values;
+      (is_class() ? own[odds.size() + c] : own[1]) = is_class() ? 1 : static_cast<double>(c);
+      logs.push_back(log_density_(own, parameters_));
+    }
+    if (!(std::abs(log_sum_exp(logs)) < kRounding)) return false;
+    for (std::size_t c = 0; c < odds.size(); ++c)
+      if (!(std::abs(logs[c] - logs[0] - odds[c] + odds[0]) < kRounding)) return false;
+  }
+  return true;
+}
 
 double OutputLikelihood::log_density(double x, double y) const {
   const double values[] = {x, y};
@@ -92,6 +125,10 @@ OutputLikelihood::Bend OutputLikelihood::bend(double x, double y) const {
   const auto f = [&](double at) { return log_density(at, y); };
   const double here = f(x);
   if (!std::isfinite(here)) return {here, 0, 0};
+  if (has_log_odds_) {
+    const double p = 1 / (1 + std::exp(-x)), q = 1 / (1 + std::exp(x));
+    return {here, y > 0 ? q : -p, -p * q};
+  }
   double h = 0.02 * std::max(1.0, std::abs(x));
   Differences wide = differences_at(f, x, here, h), near = differences_at(f, x, here, h / 2);
   const auto agree = [&](const Differences& a, const Differences& b) {

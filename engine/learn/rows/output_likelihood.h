@@ -4,8 +4,12 @@
 //   learning      its slope and curvature in x, by differences in steps of its own width
 //   prediction    what x ~ N(mean, sd^2) makes of y: moments, density, probabilities; the density must be normalised
 //                 over y, and for every x fall off on both sides of one peak
+//
+// Outcomes whose log odds are the inputs have all this in closed form (outcomes.h): y of 0 or 1 by one input
+// (logistic), or one of K classes by K inputs (softmax). Whether a density is such a one is seen by its values.
 #pragma once
 
+#include <Eigen/Core>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,15 +20,20 @@ namespace dma {
 
 class OutputLikelihood {
  public:
-  // `kind` is copied; `target` is the name of y, for errors.
-  OutputLikelihood(const Kind& kind, std::vector<double> parameters, std::string target);
+  // `kind` is copied; `target` is the name of y, for errors. An Error for classes whose log odds are not its inputs.
+  OutputLikelihood(const Kind& kind, std::vector<double> parameters, std::string target, Eigen::Index reads = 1);
 
   const std::string& kind() const { return name_; }
   const std::string& target() const { return target_; }
   const std::optional<Domain>& observes() const { return domain_; }  // of y; none: all numbers
+  // How many outputs it reads: more than one are those of as many classes, which are numbered from 0.
+  Eigen::Index reads() const { return reads_; }
+  bool is_class() const { return reads_ > 1; }
+  // Of y = 1 against 0, or of each class: what is read.
+  bool has_log_odds() const { return has_log_odds_; }
   bool is_discrete() const { return domain_ && (domain_->whole || !domain_->only.empty()); }
 
-  // log f(x, y) and its derivatives by x.
+  // log f(x, y) and its derivatives by x, where it reads but one.
   struct Bend {
     double log_density, slope, curvature;
   };
@@ -50,7 +59,11 @@ class OutputLikelihood {
   std::vector<Weighted> real_points(double x) const;
   double below(double x, double y) const;  // P(Y <= y | x)
 
+  bool are_log_odds() const;
+
   std::string name_, target_;
+  Eigen::Index reads_;
+  bool has_log_odds_ = false;
   Kind::LogDensity log_density_;
   Kind::LogIntegral log_integral_;
   std::optional<Domain> domain_;

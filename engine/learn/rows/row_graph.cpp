@@ -49,8 +49,10 @@ bool adds_noise(const Resolved::Factor& factor) {
 bool is_likelihood(const Resolved::Factor& factor) {
   const Kind& kind = *factor.kind;
   if (!kind.log_density() || kind.linear_view() || kind.gaussian_row() || kind.ports().size() != 2) return false;
-  return !kind.ports()[0].output && kind.ports()[1].output && kind.ports()[0].is_gaussian &&
-         kind.ports()[1].is_gaussian && factor.ports[0].terms == 1 && factor.ports[1].terms == 1;
+  if (kind.ports()[0].output || !kind.ports()[1].output || !kind.ports()[0].is_gaussian) return false;
+  const std::uint32_t terms = factor.ports[0].terms;
+  if (factor.ports[1].terms != terms) return false;
+  return terms == 1 ? kind.ports()[1].is_gaussian : !kind.ports()[1].is_gaussian && !kind.ports()[1].variadic;
 }
 
 RowGraph::RowGraph(const Graph& graph, const Registry& registry, const std::vector<VariableId>& targets) {
@@ -114,45 +116,63 @@ void RowGraph::find_writers() {
 }
 
 void RowGraph::find_outputs(const std::vector<VariableId>& targets) {
-  for (const VariableId target : targets) {
-    const auto& variable = graph_.variables.at(target.value);
-    for (std::uint32_t e = variable.first_element; e < variable.first_element + variable.size; ++e) {
-      if (is_observed(e)) target_of_.emplace(e, outputs_.size());
-      outputs_.push_back(is_observed(e) ? kNobody : e);
-      output_noise_.push_back(0);
-      likelihoods_.emplace_back();
+  const auto each = [&](const auto& use) {
+    for (const VariableId target : targets) {
+      const auto& variable = graph_.variables.at(target.value);
+      for (std::uint32_t e = variable.first_element; e < variable.first_element + variable.size; ++e) use(e);
     }
-  }
+  };
+  each([&](std::uint32_t e) {
+    if (is_observed(e)) likelihood_of_[e] = {nullptr, 0};
+  });
   for (const Factor& factor : graph_.factors) {
-    const bool is_noise = adds_noise(factor);
-    if (!is_noise && !is_likelihood(factor)) continue;
-    for (std::uint32_t s = 0; s < factor.slots; ++s) {
-      const auto found = target_of_.find(factor.ports[1].elements(s));
-      if (found == target_of_.end()) continue;
-      if (outputs_[found->second] != kNobody)
+    if (!adds_noise(factor) && !is_likelihood(factor)) continue;
+    for (std::uint32_t q = 0; q < factor.slots * factor.ports[1].terms; ++q) {
+      const auto found = likelihood_of_.find(factor.ports[1].elements(q));
+      if (found == likelihood_of_.end()) continue;
+      if (found->second.first != nullptr)
         fail("joint learning: target '{}' has more than one likelihood; one of them must go", name_of(found->first));
-      outputs_[found->second] = factor.ports[0].elements(s);
-      if (is_noise) {
-        const GaussianRow row = gaussian_row(factor, s, 2);
-        output_noise_[found->second] = row.variance / (row.coefficients[1] * row.coefficients[1]);
-      } else {
-        std::vector<double> numbers;
-        for (const ParameterView& view : parameters_of(*factor.parameters, s))
-          numbers.insert(numbers.end(), view.at(0, 0), view.at(0, 0) + view.terms);
-        likelihoods_[found->second] =
-            std::make_shared<const OutputLikelihood>(*factor.kind, std::move(numbers), name_of(found->first));
-        output_noise_[found->second] = 1;
-      }
+      found->second = {&factor, q};
     }
   }
-  for (const auto& [element, k] : target_of_) {
-    if (outputs_[k] == kNobody)
-      fail(
-          "joint learning: target '{}' has no likelihood; put gaussian_noise, or another density of one input such as "
-          "poisson or logistic, between it and a computed variable, or learn the graph by message sweeps (Learner)",
-          name_of(element));
-    if (!(output_noise_[k] > 0))
-      fail("joint learning: the noise of target '{}' has variance 0; a positive one is expected", name_of(element));
+  each([&](std::uint32_t e) {
+    if (is_observed(e)) {
+      const auto [factor, place] = likelihood_of_.at(e);
+      if (factor == nullptr)
+        fail(
+            "joint learning: target '{}' has no likelihood; put gaussian_noise, another density of one input such as "
+            "poisson or logistic, or for a class softmax, between it and computed variables, or learn the graph by "
+            "message sweeps (Learner)",
+            name_of(e));
+      if (place % factor->ports[0].terms == 0) add_outputs_of(e, *factor, place / factor->ports[0].terms);
+      return;
+    }
+    outputs_.push_back(e);
+    output_noise_.push_back(0);
+    likelihoods_.emplace_back();
+  });
+}
+
+void RowGraph::add_outputs_of(std::uint32_t target, const Factor& factor, std::uint32_t slot) {
+  double noise = 1;
+  std::shared_ptr<const OutputLikelihood> likelihood;
+  const std::uint32_t reads = factor.ports[0].terms;
+  if (adds_noise(factor)) {
+    const GaussianRow row = gaussian_row(factor, slot, 2);
+    noise = row.variance / (row.coefficients[1] * row.coefficients[1]);
+    if (!(noise > 0))
+      fail("joint learning: the noise of target '{}' has variance 0; a positive one is expected", name_of(target));
+  } else {
+    std::vector<double> numbers;
+    for (const ParameterView& view : parameters_of(*factor.parameters, slot))
+      numbers.insert(numbers.end(), view.at(0, 0), view.at(0, 0) + view.terms);
+    likelihood =
+        std::make_shared<const OutputLikelihood>(*factor.kind, std::move(numbers), name_of(target), Index{reads});
+  }
+  for (std::uint32_t t = 0; t < reads; ++t) {
+    outputs_.push_back(factor.ports[0].elements(slot * reads + t));
+    output_noise_.push_back(noise);
+    likelihoods_.push_back(likelihood);
   }
 }
 
@@ -318,7 +338,7 @@ void RowGraph::refuse_other_densities() const {
     for (const Resolved::Port& port : factor.ports)
       for (std::uint32_t q = 0; q < factor.slots * port.terms; ++q) {
         const std::uint32_t e = port.elements(q);
-        if (is_of_target && target_of_.contains(factor.ports[1].elements(q))) continue;
+        if (is_of_target && likelihood_of_.contains(factor.ports[1].elements(q))) continue;
         if (is_computed[e] != 0 || (is_shared(e) && is_reached(variable_of_[e]) && !is_prior))
           fail(
               "joint learning: factor '{}' of kind '{}' says something of '{}' and is neither a prior of a shared "

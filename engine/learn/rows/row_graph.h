@@ -19,7 +19,8 @@ struct GaussianRow {
 GaussianRow gaussian_row(const Resolved::Factor& factor, std::uint32_t slot, std::size_t arguments);
 // N(0; y - x, variance): noise on the way from x to y.
 bool adds_noise(const Resolved::Factor& factor);
-// Another density of what is observed on its output, given one Gaussian input.
+// Another density of what is observed on its output, given one Gaussian input, or one for each of the classes that the
+// output may be.
 bool is_likelihood(const Resolved::Factor& factor);
 // Parameters of one slot.
 std::vector<ParameterView> parameters_of(const Resolved::Parameters& parameters, std::size_t slot);
@@ -54,6 +55,7 @@ class RowGraph {
   void for_inputs(const Factor& factor, const Use& use) const;
   void find_writers();
   void find_outputs(const std::vector<VariableId>& targets);
+  void add_outputs_of(std::uint32_t target, const Factor& factor, std::uint32_t slot);
   void find_needed();
   void put_in_order();
   void refuse_other_densities() const;
@@ -66,7 +68,8 @@ class RowGraph {
   OutputLikelihoods likelihoods_;
   std::vector<std::uint32_t> variable_of_, writer_, reads_;         // by element
   std::vector<std::uint8_t> is_needed_, is_reached_, is_observed_;  // by factor; by variable
-  std::map<std::uint32_t, std::size_t> target_of_;                  // observed element -> output
+  // By observed element of a target: its factor, and the place among what the factor's output reaches.
+  std::map<std::uint32_t, std::pair<const Factor*, std::uint32_t>> likelihood_of_;
 };
 
 }  // namespace dma

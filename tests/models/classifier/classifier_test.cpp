@@ -9,6 +9,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
+#include "factors/standard_registry.h"
 #include "models/classifier/classifier_size.h"
 #include "tests/oracles/random_matrices.h"
 
@@ -230,13 +231,23 @@ TEST_CASE(
   CHECK(reduced.memory().directions.basis.cols() == 39);
   // The linear model of all 90 columns.
   const Standardiser standardiser = Standardiser::of(x);
-  const ClassData data{standardiser.apply(x), ClassLabels::of(labels).of_rows};
   const RowProgram all = network_rows({.layers = {90, 1}, .slopes = {}});
-  ClassPrior prior{Vector::Zero(91), Vector::Constant(91, 91), Vector::Zero(91)};
-  prior.precision(90) = 0, prior.fixed(90) = 0.04;
-  const ClassFit fit = fit_classes(all, data, prior, Vector::Zero(91), {.epochs = 60});
-  const double stretch = most_likely_stretch(leave_one_out(all, fit.mean, fit.factor, data), data.classes);
-  const Matrix expected = class_probabilities(logits(all, fit.mean, fit.factor, standardiser.apply(fresh)), stretch);
+  RowData data{
+      standardiser.apply(x),
+      Matrix(40, 1),
+      {},
+      {std::make_shared<const OutputLikelihood>(standard_registry().kind("logistic"), std::vector<double>(), "class")}};
+  for (Index n = 0; n < 40; ++n) data.targets(n, 0) = labels[static_cast<std::size_t>(n)] == "b" ? 1 : 0;
+  SharedPrior prior{Vector::Zero(91), Vector::Constant(91, 91), std::vector<Index>(91, 0)};
+  prior.precision(90) = 0.04, prior.group[90] = -1;
+  SharedState state{.mean = Vector::Zero(91), .noise = {LogLinearNoise::constant(1)}};
+  const auto curvature = make_primal();
+  const double evidence =
+      fit_shared(all, data, prior, {.epochs = 60, .learn_noise = false, .least_gain = 0}, state, *curvature);
+  const SharedPosterior found = solution_of(all, data, state, *curvature, evidence, false).posterior;
+  Matrix expected(30, 2);
+  expected.col(1) = component(found.predict(all, prior, standardiser.apply(fresh)), found, {}, data.likelihoods).mean;
+  expected.col(0) = (1 - expected.col(1).array()).matrix();
   const Classifier::Memory& memory = reduced.memory();
   const Matrix mixed = memory.frequencies_fraction * memory.frequencies.transpose().replicate(30, 1) +
                        memory.parts[0].fraction * expected;

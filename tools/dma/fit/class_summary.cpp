@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/text.h"
+#include "models/classifier/classifier_size.h"
 #include "tools/dma/fit/summary.h"
 
 namespace dma {
@@ -22,7 +23,7 @@ std::string layers_text(const SavedClassifier& saved, const Classifier::Part& pa
   return fmt::format("{}-{}{}{}",
                      directions.used() ? static_cast<std::size_t>(directions.basis.cols()) + 1 : saved.features.size(),
                      joined(part.hidden, "-"), part.hidden.empty() ? "" : "-",
-                     logits_for(static_cast<Index>(saved.memory.classes.size())));
+                     logits_for(saved.memory.classes.size()));
 }
 
 std::string part_name(const Classifier::Part& part) { return part.hidden.empty() ? "linear model" : "network"; }
@@ -34,7 +35,7 @@ std::string summary_text(const SavedClassifier& saved) {
   std::string text = fmt::format("reason    {}\n", t.report.reason);
   for (const Classifier::Part& part : saved.memory.parts)
     text += fmt::format("{:<10}{} with biases, {} weights; {:.3g} % of the mixture\n",
-                        part.hidden.empty() ? "linear" : "network", layers_text(saved, part), part.mean.size(),
+                        part.hidden.empty() ? "linear" : "network", layers_text(saved, part), part.mean().size(),
                         100 * part.fraction);
   if (saved.memory.neighbours)
     text += fmt::format("nearest   the classes of the nearest rows; {:.3g} % of the mixture\n",
@@ -84,10 +85,10 @@ Json summary_json(const SavedClassifier& saved) {
   for (const Classifier::Part& part : saved.memory.parts)
     json["parts"].push_back({{"model", part_name(part)},
                              {"hidden", part.hidden},
-                             {"weights", part.mean.size()},
+                             {"weights", part.mean().size()},
                              {"share", json_number(part.fraction)},
-                             {"prior_scale", json_number(part.scale)},
-                             {"stretch", json_number(part.stretch)}});
+                             {"prior_scale", json_number(part.scale())},
+                             {"stretch", json_number(part.stretch())}});
   json["training"] = {{"rows", t.rows},
                       {"rows_of_classes", t.counts},
                       {"epochs", t.report.epochs},

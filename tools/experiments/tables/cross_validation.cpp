@@ -6,7 +6,7 @@
 #include <cmath>
 #include <mutex>
 
-#include "engine/learn/joint/class_learner.h"
+#include "engine/learn/joint/joint_learner.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
@@ -59,7 +59,7 @@ constexpr std::size_t kFilter = 3, kField = 2;
 // A picture of side x side pixels: results of filters in (side - 2)^2 places, means over fields of 2 x 2 of them.
 struct Convolution {
   Graph graph;
-  VariableId x, logits;
+  VariableId x, y;
   std::vector<VariableId> filters, biases;  // biases: of the logits
 
   Convolution(std::size_t side, std::size_t count, std::size_t classes) {
@@ -91,9 +91,11 @@ struct Convolution {
     const VariableId means = g.variable("means", count * fields * fields);
     const double part = 1.0 / (kField * kField);
     g.factor("sum", {gather(bent, field), means}, {{"coefficients", std::vector<double>(kField * kField, part)}});
-    biases = {gaussian_prior(g, g.shared("biases", classes), 0.0, 25.0)};
-    const VariableId last = gaussian_prior(g, g.shared("last", classes * g[means].size), 0.0, 1 / features);
-    logits = add(g, matrix_product(g, last, means), biases[0]);
+    const std::size_t logits = classes == 2 ? 1 : classes;
+    biases = {gaussian_prior(g, g.shared("biases", logits), 0.0, 25.0)};
+    const VariableId last = gaussian_prior(g, g.shared("last", logits * g[means].size), 0.0, 1 / features);
+    y = logits == 1 ? g.observed("y") : g.observed("y", 1, fmt::format("categorical({})", classes));
+    g.factor(logits == 1 ? "logistic" : "softmax", {add(g, matrix_product(g, last, means), biases[0]), y});
   }
 };
 
@@ -104,24 +106,32 @@ Eigen::MatrixXd by_filters(const Eigen::MatrixXd& inputs, const ClassLabels& lab
   if (static_cast<Eigen::Index>(side * side) != inputs.cols() || side < kFilter + kField - 1)
     fail("--filters: {} columns are no square picture of at least 16 pixels", inputs.cols());
   const std::size_t classes = labels.names.size();
-  const Convolution net(side, filters, classes == 2 ? 1 : classes);
+  const Convolution net(side, filters, classes);
   // One unit for all pixels, so that a filter sees the same everywhere.
   const double mean = inputs.mean(), sd = std::sqrt((inputs.array() - mean).square().mean());
   const auto values = [&](const Eigen::MatrixXd& given) {
     const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> x = (given.array() - mean) / sd;
     return std::vector<double>(x.data(), x.data() + x.size());
   };
-  ClassLearner learner(net.graph, standard_registry(), net.logits,
+  JointLearner learner(net.graph, standard_registry(), {net.y},
                        {.epochs = options.epochs,
+                        .learn_scale = true,
                         .unscaled = net.biases,
                         .anchored = net.filters,
                         .starts = std::max<std::size_t>(1, options.members),
                         .seed = options.seed});
-  const std::vector<double> x = values(inputs), new_x = values(new_inputs);
-  learner.fit({{net.x, x}}, labels.of_rows);
+  const std::vector<double> x = values(inputs), new_x = values(new_inputs),
+                            y(labels.of_rows.begin(), labels.of_rows.end());
+  learner.fit({{net.x, x}, {net.y, y}});
+  const auto by_class = [&](const Eigen::MatrixXd& p) {
+    if (p.cols() > 1) return p;
+    Eigen::MatrixXd both(p.rows(), 2);
+    both << (1 - p.array()).matrix(), p;
+    return both;
+  };
   report.network_fraction = 1;
-  report.left_out = class_scores_of(learner.left_out(), labels.of_rows);
-  return learner.predict({{net.x, new_x}});
+  report.left_out = class_scores_of(by_class(learner.left_out().mean), labels.of_rows);
+  return by_class(learner.predict({{net.x, new_x}}).mean);
 }
 
 struct Scored {

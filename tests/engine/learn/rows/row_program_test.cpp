@@ -314,8 +314,9 @@ TEST_CASE("row program: a graph that is none is refused by name, with the way ou
           prior(g, w), g.factor("logistic", {z, y});
         }) == "accepted");
   CHECK(refused([&](Graph& g, auto w, auto, auto, auto y) { prior(g, w), prior(g, y); }) ==
-        "joint learning: target 'y' has no likelihood; put gaussian_noise, or another density of one input such as "
-        "poisson or logistic, between it and a computed variable, or learn the graph by message sweeps (Learner)");
+        "joint learning: target 'y' has no likelihood; put gaussian_noise, another density of one input such as "
+        "poisson or logistic, or for a class softmax, between it and computed variables, or learn the graph by message "
+        "sweeps (Learner)");
   CHECK(refused([&](Graph& g, auto, auto, auto z, auto y) { noise(g, z, y); }) ==
         "joint learning: shared variable 'w' has no Gaussian prior; give it one by gaussian_prior");
   CHECK(refused([&](Graph& g, auto w, auto, auto, auto y) { prior(g, w), noise(g, g.variable("u"), y); }) ==
