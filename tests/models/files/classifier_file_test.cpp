@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "engine/support/dense.h"
 #include "engine/support/error.h"

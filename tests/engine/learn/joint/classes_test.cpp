@@ -1,100 +1,19 @@
-// Targets that are classes, by the functions that learn numbers and by the learner.
+// Targets that are classes, by the functions that learn numbers.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "engine/learn/joint/joint_learner.h"
 #include "engine/learn/joint/posterior.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "models/graphs/expressions.h"
 #include "models/network/bnn_graph.h"
-#include "tests/oracles/plain_matrix.h"
-#include "tests/oracles/random_matrices.h"
+#include "tests/engine/learn/joint/class_oracle.h"
 
 namespace {
 
 using namespace dma;
-using oracle::PlainMatrix, oracle::diagonal_matrix, oracle::largest_difference, oracle::random_matrix;
-
-Index outputs_for(Index classes) { return classes == 2 ? 1 : classes; }
-
-RowData with_classes(Matrix rows, const std::vector<Index>& classes, Index count) {
-  const Index outputs = outputs_for(count);
-  const auto likelihood = std::make_shared<const OutputLikelihood>(
-      standard_registry().kind(outputs == 1 ? "logistic" : "softmax"), std::vector<double>(), "y", outputs);
-  RowData data{std::move(rows),
-               Matrix::Zero(static_cast<Index>(classes.size()), outputs),
-               {},
-               OutputLikelihoods(static_cast<std::size_t>(outputs), likelihood)};
-  for (std::size_t n = 0; n < classes.size(); ++n)
-    if (outputs > 1 || classes[n] == 1) data.targets(static_cast<Index>(n), outputs > 1 ? classes[n] : 0) = 1;
-  return data;
-}
-
-// Rows whose classes follow linear scores, with chance.
-std::vector<Index> drawn_classes(const Matrix& rows, Index classes, std::uint64_t seed) {
-  const PlainMatrix scores = 1.5 * (rows * PlainMatrix(random_matrix(rows.cols(), classes, seed + 1))) +
-                             random_matrix(rows.rows(), classes, seed + 2);
-  std::vector<Index> found;
-  for (Index n = 0; n < rows.rows(); ++n) {
-    const std::vector<double> own = scores.row(n).values();
-    found.push_back(std::ranges::max_element(own) - own.begin());
-  }
-  return found;
-}
-RowData labelled(Index rows, Index inputs, Index classes, std::uint64_t seed) {
-  const Matrix x = random_matrix(rows, inputs, seed);
-  return with_classes(x, drawn_classes(x, classes, seed), classes);
-}
-
-SharedPrior wide_prior(const RowModel& model) {
-  return {Vector::Zero(model.scalars()), Vector::Constant(model.scalars(), 2.0)};
-}
-
-// J^T H J and J^T r of classes from dense gains, row by row, the probabilities as they are defined.
-struct DenseClasses {
-  PlainMatrix information, gradient;
-  double log_density = 0;
-};
-DenseClasses dense(const RowModel& model, const RowData& data, const Vector& m) {
-  Matrix f, gains;
-  model.linearise(m, data.rows, f, gains);
-  const Index rows = f.rows(), outputs = f.cols();
-  DenseClasses found{PlainMatrix(m.size(), m.size()), PlainMatrix(m.size(), 1)};
-  for (Index n = 0; n < rows; ++n) {
-    const double weight = data.weights.size() > 0 ? data.weights(n) : 1;
-    double all = outputs == 1 ? 1 : 0;
-    for (Index k = 0; k < outputs; ++k) all += std::exp(f(n, k));
-    PlainMatrix p(outputs, 1), slope(outputs, 1), own(m.size(), outputs);
-    for (Index k = 0; k < outputs; ++k) {
-      p[k] = std::exp(f(n, k)) / all, slope[k] = weight * (data.targets(n, k) - p[k]);
-      for (Index i = 0; i < m.size(); ++i) own(i, k) = gains(k * rows + n, i);
-      if (data.targets(n, k) > 0) found.log_density += weight * std::log(p[k]);
-    }
-    if (outputs == 1 && data.targets(n, 0) == 0) found.log_density += weight * std::log(1 - p[0]);
-    found.information += weight * (own * (diagonal_matrix(p) - p * p.transpose()) * own.transpose());
-    found.gradient += own * slope;
-  }
-  return found;
-}
-
-// The same rows, known only by their dense gains.
-class OnlyDense final : public RowModel {
- public:
-  explicit OnlyDense(const RowModel& model) : model_(model) {}
-  Index scalars() const override { return model_.scalars(); }
-  Index outputs() const override { return model_.outputs(); }
-  void evaluate(const Vector& m, const Matrix& rows, Matrix& f) const override { model_.evaluate(m, rows, f); }
-  void linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const override {
-    model_.linearise(m, rows, f, gains);
-  }
-
- private:
-  const RowModel& model_;
-};
+using oracle::DenseClasses, oracle::Laplace, oracle::OnlyDense, oracle::PlainMatrix, oracle::dense,
+    oracle::diagonal_matrix, oracle::labelled, oracle::laplace, oracle::largest_difference, oracle::outputs_for,
+    oracle::random_matrix, oracle::wide_prior, oracle::with_classes;
 
 struct Fit {
   SharedState state;
@@ -113,35 +32,6 @@ Fit fit_of(const RowModel& model, const RowData& data, const SharedPrior& prior,
 }
 Fit fit_of(const RowModel& model, const RowData& data, const SharedFitOptions& options) {
   return fit_of(model, data, wide_prior(model), Vector::Zero(model.scalars()), options);
-}
-
-// Laplace's logistic regression as textbooks have it: Newton's method on dense matrices.
-struct Laplace {
-  PlainMatrix mean, precision;
-  double log_evidence = 0;
-};
-Laplace laplace(const RowModel& model, const RowData& data, const SharedPrior& prior, double scale, int steps = 60,
-                double part = 0.5) {
-  const PlainMatrix lambda = diagonal_matrix(PlainMatrix(Vector(scale * prior.precision)));
-  Laplace found{prior.mean, {}};
-  for (int i = 0; i < steps; ++i) {
-    const DenseClasses d = dense(model, data, found.mean.vector());
-    found.precision = d.information + lambda;
-    found.mean += part * found.precision.solve(d.gradient - lambda * (found.mean - prior.mean));
-  }
-  const PlainMatrix off = found.mean - prior.mean;
-  found.log_evidence = dense(model, data, found.mean.vector()).log_density - 0.5 * dot(off, lambda * off) +
-                       0.5 * lambda.log_determinant() - 0.5 * found.precision.log_determinant();
-  return found;
-}
-
-std::string error_of(const auto& call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
 }
 
 }  // namespace
@@ -257,86 +147,6 @@ TEST_CASE("classes: the learned scale is that of determined weights; labels of c
                             }});
   CHECK(effective < 6);              // three of them biases
   CHECK(found.state.mean(11) < -2);  // a class that never occurs
-}
-
-// A filter of three weights over a series of five, used in three places, and a linear layer: no unit owns its weights.
-TEST_CASE("joint learner: classes of any graph with a score for each are Laplace's at its own priors; saved, updated") {
-  const Matrix rows = random_matrix(70, 5, 91);
-  const std::vector<Index> classes = drawn_classes(rows, 3, 91);
-  const RowData data = with_classes(rows, classes, 3);
-  Graph g;
-  const auto x = g.observed("x", 5), y = g.observed("y", 1, "categorical(3)");
-  const auto k = gaussian_prior(g, g.shared("k", 3), 0.5, 0.5), w = gaussian_prior(g, g.shared("w", 9), 0.0, 0.5),
-             b = gaussian_prior(g, g.shared("b", 3), 0.0, 0.5);
-  const auto moved =
-      sum_rows(g, product(g, gather(k, {0, 1, 2, 0, 1, 2, 0, 1, 2}), gather(x, {0, 1, 2, 1, 2, 3, 2, 3, 4})), 3);
-  g.factor("softmax", {add(g, matrix_product(g, w, apply(g, "square", {moved})), b, "scores"), y});
-  const std::vector<double> xs = PlainMatrix(rows).values(), ys(classes.begin(), classes.end());
-  JointLearner learner(g, standard_registry(), {y}, {.epochs = 200});
-  const JointLearnReport report = learner.fit({{x, xs}, {y, ys}});
-  const RowProgram& program = learner.program();
-  const Laplace expected = laplace(OnlyDense(program), data, program.prior(), 1, 200, 0.3);
-  const PlainMatrix covariance = expected.precision.inverse();
-  for (const VariableId v : {k, w, b})
-    for (Index i = 0; i < static_cast<Index>(g[v].size); ++i) {
-      const Index at = program.first_scalar(v) + i;
-      const Gaussian own = learner.belief(v)[static_cast<std::size_t>(i)];
-      CHECK(std::abs(own.mean() - expected.mean[at]) < 0.01 * own.sd());  // it stops where the evidence does
-      CHECK(own.variance() == doctest::Approx(covariance(at, at)).epsilon(0.01));
-    }
-  CHECK(report.starts[0].settled);
-  const Prediction p = learner.predict({{x, xs}});
-  REQUIRE(p.mean.cols() == 3);
-  CHECK((p.mean.rowwise().sum().array() - 1).abs().maxCoeff() < 1e-12);
-  CHECK((p.sd.array().square() - p.mean.array() * (1 - p.mean.array())).abs().maxCoeff() < 1e-9);
-  double log_loss = 0;
-  for (Index n = 0; n < 70; ++n) log_loss += std::log(p.mean(n, classes[static_cast<std::size_t>(n)]));
-  CHECK(p.log_density(data.targets).sum() == doctest::Approx(log_loss).epsilon(1e-12));
-  CHECK(p.quantile(0.5)(0, 0) == (p.mean(0, 0) > 0.5 ? 1 : 0));
-  CHECK(learner.left_out().log_density(data.targets).sum() < log_loss);
-
-  JointLearner loaded(g, standard_registry(), {y});
-  const std::string text = learner.save();
-  loaded.load(text);
-  CHECK(loaded.predict({{x, xs}}).mean == p.mean);
-  CHECK(loaded.save() == text);
-  for (const auto& [old, now] : {std::pair("\"k\"", "\"l\""), {"\"stretch\":[", "\"stretch\":[0,"}})
-    CHECK_THROWS_AS(loaded.load(std::string(text).replace(text.find(old), std::string(old).size(), now)), Error);
-
-  // The second half as an update is near all of them at once.
-  const std::span<const double> all_x(xs), all_y(ys);
-  JointLearner later(g, standard_registry(), {y}, {.epochs = 200});
-  later.fit({{x, all_x.first(175)}, {y, all_y.first(35)}});
-  CHECK(later.update({{x, all_x.last(175)}, {y, all_y.last(35)}}));
-  for (std::size_t i = 0; i < 9; ++i)
-    CHECK(std::abs(later.belief(w)[i].mean() - learner.belief(w)[i].mean()) < learner.belief(w)[i].sd());
-
-  const std::vector<double> wrong(70, 3.0);
-  CHECK(error_of([&] {
-          learner.fit({{x, xs}, {y, wrong}});
-        }) == "fit: target 'y' is 3 in row 1; softmax expects a whole number in [0, 2]");
-  Graph h;
-  const auto c = h.observed("c", 1, "categorical(3)");
-  h.factor("argmax", {gaussian_prior(h, h.shared("s", 3), 0.0, 1.0), c});
-  CHECK(error_of([&] { JointLearner(h, standard_registry(), {c}); }).find("target 'c' has no likelihood") !=
-        std::string::npos);
-}
-
-TEST_CASE("joint learner: an anchored start is its own prior mean, an unscaled prior stays; two starts are mixed") {
-  Graph g;
-  const auto x = g.observed("x"), y = g.observed("y");
-  const auto w = gaussian_prior(g, g.shared("w"), 0.0, 1.0), b = gaussian_prior(g, g.shared("b"), 0.0, 25.0);
-  g.factor("logistic", {add(g, product(g, w, x), b), y});
-  const std::vector<double> xs = {-1.0, 0.3, 0.5, 2.0, 1.0}, ys = {0, 1, 0, 1, 1};
-  JointLearner learner(g, standard_registry(), {y},
-                       {.learn_scale = true, .unscaled = {b}, .anchored = {w}, .starts = 2, .seed = 3});
-  const JointLearnReport report = learner.fit({{x, xs}, {y, ys}});
-  CHECK(report.starts[0].weight + report.starts[1].weight == doctest::Approx(1).epsilon(1e-12));
-  CHECK(report.starts[0].log_evidence != report.starts[1].log_evidence);  // about another mean
-  CHECK(learner.belief(b)[0].variance() < 25);
-  const Matrix p = learner.predict({{x, xs}}).mean;
-  CHECK(p.minCoeff() > 0);
-  CHECK(p(3, 0) > p(0, 0));
 }
 
 TEST_CASE("classes: outputs have the covariance of the dense posterior") {
