@@ -163,3 +163,41 @@ TEST_CASE("graph model: means, deviations and intervals of a formula are those o
   CHECK(std::abs(p.quantile(0.025)(0, 0) - later[kSteps / 40]) < 0.1 * p.sd(0, 0));
   CHECK(std::abs(p.quantile(0.975)(0, 0) - later[kSteps - kSteps / 40]) < 0.1 * p.sd(0, 0));
 }
+
+TEST_CASE("graph model: a class by softmax of two scores is logistic regression; its file says the same") {
+  const std::string text = R"({"variables": {"w": {"shared": true, "size": 2}, "x": {"observed": null},
+    "c": {"observed": null, "categories": ["red", "blue"]}, "scores": {"size": 2}}, "factors": [
+    {"kind": "gaussian_prior", "connects": ["w"], "parameters": {"mean": 0, "variance": 2}},
+    {"kind": "product", "connects": ["w", {"variable": "x", "reach": "all_to_one"}, "scores"]},
+    {"kind": "softmax", "connects": ["scores", "c"]}]})";
+  const Matrix x = random_matrix(60, 1, 3), luck = random_matrix(60, 1, 4);
+  ClassLabels labels{{"red", "blue"}, {}};
+  for (Index n = 0; n < 60; ++n) labels.of_rows.push_back(x(n, 0) + luck(n, 0) > 0 ? 1 : 0);
+  double w = 0, curvature = 0;  // of w[1] = -w[0]: two scores of variance 2
+  for (int step = 0; step < 50; ++step) {
+    double slope = -w;
+    curvature = 1;
+    for (Index n = 0; n < 60; ++n) {
+      const double p = 1 / (1 + std::exp(-2 * w * x(n, 0)));
+      slope += 2 * x(n, 0) * (static_cast<double>(labels.of_rows[static_cast<std::size_t>(n)]) - p);
+      curvature += 4 * x(n, 0) * x(n, 0) * p * (1 - p);
+    }
+    w += slope / curvature;
+  }
+  GraphModel model(parse_graph(text), standard_registry(), {"c"});
+  REQUIRE(model.has_classes());
+  model.fit(x, labels);
+  CHECK(model.beliefs()[1].belief.mean() == doctest::Approx(w).epsilon(1e-3));
+  CHECK(model.beliefs()[0].belief.mean() == doctest::Approx(-w).epsilon(1e-3));
+  // Of the sum w[0] + w[1] nothing is learned: half of it has variance 1.
+  CHECK(model.beliefs()[1].belief.variance() == doctest::Approx(1 + 1 / curvature).epsilon(0.02));
+  const Matrix p = model.probabilities(x);
+  CHECK((p.rowwise().sum().array() - 1).abs().maxCoeff() < 1e-12);
+  CHECK(class_scores_of(p, labels.of_rows).log_loss < model.training.left_out_classes.at(0).log_loss);
+  CHECK(model.likelihood(0) == "softmax: red, blue");
+  const std::string saved = graph_model_text(model);
+  const GraphModel again = graph_model_from(saved, "model.json", standard_registry());
+  CHECK(again.probabilities(x) == p);
+  CHECK(graph_model_text(again) == saved);
+  CHECK_THROWS_WITH_AS((void)model.predict(x), doctest::Contains("target 'c' is a class, not a number"), Error);
+}
