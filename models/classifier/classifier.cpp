@@ -28,7 +28,6 @@ constexpr double kLeastFrequenciesShare = 0.1;
 // Where no row is near the others know more, which left-out rows, all among the rest, hardly tell. It costs at most
 // 0.01 nats a row.
 constexpr double kMostNeighbours = 0.99;
-constexpr double kLeastChange = 2e-4;  // of the evidence, nats a row: learning then ends
 
 // One logit tells two classes apart.
 OutputLikelihoods likelihoods_of(Index classes) {

@@ -45,6 +45,7 @@ struct SharedEpoch {
   bool moved = false;
 };
 
+inline constexpr double kLeastChange = 2e-4;
 struct SharedFitOptions {
   int epochs = 100;  // of the state: one that has them is left alone
   bool learn_noise = true, learn_scale = true;
@@ -56,8 +57,8 @@ struct SharedFitOptions {
   // than this many nats a row and epoch, at the best state found. 0: never. (The evidence is no guide here: on real
   // tables it falls while left-out and test rows are still predicted better.)
   double least_gain = 0.0003;
-  // Classes leave rows out at a high price: stop when the log evidence changed by less than this many nats a row in
-  // three epochs in a row. 0: never.
+  // To leave rows of classes out costs more than an epoch: stop when the log evidence changed by less than this many
+  // nats a row (kLeastChange is usual) in three epochs in a row. 0: never.
   double least_change = 0;
   std::function<bool(const SharedEpoch&)> on_epoch = {};  // false stops
   // For curvatures that are made on the way, see Curvature::use_threads().

@@ -17,7 +17,6 @@ namespace dma {
 namespace {
 
 constexpr double kMostJointBytes = 4e9;
-constexpr double kLeastChange = 2e-4;  // of the evidence of classes, nats a row: learning then ends
 double bytes_of(Index scalars) { return 3 * 8 * static_cast<double>(scalars) * static_cast<double>(scalars); }
 
 // An Error where a matrix over all shared scalars is too large, or there is none.

@@ -9,8 +9,8 @@ namespace dma {
 
 namespace {
 
-constexpr Index kPoints = 256;                 // of several outputs
-constexpr double kReach = 7, kSpacing = 0.25;  // of one, in standard deviations
+constexpr Index kPoints = 256;                               // of several outputs
+constexpr double kOutcomeReach = 7, kOutcomeSpacing = 0.25;  // of one, in standard deviations
 
 // log(1 + e^x) for any x.
 double softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
@@ -51,8 +51,8 @@ double outcome_log_density(const Matrix& f, const Matrix& observed, const Vector
 
 OutcomeAverage::OutcomeAverage(Index outputs) {
   if (outputs == 1) {
-    const auto half = static_cast<Index>(kReach / kSpacing);
-    points_ = Vector::LinSpaced(2 * half + 1, -kReach, kReach);
+    const auto half = static_cast<Index>(kOutcomeReach / kOutcomeSpacing);
+    points_ = Vector::LinSpaced(2 * half + 1, -kOutcomeReach, kOutcomeReach);
     weights_ = (-0.5 * points_.col(0).array().square()).exp();
     weights_ /= weights_.sum();
     return;
