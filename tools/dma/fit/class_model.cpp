@@ -57,7 +57,7 @@ double ClassModel::products_per_row() const {
   const Classifier::Memory& memory = saved_.memory;
   double products = memory.neighbours ? static_cast<double>(memory.neighbours->memory().rows.size()) : 0;
   for (const Classifier::Part& part : memory.parts)
-    products += std::pow(static_cast<double>(part.mean.size()), 2) * static_cast<double>(memory.classes.size());
+    products += std::pow(static_cast<double>(part.mean().size()), 2) * static_cast<double>(memory.classes.size());
   return products;
 }
 
