@@ -4,14 +4,9 @@
 
 #include <functional>
 #include <limits>
-#include <nlohmann/json.hpp>
 
-#include "engine/support/dense.h"
 #include "engine/support/error.h"
-#include "engine/support/json.h"
 #include "models/files/bnn_file.h"
-#include "models/files/checksummed_json.h"
-#include "models/files/packed_matrices.h"
 #include "tests/oracles/random_matrices.h"
 
 namespace {
@@ -48,38 +43,6 @@ TEST_CASE("classifier file: what is read is what was written, to the last bit") 
     CHECK(read.memory.classes == names);
     CHECK(read.training.report.epochs == saved.training.report.epochs);
   }
-}
-
-TEST_CASE("classifier file: versions 1 and 2 have the factor in the order of the units of the network") {
-  const SavedClassifier saved = saved_example();
-  const std::string text = classifier_to_text(saved);
-  Json json = parse_json(text);
-  json["version"] = 1;
-  const Classifier net = make_classifier(saved);
-  for (std::size_t k = 0; k < saved.memory.parts.size(); ++k) {
-    const Classifier::Part& part = saved.memory.parts[k];
-    // A unit has its inputs' weights, then its bias: of the output layer each logit, before it each hidden unit.
-    const auto widths = net.widths(part);
-    std::vector<std::vector<Index>> layers;
-    for (std::size_t l = 0, first = 0; l + 1 < widths.size(); first += (widths[l] + 1) * widths[l + 1], ++l) {
-      layers.emplace_back();
-      for (std::size_t unit = 0; unit < widths[l + 1]; ++unit) {
-        for (std::size_t i = 0; i < widths[l]; ++i)
-          layers.back().push_back(static_cast<Index>(first + unit * widths[l] + i));
-        layers.back().push_back(static_cast<Index>(first + widths[l] * widths[l + 1] + unit));
-      }
-    }
-    std::vector<Index> order;
-    for (const auto& layer : layers) order.insert(order.end(), layer.begin(), layer.end());
-    const Matrix precision = product_by_transposed(part.posterior.factor, part.posterior.factor),
-                 by_units = precision(order, order);
-    json["parts"][k]["factor"] = packed_triangle(Eigen::LLT<Matrix>(by_units).matrixL());
-  }
-  const SavedClassifier read = classifier_from_text(checksummed(json), "old.json");
-  const Eigen::MatrixXd rows = oracle::random_matrix(20, 2, 2);
-  CHECK((make_classifier(read).predict(rows) - net.predict(rows)).cwiseAbs().maxCoeff() < 1e-9);
-  for (std::size_t k = 0; k < saved.memory.parts.size(); ++k)
-    CHECK((read.memory.parts[k].posterior.factor - saved.memory.parts[k].posterior.factor).norm() < 1e-9);
 }
 
 TEST_CASE("classifier file: directions of many columns are kept") {
