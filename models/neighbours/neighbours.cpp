@@ -98,7 +98,10 @@ Learned learned_by_all(const ProcessRows& table, const KernelChoice& choice, con
     settings[part] = likeliest_process(
         rest, choice_for(rest.rows, rest.targets, rest.weights, choice.by_column, choice.least_noise, options));
     const ProcessBeliefs found = left_out(table, settings[part].kernel, settings[part].line, own);
-    learned.errors(own) = table.targets(own) - found.mean, learned.spread(own) = found.variance;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      learned.errors(own[i]) = table.targets(own[i]) - found.mean(static_cast<Index>(i));
+      learned.spread(own[i]) = found.variance(static_cast<Index>(i));
+    }
     told(static_cast<double>(++done) / static_cast<double>(parts + 1));
   });
   const auto [kernel, line] = likeliest_process(table, choice, settings);
