@@ -2,7 +2,7 @@
 //
 // Graph + scheduler + registry -> Plan, by a list of passes that hand on a Draft (draft.h):
 //   resolve            every factor with its kind, ports, parameters and message functions; all errors of the model
-//                      (resolve.h, match_ports.h, informed.h)
+//                      (resolve.h, match_ports.h)
 //   fuse               producer-consumer pairs the registry has one kernel for, unless that costs the exact order
 //                      (resolve.h)
 //   order              the data flow: cycles, levels, chains, which message needs which (flow.h, chains.h)

@@ -219,8 +219,7 @@ void assign_ports(const Graph::Factor& factor, const Kind& kind, PortEnds& assig
          port_list(kind));
 }
 
-void check_families(const Variables& variables, const Graph::Factor& factor, const Kind& kind,
-                    const PortEnds& ports) {
+void check_families(const Variables& variables, const Graph::Factor& factor, const Kind& kind, const PortEnds& ports) {
   const Resolved::Variable* first = nullptr;
   for (std::size_t p = 0; p < ports.size(); ++p)
     for (const Connection* c : ports[p]) {
@@ -264,7 +263,7 @@ PortComponents components_of_ends(const Variables& variables, const Graph::Facto
   for (std::size_t p = 0; p < ports.size(); ++p)
     for (const Connection* c : ports[p])
       components[p].insert(components[p].end(), kind.ports()[p].variadic ? terms_of(variables, factor, *c, slots) : 1,
-                      variables[c->variable.value].family.components());
+                           variables[c->variable.value].family.components());
   return components;
 }
 
@@ -290,8 +289,10 @@ std::uint32_t plate_size(const Variables& variables, const Graph::Factor& factor
 
 void connect(const Variables& variables, const Graph::Factor& factor, const PortSpec& spec, const Ends& ends,
              std::uint32_t slots, Resolved::Port& port) {
-  if (spec.variadic) port = variadic_port(variables, factor, ends, slots);
-  else connect_one(variables, factor, *ends[0], slots, port);
+  if (spec.variadic)
+    port = variadic_port(variables, factor, ends, slots);
+  else
+    connect_one(variables, factor, *ends[0], slots, port);
   constexpr std::size_t kFew = 16;  // that are searched sooner than a set is made
   std::unordered_set<std::uint32_t> met;
   for (const Connection* c : ends)
@@ -303,10 +304,11 @@ void connect(const Variables& variables, const Graph::Factor& factor, const Port
 void check_terms(const Graph::Factor& factor, const Kind& kind, const Resolved::Factor& resolved) {
   for (const auto& [p, q] : kind.same_terms())
     if (resolved.ports[p].terms != resolved.ports[q].terms)
-      fail("{}: ports '{}' and '{}' must have equally many terms, but have {} and {}; say which variable goes where: "
-           "{{\"{}\", ...}}, {{\"{}\", ...}}",
-           where(factor), kind.ports()[p].name, kind.ports()[q].name, resolved.ports[p].terms, resolved.ports[q].terms,
-           kind.ports()[p].name, kind.ports()[q].name);
+      fail(
+          "{}: ports '{}' and '{}' must have equally many terms, but have {} and {}; say which variable goes where: "
+          "{{\"{}\", ...}}, {{\"{}\", ...}}",
+          where(factor), kind.ports()[p].name, kind.ports()[q].name, resolved.ports[p].terms, resolved.ports[q].terms,
+          kind.ports()[p].name, kind.ports()[q].name);
 }
 
 void check_repetitions(const Variables& variables, const Graph::Factor& factor, const Resolved::Factor& resolved) {
@@ -321,6 +323,43 @@ void refuse_given_tables(const Resolved& graph, std::string_view who) {
           "table, or "
           "sweeps",
           who, factor.name());
+}
+
+namespace {
+
+void refuse_if_informed(const Resolved& graph, const std::vector<std::uint32_t>& degree, const Resolved::Factor& factor,
+                        const MessageFunction& message) {
+  const auto& ports = factor.kind->ports();
+  for (const VariableId v : factor.ports[*message.observed].variables) {
+    const auto& variable = graph.variables[v.value];
+    if (variable.cuts || (degree[v.value] == 1 && !variable.shared)) continue;
+    std::vector<std::string> others;
+    for (const MessageFunction& m : factor.kind->messages())
+      if (m.target == message.target && !m.observed) others.push_back(m.method);
+    fail(
+        "factor '{}' ({}): its {} message to port '{}' is for observed variables on port '{}', but '{}' is not "
+        "observed; give it "
+        "another method: {}",
+        factor.name(), factor.kind->name(), message.method, ports[message.target].name, ports[*message.observed].name,
+        variable.name, joined(others));
+  }
+}
+
+}  // namespace
+
+void refuse_if_informed(const Resolved& graph) {
+  std::vector<std::uint32_t> degree;
+  for (const auto& factor : graph.factors)
+    for (const auto& port : factor.ports) {
+      if (port.message == nullptr || !port.message->observed) continue;
+      if (degree.empty()) {
+        degree.resize(graph.variables.size());
+        for (const auto& other : graph.factors)
+          for (const auto& end : other.ports)
+            for (const VariableId v : end.variables) ++degree[v.value];
+      }
+      refuse_if_informed(graph, degree, factor, *port.message);
+    }
 }
 
 }  // namespace dma

@@ -47,4 +47,8 @@ void check_terms(const Graph::Factor& factor, const Kind& kind, const Resolved::
 void check_repetitions(const std::vector<Resolved::Variable>& variables, const Graph::Factor& factor,
                        const Resolved::Factor& resolved);
 
+// Messages that hold where a port is observed (Kind::only_if_observed): throws an Error that names other methods where
+// a variable on such a port is neither observed nor unknown to all others, so that something arrives there.
+void refuse_if_informed(const Resolved& graph);
+
 }  // namespace dma

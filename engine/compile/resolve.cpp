@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/compile/informed.h"
 #include "engine/compile/match_ports.h"
 #include "engine/kinds/methods_of_kinds.h"
 #include "engine/support/sizes.h"

@@ -57,7 +57,7 @@ Expression affine(const Expression& x, double a, double b);  // a x + b
 Expression pow(const Expression& x, int exponent);           // 1 or more
 Expression exp(const Expression& x);
 Expression log(const Expression& x);
-Expression sum(const Expression& x);  // of all elements
+Expression sum(const Expression& x);  // adds all elements
 inline Expression operator+(const Expression& x, double b) { return affine(x, 1, b); }
 inline Expression operator+(double b, const Expression& x) { return affine(x, 1, b); }
 inline Expression operator-(const Expression& x, double b) { return affine(x, 1, -b); }
@@ -84,7 +84,7 @@ Likelihood likelihood(std::string kind, ParameterList parameters = {});
 class Model {
  public:
   explicit Model(const Registry& registry);
-  Model();                       // of the built-in kinds
+  Model();                       // knows the built-in kinds
   Model(const Model&) = delete;  // expressions point to it
   Model& operator=(const Model&) = delete;
 

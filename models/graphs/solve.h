@@ -42,7 +42,7 @@ using GivenValues = std::vector<Given>;
 struct SolveOptions {
   // Every variable is to be seen: nothing is fused.
   CompileOptions compile = {.fuse = false};
-  // How joint() and exact() are asked. A graph with hypers is solved by joint().
+  // Options of joint() and exact(). joint() solves a graph with hypers.
   JointOptions joint = {};
   ExactOptions exact = {};
   const Registry* registry = nullptr;  // none: the built-in kinds

@@ -72,7 +72,7 @@ class Checks {
     if (value && std::ranges::find(known, *value) == known.end())
       fail("{}: there is no '{}'{}", settings_.written(name), *value, suggestion(*value, known));
   }
-  // Of networks for numbers and for classes.
+  // Settings of networks, for numbers and for classes.
   void network() const {
     const FitSettings& s = settings_;
     for (const std::size_t width : s.hidden.value_or(std::vector<std::size_t>{}))
@@ -254,7 +254,7 @@ NetworkSettings network_settings(const FitSettings& s, std::size_t inputs, std::
   return model;
 }
 
-// What a classifier knows of these settings is a single value.
+// A classifier takes a single value of each of these settings.
 void check_classifier_has_one(const FitSettings& s) {
   const auto only = [&](const char* name, bool is_other, const char* value) {
     if (is_other) fail("{}: a classifier knows {} only; leave it out", s.written(name), value);

@@ -27,7 +27,7 @@ struct FitSettings {
   std::uint64_t seed = 1;
   std::size_t jobs = 1;  // threads
 
-  // How the caller writes the name of a setting, for errors: `batch_size`, or `--batch-size`.
+  // Writes the name of a setting as the caller does, for errors: `batch_size`, or `--batch-size`.
   std::string (*written)(std::string_view name) = [](std::string_view name) { return std::string(name); };
 };
 

@@ -39,11 +39,7 @@ int main() {
       for (std::uint32_t t = 0; t < kLength; ++t) readings.push_back(normal(random));
       double* pulse = &readings[n * kLength + random() % (kLength - 2)];
       classes.push_back(static_cast<Index>(n % 2));
-      if (n % 2 == 1) {
-        pulse[0] += 2;
-        pulse[1] += 3;
-        pulse[2] += 2;
-      }
+      for (int k = 0; n % 2 == 1 && k < 3; ++k) pulse[k] += k == 1 ? 3 : 2;
     }
     return readings;
   };

@@ -26,10 +26,8 @@ int main() {
       5, 5, no, 5, 6;
   double sum = 0, count = 0;
   for (const double mark : marks.reshaped())
-    if (!std::isnan(mark)) {
-      sum += mark;
-      ++count;
-    }
+    if (!std::isnan(mark)) sum += mark;
+  for (const double mark : marks.reshaped()) count += std::isnan(mark) ? 0 : 1;
   const double mean = sum / count;
 
   const Factorisation found = factorise(marks.array() - mean, {.rank = 1});

@@ -158,7 +158,7 @@ void mutate(Schedule& schedule, const Flow& flow, oracle::RandomMessages& random
   } else if (which < 0.7) {
     const Visit again = visit;
     visits.insert(visits.begin() + j, again);
-  } else if (which < 0.8) {  // of one slot, or of one message: all
+  } else if (which < 0.8) {  // instead of one slot or one message: all
     visit.refresh = flow.reads(visit.factor), visit.send = flow.targets(visit.factor);
     if (random.chance(0.5)) visit.slot = kAllSlots;
   } else if (which < 0.85) {

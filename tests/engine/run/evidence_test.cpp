@@ -136,7 +136,7 @@ TEST_CASE("evidence: loops are named, and so are factors without a part") {
   const Plan no_prior = compile(flat, forward_backward(), standard_registry());
   State unknown(no_prior);
   unknown.observe(b, 1);
-  CHECK(refusal(no_prior, unknown).find("no evidence: factor 'affine0': nothing is known") == 0);
+  CHECK(refusal(no_prior, unknown).find("no evidence: factor 'affine0': only the factor itself informs") == 0);
 
   Registry mine = standard_registry();
   mine.add(kind("nothing_known").input("x").message(kExact, "x", [] { return Gaussian(1, 1); }));

@@ -145,7 +145,7 @@ TEST_CASE("report: counts and names messages that are not valid, and keeps the o
       CHECK(report.faults % 3 == 0);
       CHECK(report.first_fault.text() == "culprit[2].y");
       CHECK(report.first_fault_sweep == 1);
-      CHECK(report.line().find("refused, the first to culprit[2].y in sweep 1") != std::string::npos);
+      CHECK(report.text().find("refused, the first to culprit[2].y in sweep 1") != std::string::npos);
       const Belief y = state.belief(g.find_variable("y"));
       CHECK(y[1] == Gaussian{1.0, 2.0});
       CHECK(y[2].is_uniform());  // its old message

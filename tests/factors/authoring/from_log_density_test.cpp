@@ -245,7 +245,7 @@ TEST_CASE("from_log_density: an outlier's message is a site in sweeps, and in jo
     const Report report = run(plan, state);
     CHECK(report.replaced == (by_joint ? 1 : 0));
     CHECK(report.faults == 0);
-    CHECK((report.line().find("1 message replaced") != std::string::npos) == by_joint);
+    CHECK((report.text().find("1 replaced") != std::string::npos) == by_joint);
     if (by_joint) CHECK(state.belief(x).mean() == doctest::Approx(1.1).epsilon(0.1));
   }
 }

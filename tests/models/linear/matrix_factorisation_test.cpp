@@ -157,8 +157,8 @@ TEST_CASE("matrix factorisation: tables without structure, without noise, and of
 
 TEST_CASE("matrix factorisation: wrong input is refused") {
   const MatrixXd none = MatrixXd::Constant(2, 2, kMissing), one = MatrixXd::Ones(2, 2);
-  CHECK_THROWS_WITH_AS(factorise(none), doctest::Contains("none of the 4 values"), Error);
-  CHECK_THROWS_WITH_AS(factorise(MatrixXd(0, 0)), doctest::Contains("none of the 0 values"), Error);
+  CHECK_THROWS_WITH_AS(factorise(none), doctest::Contains("all 4 values are missing"), Error);
+  CHECK_THROWS_WITH_AS(factorise(MatrixXd(0, 0)), doctest::Contains("all 0 values are missing"), Error);
   CHECK_THROWS_WITH_AS(factorise(one / 0.0), doctest::Contains("row 1, column 1 is inf"), Error);
   CHECK_THROWS_WITH_AS(factorise(one, {.rank = 0}), doctest::Contains("the rank is 0"), Error);
   CHECK_THROWS_WITH_AS(factorise(one, {.noise_variance = -1.0}), doctest::Contains("variance of -1"), Error);

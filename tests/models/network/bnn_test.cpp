@@ -10,6 +10,7 @@
 #include "factors/standard_registry.h"
 #include "models/network/regression.h"
 #include "models/table/scores.h"
+#include "tests/oracles/random_matrices.h"
 
 namespace {
 
@@ -18,9 +19,10 @@ using namespace dma;
 struct Sine {
   Eigen::MatrixXd x, y;
   explicit Sine(int rows) : x(rows, 1), y(rows, 1) {
+    const Eigen::MatrixXd noise = oracle::random_matrix(rows, 1, 37);
     for (int i = 0; i < rows; ++i) {
       x(i, 0) = -3 + 6.0 * i / (rows - 1);
-      y(i, 0) = 10 + 5 * std::sin(x(i, 0)) + 0.3 * std::cos(37.0 * i);  // a fixed wiggle of sd 0.2 for noise
+      y(i, 0) = 10 + 5 * std::sin(x(i, 0)) + 0.2 * noise(i);
     }
   }
 };

@@ -50,13 +50,14 @@ const Scheduler backward_forward{"backward_forward", [](const Flow& flow) {
   return schedule;
 }};
   Graph g;
-  const auto a = g.variable("a"), b = g.variable("b"), y = g.observed("y"), z = g.observed("z");
+  const auto a = g.variable("a"), b = g.variable("b"), y = g.observed("y");
   g.factor("gaussian_prior", {a}, {{"mean", 0.0}, {"variance", 1.0}});
   g.factor("gaussian_noise", {a, b}, {{"variance", 1.0}});
   g.factor("gaussian_noise", {b, y}, {{"variance", 1.0}});
   const Answer tree = solve(g, {{y, 3.0}}, backward_forward);
   CHECK(tree.report.stop == Report::Stop::exact);
   CHECK(tree[b].mean() == doctest::Approx(2));
+  const auto z = g.observed("z");
   g.factor("gaussian_noise", {a, z}, {{"variance", 1.0}});  // b hears of z too late
   CHECK(solve(g, {{y, 3.0}, {z, 1.0}}, backward_forward).report.stop == Report::Stop::exact);
 }

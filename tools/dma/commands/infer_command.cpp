@@ -18,6 +18,7 @@
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "factors/standard_registry.h"
+#include "models/files/model_file.h"
 #include "models/files/readable_json.h"
 #include "models/graphs/graph_file.h"
 #include "models/graphs/poses.h"
@@ -214,7 +215,7 @@ void infer(const InferRequest& request) {
   const auto longest = static_cast<std::size_t>(std::min(limit / kBytesPerCharacter, 1e18));
   const std::string text =
       read_file(request.graph, "a graph file", longest, "; or raise --memory-limit, 16 times as large");
-  if (text.starts_with("{\n  \"format\": \"dma"))
+  if (text.starts_with(kModelFileStart))
     fail("'{}' is a fitted model, not a graph; dma inspect shows it, dma predict uses it", request.graph.string());
   std::optional<PoseGraph> poses;
   const GraphFile file = [&] {

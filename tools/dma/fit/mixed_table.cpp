@@ -85,7 +85,8 @@ ColumnCoding coding_of_numbers(const std::vector<std::string>& features, const S
   ColumnCoding coding;
   const Eigen::RowVectorXd centre = inputs.centre();
   for (std::size_t i = 0; i < features.size(); ++i)
-    coding.rules.push_back({.name = features[i], .fill = {centre(static_cast<Eigen::Index>(i))}});
+    coding.rules.push_back(
+        {.name = features[i], .type = number_column.blank(), .fill = {centre(static_cast<Eigen::Index>(i))}});
   return coding;
 }
 
@@ -94,7 +95,8 @@ NewRows read_new_rows(const std::filesystem::path& path, const std::filesystem::
   const bool is_strict = model.coding.empty() && !model.standardises;  // nothing to put for a missing cell
   ColumnCoding coding = model.coding;
   if (is_strict)
-    for (const std::string& name : model.features) coding.rules.push_back({.name = name});
+    for (const std::string& name : model.features)
+      coding.rules.push_back({.name = name, .type = number_column.blank()});
   else if (coding.empty())
     coding = coding_of_numbers(model.features, model.inputs);
   const TableSource source(path);

@@ -53,7 +53,7 @@ TEST_CASE("infer: the sprinkler, by enumeration") {
   const auto json = inferred("sprinkler.json", "--schedule flooding");
   constexpr double kLoop = 0.08;
   CHECK(json["converged"] == true);
-  CHECK(json["report"].get<std::string>().find(", approximate: the graph has loops (") != std::string::npos);
+  CHECK(json["report"].get<std::string>().find("approximate: the graph has loops") != std::string::npos);
   CHECK(std::abs(json["beliefs"]["rain"]["mean"][1].get<double>() - rain / wet) < kLoop);
   CHECK(std::abs(json["beliefs"]["sprinkler"]["mean"][1].get<double>() - sprinkler / wet) < kLoop);
 }
@@ -155,7 +155,7 @@ TEST_CASE("infer: a g2o file, and the poses found as another") {
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
   CHECK(outcome.output.find("  fixed      = (0, 0, 0)\njoint: converged") != std::string::npos);  // without residuals
   // Solved again it stays where it is: the first gradient is that of the last time.
-  const auto again = run_dma(folder, "infer '" + solved + "' --loss cauchy:100");
+  const auto again = run_dma(folder, "infer '" + solved + "' --loss cauchy:100 --verbose");
   REQUIRE_MESSAGE(again.exit_code == 0, again.errors);
   CHECK(again.output.find("objective 0.187") != std::string::npos);
   check_refused(folder, "infer '" + kGraphs + "square.g2o' --loss tukey", "the loss is 'tukey'");

@@ -92,7 +92,7 @@ TEST_CASE("smooth: wrong input is refused in one line") {
   check_smooth_refused("t,y\n1,2\n2,3\n1e300,4\n", "--time t", "row 3: the time 1e+300 is 1e+300 steps of 1 after");
   check_smooth_refused("t,y\n-1.7e308,2\n1.7e308,3\n", "--time t", "steps of inf after the row before");
   check_smooth_refused("y,t\n1,2\n2,3\n3,4\n", "--time t", "say with --column");
-  check_smooth_refused("t,y\n1,2\n2,\n3,4\n", "", "at least 3 are expected");
+  check_smooth_refused("t,y\n1,2\n2,\n3,4\n", "", "learning variances needs at least 3");
   check_smooth_refused("t,y\n1,2\n2,2\n3,2\n", "", "without variation");
   check_smooth_refused("t,y\n1,2\n2,red\n3,2\n", "", "text ('red')");
   check_smooth_refused("x,y\n1,2\n2,3\n3,4\n", "--inputs z", "no column 'z'");

@@ -110,8 +110,8 @@ TEST_CASE("dma fit --update: wrong requests are one line, and the model stays as
   refused("--update m.json other.csv", "no column 'z'");
   refused("--update m.json far.csv", "too far");
   refused("--update m.json text.csv", "red");
-  refused("--update m.json data.csv --target y", "the model knows its targets");
-  refused("--update m.json data.csv --holdout 0.1", "--holdout is given with --update");
+  refused("--update m.json data.csv --target y", "--target: an update has no such option; leave it out");
+  refused("--update m.json data.csv --holdout 0.1", "--holdout: an update has no such option; leave it out");
   refused("--update nothing.json data.csv", "nothing.json");
   refused("--update data.csv data.csv", "data.csv");
   refused("--update h.json data.csv", "on top of a joint fit");

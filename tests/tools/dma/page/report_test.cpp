@@ -124,9 +124,8 @@ TEST_CASE(
     CHECK((curve["low"][i] < curve["mean"][i] && curve["mean"][i] < curve["high"][i]));
   CHECK(json["files"] == Json::array({"report.html"}));
   const std::string page = folder.read("report.html");
-  for (const char* part :
-       {"as if it had been left out", "These are rows that were learned", "--report report.html", "digraph",
-        "</span>, stopped "})
+  for (const char* part : {"as if it had been left out", "These are rows that were learned", "--report report.html",
+                           "digraph", "</span>, stopped "})
     CHECK_MESSAGE(has_part(page, part), part);
   CHECK(!has_part(page, "http:"));
   CHECK(!has_part(page, "https:"));
@@ -174,8 +173,7 @@ TEST_CASE(
   const Json json = fit_with_report(folder, "data.csv --target y --method dma");
   CHECK(json["report"]["judged_by"] == "learned");
   CHECK(has_part(folder.read("report.html"), "scores are of the rows that were learned"));
-  CHECK(fit_with_report(folder, "data.csv --target y --method dma --holdout 0.2")["report"]["judged_by"] ==
-        "held_out");
+  CHECK(fit_with_report(folder, "data.csv --target y --method dma --holdout 0.2")["report"]["judged_by"] == "held_out");
 }
 
 TEST_CASE("report: the page of a classifier has accuracy, log-loss, calibration, confusion and importance") {
@@ -329,7 +327,7 @@ TEST_CASE("report: where it cannot be written, or is another file, nothing is le
   refused("--target y --report file/report.html", "cannot write 'file/report.html'");
   refused("--target y --report ''", "an empty name is given");
   refused("--target nobody --report report.html", "nobody");
-  refused("--update m.json --report report.html", "--report is given with --update");
+  refused("--update m.json --report report.html", "--report: an update has no such option; leave it out");
 }
 
 TEST_CASE("report: a browser shows every page of the cases above, whole, and with the numbers of its JSON") {
