@@ -114,10 +114,11 @@ Certificate certify(const Kind& kind, std::string_view method, const CertifyOpti
     try {
       certificate.edges.push_back(certify_edge(edge, integrated, evaluated, options));
     } catch (const std::exception& error) {
+      const std::string_view said = error.what();  // Python appends where it was
       fail(
           "certify: kind '{}', method '{}': a function of its message to '{}' threw an exception: {}; return a message "
           "that is not valid where there is none",
-          kind.name(), method, kind.ports()[port].name, error.what());
+          kind.name(), method, kind.ports()[port].name, said.substr(0, said.find('\n')));
     }
   }
   certificate.band = std::ranges::max(certificate.edges, {}, &EdgeCertificate::band).band;

@@ -64,8 +64,11 @@ class BetheEnergy {
   static constexpr double kRounding = 1e-15;
 
   // The logarithm of a density of such numbers is beyond the range of a double: it does not say what is impossible.
+  static constexpr double kLargest = 1e150;
+  static bool has_large_centre(const std::vector<double>& centres) {
+    return std::ranges::any_of(centres, [](double x) { return std::abs(x) > kLargest; });
+  }
   static bool has_large_squares(const std::vector<Natural>& messages) {
-    constexpr double kLargest = 1e150;
     return std::ranges::any_of(messages, [](const Natural& m) {
       return std::abs(m.is_point() || m.rho == 0 ? m.tau : m.tau / m.rho) > kLargest;
     });
@@ -140,7 +143,9 @@ class BetheEnergy {
           is_variational && !is_missing
               ? log_variational_mass(*group.kind, beliefs, arrivals, parameters, families, centres, &largest_)
               : log_mass(*group.kind, factor.method, arrivals, parameters, families, centres, &largest_);
-      is_below_range_ |= mass == -kInfinity && std::ranges::any_of(arrivals, has_large_squares);
+      const bool is_number = mass > -kInfinity;  // NaN is none
+      is_below_range_ |= !is_number && (std::ranges::any_of(arrivals, has_large_squares) ||
+                                        std::ranges::any_of(centres, has_large_centre));
       of_factor_[group.members[member]] += mass;
     } catch (const Error& error) {
       fail("no evidence: factor '{}': {}", plan_.slot_name(g, s), error.what());
@@ -264,7 +269,10 @@ class BetheEnergy {
     // values.
     if (ended != Stop::exact && ended != Stop::converged && out.log_value != -kInfinity)
       out.why = "the messages of the run have not settled";
-    if (is_below_range_) out.why = kBelowRange;
+    if (is_below_range_) {
+      out.why = kBelowRange;
+      out.log_value = -kInfinity;
+    }
     return out;
   }
 

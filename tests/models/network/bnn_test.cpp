@@ -169,7 +169,7 @@ TEST_CASE("bnn: weights of rows: 1 changes nothing, 0 leaves rows out, more make
   const Sine data(80);
   RegressionSettings settings = regression_settings(1, {20}, 1, 80);
   settings.network.members = 1, settings.fit.epochs = 30;
-  const Eigen::MatrixXd at = Eigen::VectorXd::LinSpaced(9, -4, 4);
+  const Eigen::MatrixXd at = Eigen::VectorXd::LinSpaced(9, -3, 3);
   const auto learned = [&](const Sine& rows, const Eigen::VectorXd& weights) {
     Bnn net(settings.network);
     net.fit(rows.x, rows.y, settings.fit, {}, weights);

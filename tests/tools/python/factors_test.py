@@ -200,7 +200,7 @@ def test_what_a_function_raises_comes_out_of_run_as_it_is(schedule: Any) -> None
 
 
 def test_what_a_function_raises_comes_out_of_certify_and_evidence() -> None:
-    with pytest.raises(Mine, match="not at"):
+    with pytest.raises(dma.Error, match="a function of its message to 'x' threw an exception: Mine: not at"):
         dma.certify(dma.factor(refuse), quick=True)
 
 

@@ -114,6 +114,6 @@ TEST_CASE("dma fit --update: wrong requests are one line, and the model stays as
   refused("--update m.json data.csv --holdout 0.1", "--holdout: an update has no such option; leave it out");
   refused("--update nothing.json data.csv", "nothing.json");
   refused("--update data.csv data.csv", "data.csv");
-  refused("--update h.json data.csv", "on top of a joint fit");
+  refused("--update h.json data.csv", "rows are added to a joint fit alone");
   refused("data.csv", "--target is missing");
 }
