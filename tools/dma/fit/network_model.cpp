@@ -14,12 +14,6 @@ namespace dma {
 
 namespace {
 
-// Numbers of any size, without squaring them.
-double root_mean_square(const Eigen::ArrayXd& values) {
-  const double largest = values.abs().maxCoeff();
-  return largest > 0 && std::isfinite(largest) ? largest * std::sqrt((values / largest).square().mean()) : largest;
-}
-
 // Members that an interruption left without a single epoch are no part of the model. An Error if whoever reads the file
 // would refuse it.
 SavedBnn saved_fit(const Bnn& net, const TrainingData& data, const LearnOptions& options, const FitReport& report) {

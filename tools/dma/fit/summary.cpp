@@ -10,14 +10,19 @@
 
 namespace dma {
 
+double root_mean_square(const Eigen::ArrayXd& values) {
+  const double largest = values.abs().maxCoeff();
+  return largest > 0 && std::isfinite(largest) ? largest * std::sqrt((values / largest).square().mean()) : largest;
+}
+
 LayerOfWeights::LayerOfWeights(std::string its_name, Json its_place, const Eigen::ArrayXd& means,
                                const Eigen::ArrayXd& variances, const Eigen::ArrayXd& prior_variances)
     : name(std::move(its_name)),
       place(std::move(its_place)),
       weights(static_cast<std::size_t>(means.size())),
-      mean(std::sqrt(means.square().mean())),
-      sd(std::sqrt(variances.mean())),
-      prior_sd(std::sqrt(prior_variances.mean())),
+      mean(root_mean_square(means)),
+      sd(root_mean_square(variances.sqrt())),
+      prior_sd(root_mean_square(prior_variances.sqrt())),
       clear((means.abs() > 2 * variances.sqrt()).cast<double>().mean()) {}
 
 std::string layers_text(const std::vector<LayerOfWeights>& layers) {

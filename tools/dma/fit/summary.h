@@ -23,6 +23,8 @@ Json summary_json(const GraphModel& model);
 std::vector<std::string> honest_sentences(const SavedBnn& saved);
 std::vector<std::string> honest_sentences(const SavedClassifier& saved);
 
+double root_mean_square(const Eigen::ArrayXd& values);  // where squares overflow, too
+
 // Weights of one layer: how far the data have moved and narrowed the beliefs.
 struct LayerOfWeights {
   std::string name;
