@@ -20,9 +20,8 @@ bool numbers_the_rows(const TableColumn& column) {
   if (!column.cells.empty()) return false;
   const double end = 2.0 * static_cast<double>(column.numbers.size());
   std::set<double> seen;
-  return std::ranges::all_of(column.numbers, [&](double n) {
-    return n >= 0 && n < end && n == std::floor(n) && seen.insert(n).second;
-  });
+  return std::ranges::all_of(
+      column.numbers, [&](double n) { return n >= 0 && n < end && n == std::floor(n) && seen.insert(n).second; });
 }
 
 bool is_empty(const TableColumn& column) {
@@ -50,9 +49,10 @@ bool holds_classes(const MixedTable& table) {
       fail("{}, {}: text ('{}') among numbers; correct it, or give --classes if the column holds names of classes",
            table.where(n), column, shown);
     if (!is_name)
-      fail("{}, {}: a number ('{}') among classes with names; correct it, or give --classes if it is the name of a "
-           "class too",
-           table.where(n), column, shown);
+      fail(
+          "{}, {}: a number ('{}') among classes with names; correct it, or give --classes if it is the name of a "
+          "class too",
+          table.where(n), column, shown);
   }
   return has_names.value_or(false);
 }
@@ -77,11 +77,13 @@ std::string shown_name(const ColumnRule& rule, std::size_t place) {
 }
 
 void tell(const ColumnCoding& coding, std::span<const std::size_t> places, TrainingData& data) {
-  std::vector<std::string> coded, left_out;
+  constexpr std::size_t kFewestGroups = 10;
+  std::vector<std::string> coded, left_out, grouping;
   for (std::size_t i = 0; i < coding.rules.size(); ++i) {
     const ColumnRule& rule = coding.rules[i];
     const std::string name = shown_name(rule, places[i]);
     const std::string missing = rule.missing > 0 ? fmt::format("{} cells missing", rule.missing) : "";
+    if (rule.is(category_column) && rule.fill.size() >= kFewestGroups) grouping.push_back(name);
     if (rule.is_left_out())
       left_out.push_back(fmt::format("{} ({})", name, rule.why));
     else if (!rule.is(number_column))
@@ -93,6 +95,10 @@ void tell(const ColumnCoding& coding, std::span<const std::size_t> places, Train
   if (!left_out.empty()) data.notes.push_back(fmt::format("columns left out: {}", joined(left_out)));
   if (!coded.empty())
     data.notes.push_back(fmt::format("columns made into numbers: {}; --columns says how", joined(coded)));
+  if (!grouping.empty())
+    data.notes.push_back(
+        fmt::format("rows are grouped by {}: what is said of unseen rows holds within these groups, not for new ones",
+                    joined(grouping)));
 }
 
 // Rules for all columns where one of them is no column of plain numbers; otherwise the numbers are the inputs.
@@ -101,8 +107,7 @@ Eigen::MatrixXd coded_inputs(const MixedTable& table, std::span<const std::size_
   const std::size_t all = table.names.size();
   bool is_plain = targets + data.features.size() == all;
   for (std::size_t i = targets; i < all; ++i)
-    is_plain = is_plain && !table.has_cells(i) &&
-               !(table.names[i] == kIndexName && numbers_the_rows(table.column(i)));
+    is_plain = is_plain && !table.has_cells(i) && !(table.names[i] == kIndexName && numbers_the_rows(table.column(i)));
   if (is_plain) return table.numbers.rightCols(static_cast<Eigen::Index>(all - targets));
   std::vector<TableColumn> columns;
   for (std::size_t i = targets; i < all; ++i) {
@@ -117,8 +122,7 @@ Eigen::MatrixXd coded_inputs(const MixedTable& table, std::span<const std::size_
     data.coding.rules.push_back(std::move(rule));
   }
   tell(data.coding, places.subspan(targets), data);
-  if (columns.empty())
-    fail("'{}': there is nothing to learn from: {}", table.path.string(), data.notes.back());
+  if (columns.empty()) fail("'{}': there is nothing to learn from: {}", table.path.string(), data.notes.back());
   data.features = data.coding.columns();
   return data.coding.encode(columns);
 }

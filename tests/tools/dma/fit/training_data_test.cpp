@@ -71,37 +71,60 @@ TEST_CASE("messy tables: what every column becomes") {
     Names features;
   };
   const std::vector<Example> examples = {
-      {"text of few values", messy_table([](int n) { return one_of(n, {"red", "green", "blue", "red"}); }),
+      {"text of few values",
+       messy_table([](int n) {
+         return one_of(n, {"red", "green", "blue", "red"});
+       }),
        {"c=red", "c=blue", "c=green", "x"}},
-      {"text of two values", messy_table([](int n) { return one_of(n, {"m", "f", "f"}); }), {"c=f", "x"}},
-      {"text with commas in quotes", messy_table([](int n) { return one_of(n, {"\"a, b\"", "\"c, d\""}); }),
+      {"text of two values",
+       messy_table([](int n) {
+         return one_of(n, {"m", "f", "f"});
+       }),
+       {"c=f", "x"}},
+      {"text with commas in quotes",
+       messy_table([](int n) {
+         return one_of(n, {"\"a, b\"", "\"c, d\""});
+       }),
        {"c=a, b", "x"}},
       {"True and False", messy_table([](int n) { return n % 3 == 0 ? "True" : "False"; }), {"c", "x"}},
       {"yes and no", messy_table([](int n) { return n % 3 == 0 ? "yes" : "No"; }), {"c", "x"}},
       {"identifiers", messy_table([](int n) { return fmt::format("id-{}", n); }), {"x"}},
       {"free text", messy_table([](int n) { return fmt::format("\"customer {}\nsaid nothing\"", n); }), {"x"}},
-      {"text of Latin-1", messy_table([](int n) { return one_of(n, {"K\xf6ln", "Bonn"}); }), {"c=Bonn", "x"}},
-      {"days", messy_table([](int n) { return fmt::format("2024-01-{:02}", n % 28 + 1); }),
+      {"text of Latin-1",
+       messy_table([](int n) {
+         return one_of(n, {"K\xf6ln", "Bonn"});
+       }),
+       {"c=Bonn", "x"}},
+      {"days",
+       messy_table([](int n) { return fmt::format("2024-01-{:02}", n % 28 + 1); }),
        {"c (days)", "c (week, sine)", "c (week, cosine)", "x"}},
-      {"American dates", messy_table([](int n) { return fmt::format("{}/15/2023", n % 12 + 1); }),
+      {"American dates",
+       messy_table([](int n) { return fmt::format("{}/15/2023", n % 12 + 1); }),
        {"c (days)", "c (week, sine)", "c (week, cosine)", "x"}},
-      {"times of the day", messy_table([](int n) { return fmt::format("{:02}:30", n % 24); }),
+      {"times of the day",
+       messy_table([](int n) { return fmt::format("{:02}:30", n % 24); }),
        {"c (days)", "c (day, sine)", "c (day, cosine)", "x"}},
       {"amounts", messy_table([](int n) { return fmt::format("\"$1,{:03}.50\"", n); }), {"c", "x"}},
       {"percent", messy_table([](int n) { return fmt::format("{}%", 1.5 * n); }), {"c", "x"}},
       {"decimal commas", messy_table([](int n) { return fmt::format("{},{}", n, n % 10); }, ';'), {"c", "x"}},
-      {"decimal commas with thousands", messy_table([](int n) { return fmt::format("1.{:03},5", n); }, ';'),
+      {"decimal commas with thousands",
+       messy_table([](int n) { return fmt::format("1.{:03},5", n); }, ';'),
        {"c", "x"}},
       {"euros with tabs", messy_table([](int n) { return fmt::format("{},50 €", n); }, '\t'), {"c", "x"}},
       {"an index of pandas", messy_table([](int n) { return std::to_string(n); }, ',', ""), {"x"}},
       {"an index that was read back", messy_table([](int n) { return std::to_string(n); }, ',', "Unnamed: 0"), {"x"}},
       {"a trailing separator", messy_table([](int) { return ""; }, ',', ""), {"x"}},
       {"a few missing cells", messy_table([](int n) { return n % 20 == 0 ? "" : std::to_string(n); }), {"c", "x"}},
-      {"many missing cells", messy_table([](int n) { return n % 4 == 0 ? "NA" : std::to_string(n % 11); }),
+      {"many missing cells",
+       messy_table([](int n) { return n % 4 == 0 ? "NA" : std::to_string(n % 11); }),
        {"c", "c (missing)", "x"}},
-      {"missing text", messy_table([](int n) { return n % 4 == 0 ? "" : one_of(n, {"a", "b", "d"}); }),
+      {"missing text",
+       messy_table([](int n) {
+         return n % 4 == 0 ? "" : one_of(n, {"a", "b", "d"});
+       }),
        {"c=a", "c=b", "c=d", "c (missing)", "x"}},
-      {"a slip among numbers", messy_table([](int n) { return n == 7 ? "error" : std::to_string(n % 11); }),
+      {"a slip among numbers",
+       messy_table([](int n) { return n == 7 ? "error" : std::to_string(n % 11); }),
        {"c", "x"}},
       {"an empty column", messy_table([](int) { return ""; }), {"x"}},
       {"one word in all rows", messy_table([](int) { return "same"; }), {"x"}},
@@ -173,15 +196,19 @@ TEST_CASE("messy tables: rows without a target are dropped and counted; few valu
   CHECK(data.inputs.rows() == 35);
   CHECK(notes_say(data, "5 of 40 rows are left out: they have no value of 't'"));
   CHECK(data.outputs(3, 0) == 4);
-  const TrainingData kinds =
-      messy_data(messy_table([](int n) { return n % 8 == 3 ? "" : one_of(n, {"a", "b"}); }, ',', "t"), {"t"});
+  const TrainingData kinds = messy_data(messy_table(
+                                            [](int n) {
+                                              return n % 8 == 3 ? "" : one_of(n, {"a", "b"});
+                                            },
+                                            ',', "t"),
+                                        {"t"});
   CHECK(kinds.classes == Names{"a", "b"});
   CHECK(kinds.inputs.rows() == 35);
   const std::string zero_one = messy_table([](int n) { return std::to_string(n % 2); }, ',', "t");
   CHECK(notes_say(messy_data(zero_one, {"t"}), "'t' has 2 values only (0, 1): if they are classes, give --classes"));
   CHECK(messy_data(zero_one, {"t", true}).classes == Names{"0", "1"});
   CHECK(notes_say(messy_data(messy_table([](int n) { return fmt::format("id-{}", n); })),
-             "columns left out: 'c' (text with 40 values in 40 rows)"));
+                  "columns left out: 'c' (text with 40 values in 40 rows)"));
 }
 
 TEST_CASE("messy tables: a column of weights is no input, its rows of 0 are left out, and wrong ones are named") {
@@ -238,6 +265,19 @@ TEST_CASE("messy tables: what stays wrong is said as before") {
         std::string::npos);
   CHECK(messy_complaint("PAR1\x15\x04\x15,y\n").find("is a Parquet file; save the table as CSV") != std::string::npos);
   CHECK(messy_complaint("PK\x03\x04 xl,y\n").find("is a zip archive") != std::string::npos);
+}
+
+TEST_CASE("messy tables: a column of many repeated names groups the rows, and the notes say so") {
+  for (const int groups : {9, 10}) {
+    const TemporaryFolder folder;
+    std::string table = "shop,y\n";
+    for (int n = 0; n < 60; ++n) table += "s" + std::to_string(n % groups) + "," + std::to_string(n % 7) + "\n";
+    folder.write("data.csv", table);
+    const TrainingData data = dma::read_training_data({.path = folder.path() / "data.csv", .targets = {"y"}});
+    const bool is_told = std::ranges::any_of(
+        data.notes, [](const std::string& note) { return note.find("grouped by 'shop'") != std::string::npos; });
+    CHECK(is_told == (groups == 10));
+  }
 }
 
 TEST_CASE("messy tables: new rows are coded as those of the fit were") {
