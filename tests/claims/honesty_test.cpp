@@ -82,7 +82,8 @@ TEST_CASE("honesty: uncertain in a gap of the data") {
   net.fit(x, y);
   const MatrixXd gap = Eigen::VectorXd::LinSpaced(50, -0.7, 0.7);
   const Prediction there = net.predict(gap);
-  const Eigen::ArrayXXd off = (oracle::filled(50, [&](Index n) { return std::sin(2 * gap(n)); }) - there.mean).array().abs();
+  const Eigen::ArrayXXd off =
+      (oracle::filled(50, [&](Index n) { return std::sin(2 * gap(n)); }) - there.mean).array().abs();
   CHECK((off <= 1.96 * there.epistemic_sd.array()).cast<double>().mean() >= 0.8);
   CHECK(there.epistemic_sd.mean() > 2 * net.predict(x).epistemic_sd.mean());
 }
