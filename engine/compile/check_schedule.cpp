@@ -57,7 +57,8 @@ void check_chains(const Flow& flow, const Schedule& schedule) {
   std::size_t end = 0;  // of the chain before
   for (std::size_t c = 0; c < schedule.chains.size(); ++c) {
     const Chained& chain = schedule.chains[c];
-    if (chain.offsets.empty() || chain.first < end || chain.first + chain.offsets.size() > schedule.visits.size())
+    if (chain.offsets.empty() || chain.first < end || chain.first > schedule.visits.size() ||
+        chain.offsets.size() > schedule.visits.size() - chain.first)
       fail(
           "schedule '{}': chain {} takes {} visits from visit {}, but there are {} visits and the chain before ends "
           "at {}; chains stand in the order of their visits and do not overlap",
