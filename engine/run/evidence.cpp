@@ -63,8 +63,8 @@ class BetheEnergy {
   static constexpr std::size_t kFew = 32;
   static constexpr double kRounding = 1e-15;
 
-  // Squares of larger numbers, and with them log densities, leave the range of a double: -inf of those does not say that
-  // the observation is impossible.
+  // Squares of larger numbers, and so log densities, leave the range of a double: such a -inf does not say that the
+  // observation is impossible.
   static constexpr double kLargest = 1e150;
   static bool has_large_centre(const std::vector<double>& centres) {
     return std::ranges::any_of(centres, [](double x) { return std::abs(x) > kLargest; });
