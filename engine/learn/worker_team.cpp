@@ -77,10 +77,10 @@ std::vector<Partition::Range> Partition::split(WorkerTeam& team, std::size_t exa
   return own;
 }
 
-Partition::Partition(WorkerTeam& team, const LearnOptions& options, std::size_t examples)
+Partition::Partition(WorkerTeam& team, const std::function<std::size_t(std::size_t)>& batches_for, std::size_t examples)
     : examples_(split(team, examples)) {
   const std::size_t all = examples_of_team(team, examples);
-  const std::size_t batches = all_batches_ = count_batches(options, all);
+  const std::size_t batches = all_batches_ = batches_for(all);
   if (batches < team.size())
     fail("there are {} batches for {} workers; give every worker at least one", batches, team.size());
   std::size_t first_batch = 0;

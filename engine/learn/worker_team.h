@@ -10,8 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "engine/learn/options.h"
-
 namespace dma {
 
 class WorkerTeam {
@@ -45,9 +43,10 @@ class Partition {
     std::size_t size() const { return end - begin; }
   };
   Partition() = default;
-  // `examples` are those of this process. An Error where a worker has no mini-batch, or fewer examples than
-  // mini-batches, or the examples are not split evenly between processes.
-  Partition(WorkerTeam& team, const LearnOptions& options, std::size_t examples);
+  // `examples` are those of this process; all examples make batches_for(all examples) mini-batches. An Error where a
+  // worker has no mini-batch, or fewer examples than mini-batches, or the examples are not split evenly between
+  // processes.
+  Partition(WorkerTeam& team, const std::function<std::size_t(std::size_t)>& batches_for, std::size_t examples);
 
   std::size_t workers() const { return examples_.size(); }
   Range examples(std::size_t worker) const { return examples_[worker]; }

@@ -153,4 +153,7 @@ Whole whole(const Json& json, const Key& key) {
   return static_cast<Whole>(whole_up_to(static_cast<std::uint64_t>(std::numeric_limits<Whole>::max()), json, key));
 }
 
+// JSON for people: keys in the order they were set, one per line, arrays of numbers on one line.
+std::string readable(const Json& json);
+
 }  // namespace dma

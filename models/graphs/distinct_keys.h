@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "models/files/readable_json.h"
+#include "engine/support/json.h"
 
 namespace dma {
 

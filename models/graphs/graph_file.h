@@ -26,6 +26,8 @@
 // The second is learn_covariance (vectors.h): the factors of the rows, with the "mean" of a prior, or the "gains" of
 // noise, row by row. Its prior is that of the standard deviations.
 //
+// Numbers may be left open, for learning to choose: "choices" (graph_choices.h).
+//
 // A variable may have a "start", with as many numbers as an observation: the joint solver's starting values.
 //
 // A connection is the name of a variable, or an object with "variable" and, if wanted, "port" and "reach": identical,
@@ -45,6 +47,7 @@
 #include "engine/graph/graph.h"
 #include "engine/joint/hyper.h"
 #include "engine/run/state.h"
+#include "models/graphs/graph_choices.h"
 #include "models/graphs/vectors.h"
 
 namespace dma {
@@ -74,7 +77,12 @@ struct GraphFile {
   std::vector<Hyper> hypers = {};
   std::vector<Covariance> covariances = {};
   std::string schedule, method;          // empty: not given
+  using Choices = GraphChoices;
+  Choices choices = {};                  // numbers that it leaves open; the graph has the first of each
   std::vector<std::string> places = {};  // location of each factor: "line 12"; empty: its JSON pointer
+
+  // The same file with these choices.
+  GraphFile chosen(const std::vector<std::size_t>& sizes, double smoothing) const;
 
   // Adds observations, or replaces them. The variables must be observed; an unknown name or category is an Error that
   // suggests the nearest one.

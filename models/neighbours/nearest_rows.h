@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/learn/rows/row_model.h"
+#include "engine/learn/gaussian/program/row_model.h"
 
 namespace dma {
 

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <optional>
 
-#include "engine/learn/joint/posterior.h"
+#include "engine/learn/gaussian/posterior.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
 #include "engine/support/shuffle.h"

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/learn/joint/prediction.h"
+#include "engine/learn/gaussian/prediction.h"
 #include "engine/learn/stage.h"
 #include "models/neighbours/kernel_choice.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/learn/joint/tiles.h"
+#include "engine/learn/gaussian/curvature/tiles.h"
 #include "engine/support/special_functions.h"
 
 namespace dma {

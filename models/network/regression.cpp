@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/learn/gaussian/solver_form.h"
 #include "engine/support/error.h"
 #include "engine/support/whole_number.h"
-#include "models/network/solver_form.h"
 
 namespace dma {
 

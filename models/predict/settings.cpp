@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/learn/gaussian/solver_form.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "models/network/regression.h"
-#include "models/network/solver_form.h"
+#include "models/table/noise.h"
 
 namespace dma {
 
@@ -24,8 +25,8 @@ constexpr std::string_view kOfMessages[] = {"tempering",   "batches",   "batch_s
 constexpr std::string_view kOfClassifier[] = {"preset",      "features_map", "bias",        "method",  "hidden",
                                               "slopes",      "standardise",  "neighbours",  "workers", "log_inputs",
                                               "prior_scale", "members",      "max_seconds", "epochs"};
-constexpr std::string_view kOfGraph[] = {"noise_model", "learn_prior", "members",
-                                         "epochs",      "least_gain",  "max_seconds"};
+constexpr std::string_view kOfGraph[] = {"preset", "noise_model", "learn_prior", "members",
+                                         "epochs", "least_gain",  "max_seconds"};
 
 bool is_among(std::string_view name, std::span<const std::string_view> names) {
   return std::ranges::find(names, name) != names.end();
@@ -285,16 +286,19 @@ ClassifierOptions classifier_settings(const FitSettings& s) {
   return options;
 }
 
-JointLearnOptions graph_settings(const FitSettings& s) {
+GraphModelOptions graph_settings(const FitSettings& s) {
   check_known(s, kOfGraph, "a graph of your own");
-  Checks(s).word("noise_model", s.noise_model, {"given", "constant", "inputs"});
-  JointLearnOptions options{.learn_noise = true, .tails = true, .seed = s.seed, .jobs = s.jobs};
-  options.learn_noise = options.tails = s.noise_model != "given";
-  options.noise_by_inputs = s.noise_model == "inputs";
-  options.learn_scale = s.learn_prior.value_or(false);
-  options.starts = s.members.value_or(1);
-  options.epochs = s.epochs.value_or(options.epochs);
-  options.least_gain = s.least_gain.value_or(options.least_gain);
+  const Checks checks(s);
+  checks.word("noise_model", s.noise_model, {"given", "constant", "inputs"});
+  checks.word("preset", s.preset, {"table"});
+  GraphModelOptions options{{.learn_noise = true, .tails = true, .seed = s.seed, .jobs = s.jobs}, s.preset == "table"};
+  GaussianLearnOptions& learn = options.learn;
+  learn.learn_noise = learn.tails = s.noise_model != "given";
+  learn.noise_by_inputs = s.noise_model == "inputs";
+  learn.learn_scale = s.learn_prior.value_or(options.as_table);
+  learn.starts = s.members.value_or(options.as_table ? 0 : 1);
+  learn.epochs = s.epochs.value_or(learn.epochs);
+  learn.least_gain = s.least_gain.value_or(learn.least_gain);
   return options;
 }
 

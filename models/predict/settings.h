@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "models/classifier/classifier.h"
-#include "models/graphs/graph_model.h"
 #include "models/network/bnn.h"
+#include "models/network/classifier.h"
+#include "models/predict/graph_model.h"
 
 namespace dma {
 
@@ -58,6 +58,6 @@ struct NetworkSettings {
 NetworkSettings network_settings(const FitSettings& settings, std::size_t inputs, std::size_t targets,
                                  std::size_t rows);
 ClassifierOptions classifier_settings(const FitSettings& settings);
-JointLearnOptions graph_settings(const FitSettings& settings);
+GraphModelOptions graph_settings(const FitSettings& settings);
 
 }  // namespace dma

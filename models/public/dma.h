@@ -8,7 +8,7 @@
 //                 tree_reweighted, evidence_bounds; gates, around any of them; GrowingGraph
 //   its kinds     standard_registry, factor_from_function, factor_from_vector_function, likelihood_from_log_density,
 //                 kind
-//   to learn      Learner, by messages; JointLearner, by one Gaussian over all shared variables
+//   to learn      Learner, by messages; GaussianLearner, by one Gaussian over all shared variables
 //   to look       explain, to_dot, describe; log_evidence, evidence
 //   to judge      certify: of a kind; certificate: of a run
 //   its families  gaussian, log_normal, gamma, beta, bernoulli, categorical(K), dirichlet(K), or your own;
@@ -25,8 +25,8 @@
 #include "engine/inspect/explain.h"
 #include "engine/joint/draws.h"
 #include "engine/joint/joint.h"
-#include "engine/learn/joint/joint_learner.h"
-#include "engine/learn/learn.h"
+#include "engine/learn/gaussian/learner.h"
+#include "engine/learn/messages/learner.h"
 #include "engine/run/evidence.h"
 #include "engine/run/run.h"
 #include "engine/support/error.h"

@@ -1,7 +1,7 @@
 // The models, and the engine below them (<dma.h>): #include <dma_models.h>, link dma::dma.
 //
 //   a table       Bnn, a neural network, and regression_settings; Classifier, class_scores_of; GraphModel, a graph of
-//                 your own; bnn_to_text, bnn_from_text, make_bnn and classifier_to_text, ...: as a file
+//                 your own; TableModel, each of them with names of columns, as a file
 //   linear        linear_regression, factorise
 //   neighbours    Neighbours, a Gaussian process on the nearest rows
 //   mixtures      gaussian_mixture, HiddenMarkov
@@ -10,12 +10,8 @@
 //   decisions     decide, value_of_information
 #pragma once
 
-#include "models/classifier/classifier.h"
 #include "models/decisions/decision.h"
-#include "models/files/bnn_file.h"
-#include "models/files/classifier_file.h"
 #include "models/games/rating.h"
-#include "models/graphs/graph_model.h"
 #include "models/linear/linear_regression.h"
 #include "models/linear/matrix_factorisation.h"
 #include "models/mixtures/gaussian_mixture.h"
@@ -23,7 +19,10 @@
 #include "models/neighbours/class_neighbours.h"
 #include "models/neighbours/neighbours.h"
 #include "models/network/bnn.h"
+#include "models/network/classifier.h"
 #include "models/network/regression.h"
+#include "models/predict/graph_model.h"
+#include "models/predict/table_model.h"
 #include "models/public/dma.h"
 #include "models/series/series_choice.h"
 #include "models/series/series_filter.h"

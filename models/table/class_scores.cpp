@@ -4,10 +4,24 @@
 #include <array>
 #include <cmath>
 
-#include "engine/learn/rows/row_model.h"
+#include "engine/learn/gaussian/program/row_model.h"
+#include "engine/support/fields.h"
+#include "engine/support/usable.h"
 #include "engine/support/whole_number.h"
 
 namespace dma {
+
+void list_fields(Fields& f, ClassScores& s) {
+  f("accuracy", s.accuracy);
+  f("log_loss", s.log_loss);
+  f("calibration_error", s.calibration_error);
+}
+
+void check(const ClassScores& s) {
+  const auto is_fraction = [](double x) { return x >= 0 && x <= 1; };
+  expect(is_fraction(s.accuracy) && s.log_loss >= 0 && std::isfinite(s.log_loss) && is_fraction(s.calibration_error),
+         "a score is not usable");
+}
 
 ClassScores class_scores_of(const Eigen::MatrixXd& probabilities, std::span<const Eigen::Index> classes,
                             const Eigen::VectorXd& weights) {

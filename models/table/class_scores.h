@@ -7,6 +7,8 @@
 
 namespace dma {
 
+class Fields;
+
 struct ClassScores {
   double accuracy = 0;  // fraction of rows whose most probable class is theirs
   double log_loss = 0;  // mean of -log p(class)
@@ -14,6 +16,9 @@ struct ClassScores {
   // from the accuracy there, averaged over rows.
   double calibration_error = 0;
 };
+
+void list_fields(Fields& f, ClassScores& scores);
+void check(const ClassScores& scores);  // an Error for what cannot be scores
 
 // Probabilities: rows x classes. Rows count by their weights, if they have any.
 ClassScores class_scores_of(const Eigen::MatrixXd& probabilities, std::span<const Eigen::Index> classes,

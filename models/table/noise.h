@@ -7,12 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/learn/gaussian/log_linear_noise.h"
 #include "engine/learn/worker_team.h"
 
 namespace dma {
-
-// The same in all rows; its logarithm linear in the inputs; or, with `choose`, a fit of each kind, shared row by row.
-enum class NoiseModel { choose, constant, inputs };
 
 const std::vector<std::string>& noise_models();  // the names, in the order of the values
 const std::string& name_of(NoiseModel model);

@@ -7,6 +7,7 @@
 
 #include "engine/support/dense.h"
 #include "engine/support/shuffle.h"
+#include "engine/support/usable.h"
 
 namespace dma {
 
@@ -261,11 +262,20 @@ Vector relevance_of(const Matrix& rows, const Matrix& targets, std::uint64_t see
   return relevance;
 }
 
+bool is_relevant(double relevance) { return relevance * relevance > kLeastRelevance; }
+
 std::vector<Index> inputs_that_matter(const Vector& relevance) {
   std::vector<Index> which;
   for (Index j = 0; j < relevance.size(); ++j)
-    if (relevance(j) * relevance(j) > kLeastRelevance) which.push_back(j);
+    if (is_relevant(relevance(j))) which.push_back(j);
   return which;
+}
+
+void check_relevance(const Vector& relevance, Index inputs) {
+  if (relevance.size() == 0) return;
+  expect(relevance.size() == inputs && (relevance.array() > 0).all() && (relevance.array() <= 1).all() &&
+             !inputs_that_matter(relevance).empty(),
+         "the relevances do not fit the inputs");
 }
 
 }  // namespace dma

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/learn/rows/row_model.h"
+#include "engine/learn/gaussian/program/row_model.h"
 
 namespace dma {
 
@@ -71,7 +71,10 @@ Matrix effect_features(const Vector& x, const Vector& cosine);
 inline constexpr double kLeastRelevance = 1e-5;
 // A row of weight w is w equal rows; no weights: 1.
 Vector relevance_of(const Matrix& rows, const Matrix& targets, std::uint64_t seed, const Vector& weights = {});
-// Those with p above 1/2.
+// With p above 1/2; and all that are.
+bool is_relevant(double relevance);
 std::vector<Index> inputs_that_matter(const Vector& relevance);
+// An Error unless these may be the factors of so many inputs, or are none: they may come from a file.
+void check_relevance(const Vector& relevance, Index inputs);
 
 }  // namespace dma

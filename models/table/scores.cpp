@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/support/fields.h"
+#include "engine/support/usable.h"
+
 namespace dma {
 
 namespace {
@@ -30,6 +33,20 @@ std::vector<Scores> scores_from(const Eigen::MatrixXd& density, const Eigen::Mat
 }
 
 }  // namespace
+
+void list_fields(Fields& f, Scores& s) {
+  f("rmse", s.rmse);
+  f("log_likelihood", s.log_likelihood);
+  f("coverage_50", s.coverage_50);
+  f("coverage_90", s.coverage_90);
+  f("coverage_95", s.coverage_95);
+}
+
+void check(const Scores& s) {
+  expect(s.rmse >= 0 && std::isfinite(s.rmse) && std::isfinite(s.log_likelihood), "a score is not usable");
+  for (const double coverage : {s.coverage_50, s.coverage_90, s.coverage_95})
+    expect(coverage >= 0 && coverage <= 1 + 1e-9, "a score is not usable");
+}
 
 // In units of the largest target, where no square leaves the range of a double.
 double fraction_explained(double rmse, const Eigen::VectorXd& targets, const Eigen::VectorXd& weights) {

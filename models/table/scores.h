@@ -4,9 +4,11 @@
 #include <functional>
 #include <vector>
 
-#include "engine/learn/joint/prediction.h"
+#include "engine/learn/gaussian/prediction.h"
 
 namespace dma {
+
+class Fields;
 
 // Of one output.
 struct Scores {
@@ -15,6 +17,9 @@ struct Scores {
   // Fraction of the observations inside the central intervals that should hold 50, 90 and 95 % of them.
   double coverage_50 = 0, coverage_90 = 0, coverage_95 = 0;
 };
+
+void list_fields(Fields& f, Scores& scores);
+void check(const Scores& scores);  // an Error for what cannot be scores
 
 // Of the variance of the targets, by predictions with this error: 1 - rmse^2 / variance. 0 where the targets are all
 // the same.

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/support/fields.h"
+
 namespace dma {
 
 namespace {
@@ -68,6 +70,12 @@ Standardiser Standardiser::of(const Eigen::MatrixXd& data, const TeamSum& sum, c
     if (sd > kConstant * std::abs(mean) && sd * unit >= std::numeric_limits<double>::min()) s.scale(j) = sd * unit;
   }
   return s;
+}
+
+void list_fields(Fields& f, Standardiser& s) {
+  f("shift", s.shift);
+  f("scale", s.scale);
+  f("log_from", s.log_from);
 }
 
 bool Standardiser::fits(Eigen::Index columns) const {

@@ -8,6 +8,8 @@
 
 namespace dma {
 
+class Fields;
+
 // log x of numbers from `log_from` of their column on, and of those below it the tangent there, which goes on to 0 and
 // beyond. Where it is 0 a column stays as it is; empty: all do.
 Eigen::MatrixXd with_logs(Eigen::MatrixXd data, const Eigen::RowVectorXd& log_from);
@@ -31,5 +33,7 @@ struct Standardiser {
   // Standard deviations know no shift.
   Eigen::MatrixXd undo_scale(const Eigen::MatrixXd& deviations) const;
 };
+
+void list_fields(Fields& f, Standardiser& standardiser);
 
 }  // namespace dma

@@ -3,10 +3,14 @@
 
 #include <cmath>
 
-#include "models/classifier/classifier.h"
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
 #include "models/network/bnn.h"
+#include "models/network/classifier.h"
+#include "models/predict/table_model.h"
 #include "tests/oracles/high_precision.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/scores.h"
 
 TEST_CASE("left out: the rows of a joint fit have the scores that it reports; other methods know none") {
   const Eigen::MatrixXd x = dma::oracle::random_matrix(40, 2, 1), noise = dma::oracle::random_matrix(40, 1, 2);
@@ -29,14 +33,21 @@ TEST_CASE("left out: the rows of a classifier have the scores that it reports, a
   const Eigen::MatrixXd x = dma::oracle::random_matrix(60, 2, 3);
   std::vector<std::string> labels;
   for (Eigen::Index n = 0; n < 60; ++n) labels.push_back(x(n, 0) + 0.5 * x(n, 1) > 0.2 ? "up" : "down");
-  dma::Classifier net({.hidden = std::vector<std::size_t>{3}, .members = 1});
-  const dma::ClassifierReport report = net.fit(x, labels);
+  const dma::ClassifierOptions options{.hidden = std::vector<std::size_t>{3}, .members = 1};
+  dma::Classifier net(options);
+  const dma::TableReport report = net.fit(x, labels);
   REQUIRE(net.left_out().rows() == 60);
-  const dma::ClassScores scores = dma::class_scores_of(net.left_out(), dma::ClassLabels::of(labels).of_rows);
-  CHECK(scores.log_loss == report.left_out.log_loss);
-  CHECK(scores.accuracy == report.left_out.accuracy);
-  net.restore(net.memory());
-  CHECK(net.left_out().rows() == 0);
+  const std::vector<Eigen::Index> classes = dma::ClassLabels::of(labels).of_rows;
+  const dma::ClassScores scores = dma::class_scores_of(net.left_out(), classes);
+  CHECK(scores.log_loss == doctest::Approx(report.left_out_classes.value().log_loss).epsilon(1e-12));
+  CHECK(scores.accuracy == report.left_out_classes->accuracy);
+  dma::TableModel model = dma::TableModel::classifier(options, {"a", "b"}, "way", net.classes());
+  model.fit({x, dma::oracle::filled(60, [&](auto n) { return static_cast<double>(classes[std::size_t(n)]); })},
+            dma::class_fit(options));
+  CHECK(model.classifier()->left_out() == net.left_out());
+  const auto again = dma::TableModel::from_text(model.text(), "m.dma", dma::standard_registry());
+  CHECK_THROWS_WITH_AS(again.classifier()->left_out(), "classifier: left-out rows are known after fit() only",
+                       dma::Error);
 }
 
 TEST_CASE("left out: the fraction of the variance that is explained is right for targets of any size") {

@@ -1,10 +1,10 @@
-// The linear baseline of a network learned jointly: models/network/joint_regression.cpp.
+// The linear model beside a network learned jointly: engine/learn/gaussian/mixture.cpp.
 #include <doctest/doctest.h>
 
 #include <cmath>
 
+#include "engine/learn/gaussian/ensemble.h"
 #include "models/network/bnn.h"
-#include "models/network/joint_regression.h"
 #include "tests/oracles/random_matrices.h"
 #include "tests/oracles/scores.h"
 
@@ -31,9 +31,9 @@ TEST_CASE("linear baseline: on skewed targets its squared error is that of least
     net.fit(x, y);
     CHECK(oracle::rmse(net.predict(fresh).mean, truth) < 1.05 * of_line);
     // The linear model itself, without a mixture: without the rule 1.29 and 1.08 times as much.
-    JointRegression mixed({.shape = {.layers = {5, 2, 1}, .slopes = {0.1}}, .epochs = 5, .members = 1});
+    Ensemble mixed(network_family({.shape = {.layers = {5, 2, 1}, .slopes = {0.1}}}), {.mixture = {.epochs = 5}});
     mixed.fit({x, y});
-    const Eigen::MatrixXd by_baseline = oracle::on_line(mixed.memory().baseline->state.mean, fresh);
+    const Eigen::MatrixXd by_baseline = oracle::on_line(mixed.mixture().memory().simple->state.mean, fresh);
     CHECK(oracle::rmse(by_baseline, truth) < 1.05 * of_line);
   }
 }

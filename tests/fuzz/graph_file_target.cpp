@@ -65,6 +65,11 @@ constexpr std::string_view kGraphFiles[] = {
       {"kind": "ordered", "connects": ["x", {"variable": "c", "reach": "gather", "table": [0, 1, 0, 1, 0, 1]}, "y"]},
       {"kind": "interval", "connects": [{"variable": "x", "reach": "gather", "table": [0]}, "l"],
        "parameters": {"cuts": 0.5, "noise": 1}}], "schedule": "flooding", "method": "ep"})json",
+    R"json({"variables": {"w": {"size": "2 * n", "shared": true}, "v": {"size": "n"}, "y": {"observed": 1}}, "factors": [
+      {"kind": "gaussian_prior", "connects": ["w"], "parameters": {"mean": 0, "variance": "1 / (n + s * s)"}},
+      {"kind": "sum", "connects": ["w", "v"]}, {"kind": "gaussian_noise", "connects": [{"variable": "v",
+       "reach": "gather", "table": [0]}, "y"], "parameters": {"variance": "-(n - 4) / 2"}}], "schedule": "joint",
+      "choices": {"sizes": {"n": [2, 3], "m": [1, 5]}, "smoothing": {"s": [0.5, 1]}}})json",
     R"(network n { property x = (1); }
       variable a { type discrete [ 2 ] { no, yes }; }
       variable b { type discrete [ 3 ] { x, "y z", w }; }
@@ -81,6 +86,8 @@ std::size_t fuzz_graph_file(Choices& choices) {
     const GraphFile file = parse_graph(text);
     const std::string written = graph_text(file);
     promise(graph_text(parse_graph(written)) == written, "a graph is read as another than was written:\n{}", written);
+    for (const std::vector<std::size_t>& sizes : file.choices.sizes)
+      promise(file.chosen(sizes, 1).choices.empty(), "a graph leaves open what was chosen");
     if (memory_need(file.graph, registry()).bytes > kMostGraphBytes) return 1;
     const CompileOptions options{.method = file.method.empty() ? "ep" : file.method};
     const Joint whole = joint({.limit = 50, .hypers = file.hypers});

@@ -22,6 +22,20 @@ constexpr std::string_view kScores = R"({"variables": {"w": {"shared": true, "si
   {"kind": "product", "connects": ["w", {"variable": "x", "reach": "gather", "table": [0, 0]}, "s"]},
   {"kind": "softmax", "connects": ["s", "c"]}]})";
 
+// A curve of an input, whose size and smoothing are chosen.
+constexpr std::string_view kCurve = R"json({"variables": {"x": {"observed": null}, "y": {"observed": null},
+  "w": {"shared": true, "size": "n"}, "v": {"shared": true, "size": "n"}, "b": {"shared": true, "size": "n"},
+  "near": {}, "wx": {"size": "n"}, "p": {"size": "n"}, "h": {"size": "n"}, "vh": {"size": "n"}, "f": {}}, "factors": [
+  {"kind": "gaussian_prior", "connects": ["w"], "parameters": {"mean": 0, "variance": 1}},
+  {"kind": "gaussian_prior", "connects": ["b"], "parameters": {"mean": 0, "variance": 1}},
+  {"kind": "gaussian_prior", "connects": ["v"], "parameters": {"mean": 0, "variance": "1 / n"}},
+  {"kind": "gaussian_noise", "connects": ["x", "near"], "parameters": {"variance": "s * s"}},
+  {"kind": "product", "connects": ["w", {"variable": "near", "reach": "all_to_one"}, "wx"]},
+  {"kind": "add", "connects": ["wx", "b", "p"]}, {"kind": "leaky_relu", "connects": ["p", "h"], "parameters": {"slope": 0.1}},
+  {"kind": "product", "connects": ["v", "h", "vh"]}, {"kind": "sum", "connects": ["vh", "f"]},
+  {"kind": "gaussian_noise", "connects": ["f", "y"], "parameters": {"variance": 0.1}}],
+  "choices": {"sizes": {"n": [2, 3]}, "smoothing": {"s": [0.5, 0.2]}}})json";
+
 std::string table() {
   std::string text = "x,z,k,d,w,c,y\n";
   for (int n = 0; n < 20; ++n)
@@ -47,6 +61,7 @@ std::vector<Seed> made_seeds() {
   write("data.csv", table());
   write("numbers.json", kNumbers);
   write("scores.json", kScores);
+  write("curve.json", kCurve);
   const Arguments checkpoint = {"--target", "y", "--features", "x,z", "--epochs", "4", "--report", "page.html"};
   std::vector<Seed> seeds = {
       {"joint", {"--target", "y", "--features", "x,z,k,d", "--weights", "w", "--epochs", "3"}},
@@ -55,6 +70,7 @@ std::vector<Seed> made_seeds() {
       {"classes", {"--target", "c", "--features", "x,z,k", "--epochs", "3"}},
       {"graph", {"--target", "y", "--graph", "numbers.json"}},
       {"graph of classes", {"--target", "c", "--graph", "scores.json"}},
+      {"graph as a table", {"--target", "y", "--graph", "curve.json", "--preset", "table", "--epochs", "3"}},
       {"checkpoint", checkpoint},
       {"checkpoint of messages", checkpoint}};
   seeds.back().fit.insert(seeds.back().fit.end(), {"--method", "dma"});

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "models/files/model_file.h"
+#include "engine/support/model_file.h"
 
 namespace dma::oracle {
 

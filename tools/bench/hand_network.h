@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "models/network/bnn_graph.h"
+#include "models/network/network_graph.h"
 
 namespace dma::bench {
 

@@ -114,7 +114,7 @@ void NetworkEpochs::run(Way way) {
     const bool is_first = (way == Way::fused ? fused_ : unfused_) == nullptr;
     Bnn& net = learned(way);
     if (is_first) return;
-    Learner& learner = net.learner();
+    Learner& learner = net.by_messages()->learner(0);
     const Data data{{net.graph(0).find_variable("x"), inputs_}, {net.graph(0).find_variable("y"), targets_}};
     learner.set_stopping({.epochs = learner.options().epochs + 1, .tolerance = 0});
     learner.fit(data);

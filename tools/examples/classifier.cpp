@@ -23,14 +23,15 @@ int main() {
     chance.push_back(std::fmod(0.3247 * i * i, 1.0) < 0.3 ? "inside" : "outside");
   }
   Classifier net({.hidden = std::vector<std::size_t>{20}, .members = 1});
-  const ClassifierReport report = net.fit(points, labels);
-  fmt::print("left out: {:.0f} % right, log-loss {:.2f}\n", 100 * report.left_out.accuracy, report.left_out.log_loss);
+  const TableReport report = net.fit(points, labels);
+  fmt::print("left out: {:.0f} % right, log-loss {:.2f}\n", 100 * report.left_out_classes->accuracy,
+             report.left_out_classes->log_loss);
   Eigen::MatrixXd asked(3, 2);
   asked << 0, 0, 1.3, 0, 2, 2;
   const Eigen::MatrixXd p = net.predict(asked);
   for (Eigen::Index n = 0; n < 3; ++n)
     fmt::print("({}, {}): {} with probability {:.2f}\n", asked(n, 0), asked(n, 1), net.classes()[0], p(n, 0));
-  const ClassifierReport none = net.fit(points, chance);
-  fmt::print("chance: {:.2f} for the network, log-loss {:.2f}, of the frequencies {:.2f}\n", none.network_fraction,
-             none.left_out.log_loss, none.frequencies.log_loss);
+  const TableReport none = net.fit(points, chance);
+  fmt::print("chance: {:.2f} for the network, log-loss {:.2f}, of the frequencies {:.2f}\n",
+             (1 - none.frequencies) * none.graphs, none.left_out_classes->log_loss, none.of_frequencies.log_loss);
 }

@@ -46,8 +46,9 @@ int main() {
   std::vector<Index> classes, new_classes;
   const auto xs = series(300, classes), new_xs = series(2000, new_classes);
 
-  const JointLearnOptions options{.learn_scale = true, .unscaled = {bias}, .anchored = {filters, offsets}, .starts = 2};
-  JointLearner learner(g, standard_registry(), {y}, options);
+  const GaussianLearnOptions options{
+      .learn_scale = true, .unscaled = {bias}, .anchored = {filters, offsets}, .starts = 2};
+  GaussianLearner learner(g, standard_registry(), {y}, options);
   const std::vector<double> ys(classes.begin(), classes.end());
   learner.fit({{x, xs}, {y, ys}});
   const auto rows = [](const std::vector<double>& all, Index count) {
@@ -63,5 +64,5 @@ int main() {
   p.col(1) = learner.predict({{x, new_xs}}).mean;  // the probability of 1
   p.col(0) = (1 - p.col(1).array()).matrix();
   report("filters", learner.program().scalars(), p);
-  report("dense", dense.rows_of(dense.memory().parts.back()).scalars(), dense.predict(rows(new_xs, 2000)));
+  report("dense", dense.method().graphs().mixture().model().rows->scalars(), dense.predict(rows(new_xs, 2000)));
 }

@@ -37,7 +37,7 @@ int main() {
     ys.push_back(2.5 * std::exp(-0.8 * ts.back()) + 0.5 + 0.1 * normal(random));
   }
 
-  JointLearner learner(g, standard_registry(), {y}, {.learn_noise = true});
+  GaussianLearner learner(g, standard_registry(), {y}, {.learn_noise = true});
   fmt::print("{}", describe(learner.program()));
   fmt::print("{}\n", learner.fit({{t, ts}, {y, ys}}).line());
   for (const VariableId v : {a, b, c})

@@ -16,7 +16,8 @@
 
 using namespace dma;
 
-void print(const char* what, const Graph& g, const JointLearner& learner, std::initializer_list<VariableId> constants) {
+void print(const char* what, const Graph& g, const GaussianLearner& learner,
+           std::initializer_list<VariableId> constants) {
   fmt::print("{}:", what);
   for (const VariableId v : constants)
     fmt::print("  {} = {:.4g} +- {:.2g}", g[v].name, learner.belief(v)[0].mean(), learner.belief(v)[0].sd());
@@ -34,7 +35,7 @@ int main() {
     gaussian_noise(g, apply(g, "saturation", {v, k, s}), 100.0, y);
     const std::vector<double> concentrations = {.02, .02, .06, .06, .11, .11, .22, .22, .56, .56, 1.1, 1.1},
                               rates = {76, 47, 97, 107, 123, 139, 159, 152, 191, 201, 207, 200};
-    JointLearner learner(g, registry, {y}, {.learn_noise = true});
+    GaussianLearner learner(g, registry, {y}, {.learn_noise = true});
     learner.fit({{s, concentrations}, {y, rates}});
     print("enzyme", g, learner, {v, k});
   }
@@ -49,7 +50,7 @@ int main() {
     ts.push_back(0.125 * i);
     ys.push_back(3 / (1 + std::exp(4 - 1.8 * ts.back())) + 0.1 * normal(random));
   }
-  JointLearner learner(g, registry, {y}, {.learn_noise = true});
+  GaussianLearner learner(g, registry, {y}, {.learn_noise = true});
   learner.fit({{t, ts}, {y, ys}});
   print("growth", g, learner, {l, r, m});
 }

@@ -44,7 +44,7 @@ int main() {
     ns.push_back(boost::random::poisson_distribution<int>(std::exp(curve + 1))(random));
   }
 
-  JointLearner learner(g, registry, {y, n}, {.learn_noise = true});
+  GaussianLearner learner(g, registry, {y, n}, {.learn_noise = true});
   learner.fit({{x, xs}, {y, ys}, {n, ns}});
   const std::vector<double> new_xs = {-1, 0, 1};
   const Prediction p = learner.predict({{x, new_xs}});

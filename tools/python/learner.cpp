@@ -1,4 +1,6 @@
 // Learning shared variables of a graph from many examples, by sweeps of messages.
+#include "engine/learn/messages/learner.h"
+
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
@@ -6,7 +8,6 @@
 #include <cmath>
 #include <deque>
 
-#include "engine/learn/learn.h"
 #include "engine/support/error.h"
 #include "tools/python/handles.h"
 #include "tools/python/tables.h"

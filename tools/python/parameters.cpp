@@ -80,8 +80,10 @@ FitSettings fit_settings(const py::dict& parameters) {
   return settings;
 }
 
-JointLearnOptions graph_options(const py::dict& parameters) {
-  JointLearnOptions options;
+GraphModelOptions graph_options(const py::dict& parameters) {
+  GraphModelOptions graph;
+  GaussianLearnOptions& options = graph.learn;
+  read(parameters, "as_table", graph.as_table);
   read(parameters, "learn_noise", options.learn_noise);
   read(parameters, "noise_by_inputs", options.noise_by_inputs);
   read(parameters, "tails", options.tails);
@@ -91,7 +93,7 @@ JointLearnOptions graph_options(const py::dict& parameters) {
   read(parameters, "epochs", options.epochs);
   read(parameters, "least_gain", options.least_gain);
   read_seed_and_jobs(parameters, options);
-  return options;
+  return graph;
 }
 
 }  // namespace dma::python

@@ -13,6 +13,6 @@
 namespace dma::python {
 
 FitSettings fit_settings(const py::dict& parameters);
-JointLearnOptions graph_options(const py::dict& parameters);
+GraphModelOptions graph_options(const py::dict& parameters);
 
 }  // namespace dma::python

@@ -7,9 +7,10 @@
 #include <map>
 
 #include "engine/support/error.h"
+#include "engine/support/fields.h"
 #include "engine/support/text.h"
-#include "models/network/bnn_check.h"
-#include "tools/dma/fit/table_model.h"
+#include "tools/dma/fit/learn.h"
+#include "tools/dma/fit/summary.h"
 #include "tools/dma/io/read_file.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/page/report.h"
@@ -31,20 +32,24 @@ py::array_t<double> view_of(const Eigen::MatrixXd& matrix, py::handle owner) {
 
 // How a fit ended, and the rows that it learned.
 struct Outcome {
-  Learned learned;
-  TrainingData data;
+  std::shared_ptr<TableModel> model = {};
+  std::shared_ptr<Learned> learned = {};
+  TrainingData data = {};
   std::vector<std::size_t> columns = {};  // of the inputs that were learned from
   std::string warning = {};
   py::object error = py::none();  // that stopped it: Ctrl-C, or what the callback raised
 };
 
-void finish(Outcome& outcome) {
+void finish(Outcome& outcome, Learned learned) {
+  outcome.learned = std::make_shared<Learned>(std::move(learned));
+  const TrainingData& data = outcome.data;
   try {
-    outcome.warning = outcome.learned.model->check(outcome.data);
+    outcome.warning = outcome.learned->model.check({data.inputs, data.outputs, data.weights});
   } catch (const Error& e) {
-    if (!outcome.learned.interrupted) throw;
+    if (!outcome.learned->interrupted) throw;
     outcome.warning = e.what();  // more epochs may mend it
   }
+  outcome.model = {outcome.learned, &outcome.learned->model};
 }
 
 // Numbers, or the classes of rows.
@@ -86,8 +91,8 @@ std::shared_ptr<Outcome> fit_table(const Columns& inputs, const py::object& outp
                                    std::vector<std::string> targets, const py::dict& parameters, py::object on_epoch,
                                    ColumnCoding coding, const std::vector<double>& weights) {
   const FitSettings settings = fit_settings(parameters);
-  auto outcome = std::make_shared<Outcome>(
-      Outcome{{}, data_of(inputs, outputs, std::move(features), std::move(targets), weights)});
+  auto outcome = std::make_shared<Outcome>();
+  outcome->data = data_of(inputs, outputs, std::move(features), std::move(targets), weights);
   TrainingData& data = outcome->data;
   data.coding = std::move(coding);
   Listener listener(std::move(on_epoch), settings.max_seconds);
@@ -95,12 +100,21 @@ std::shared_ptr<Outcome> fit_table(const Columns& inputs, const py::object& outp
     check_table(data);
     check_targets(data);
     outcome->columns = leave_out_redundant(data);
-    if (data.has_classes())
-      outcome->learned = learn_classes(data, classifier_settings(settings), listener.watch());
-    else
-      outcome->learned = learn_network(
-          data, {network_settings(settings, data.features.size(), data.targets.size(), data.rows())}, listener.watch());
-    finish(*outcome);
+    WatchedFit fit;
+    if (data.has_classes()) {
+      const ClassifierOptions options = classifier_settings(settings);
+      static_cast<TableFit&>(fit) = class_fit(options);
+      listener.watch(fit);
+      finish(*outcome, learn(TableModel::classifier(options, data.features, data.targets[0], data.classes, data.coding),
+                             data, fit));
+      return;
+    }
+    const NetworkSettings network = network_settings(settings, data.features.size(), data.targets.size(), data.rows());
+    fit.options = network.fit;
+    listener.watch(fit);
+    Learned learned = learn(TableModel::network(network.network, data.features, data.targets, data.coding), data, fit);
+    if (!network.network.choose_width) learned.reason = network.reason;
+    finish(*outcome, std::move(learned));
   });
   outcome->error = listener.error();
   return outcome;
@@ -129,20 +143,23 @@ std::shared_ptr<Outcome> fit_graph(const Graph& graph, std::vector<std::string> 
                                    const Columns& inputs, const py::object& outputs,
                                    const std::vector<std::string>& names, const py::dict& parameters,
                                    py::object on_epoch, const std::vector<double>& weights) {
-  const JointLearnOptions options = graph_options(parameters);
-  auto outcome = std::make_shared<Outcome>(Outcome{{}, data_of(inputs, outputs, {}, targets, weights)});
+  const GraphModelOptions options = graph_options(parameters);
+  auto outcome = std::make_shared<Outcome>();
+  outcome->data = data_of(inputs, outputs, {}, targets, weights);
   TrainingData& data = outcome->data;
   const Registry known = registry_with(py::none(), kinds);
   Listener listener(std::move(on_epoch));
   without_lock([&] {
     GraphFile file;
     file.graph = graph;
-    GraphFit fit(std::move(file), known, std::move(targets), options, listener.watch());
-    data.features = fit.model().inputs(), data.targets = fit.model().targets();
+    GraphModel model(std::move(file), known, std::move(targets), options);
+    data.features = model.inputs(), data.targets = model.targets();
     outcome->columns = places_of(data.inputs.cols(), data.features, names);
     data.inputs = data.inputs(Eigen::all, outcome->columns).eval();
-    outcome->learned = std::move(fit).learn(data);
-    finish(*outcome);
+    WatchedFit fit;
+    fit.options = model.fit_options();
+    listener.watch(fit);
+    finish(*outcome, learn(TableModel::graph_of(std::move(model)), data, fit));
   });
   outcome->error = listener.error();
   return outcome;
@@ -155,31 +172,26 @@ py::list left_out_of(const TableModel& model) {
     for (const auto& [name, value] : scores.items()) entry[name.c_str()] = json_number(value);
     all.append(entry);
   };
-  for (const LeftOut& one : model.left_out()) {
-    Json scores = to_json(one.scores);
-    if (!std::isnan(one.explained)) scores["explained"] = json_number(one.explained);
+  for (const LeftOut& one : model.training().report.left_out) {
+    Json scores = written(one.scores);
+    scores["explained"] = json_number(one.explained);
     add(scores);
   }
-  for (const ClassScores& one : model.left_out_classes()) add(to_json(one));
+  if (const auto& classes = model.training().report.left_out_classes) add(written(*classes));
   return all;
 }
 
 std::map<std::string, std::pair<double, double>> beliefs_of(const TableModel& model) {
   std::map<std::string, std::pair<double, double>> all;
-  if (const auto* const graph = dynamic_cast<const OwnGraph*>(&model))
-    for (const auto& [name, belief] : graph->model().beliefs())
+  if (const GraphModel* const graph = model.own_graph())
+    for (const auto& [name, belief] : graph->beliefs())
       all[name] = {belief.mean(), belief.is_point() ? 0 : belief.sd()};
   return all;
 }
 
 std::string kind_of(const TableModel& model) {
   const char* const of = model.has_classes() ? "classes" : "numbers";
-  return dynamic_cast<const OwnGraph*>(&model) != nullptr ? fmt::format("a graph of {}", of) : of;
-}
-
-const SavedBnn* network_in(const TableModel& model) {
-  const auto* const network = dynamic_cast<const NetworkModel*>(&model);
-  return network ? &network->saved() : nullptr;
+  return model.own_graph() != nullptr ? fmt::format("a graph of {}", of) : of;
 }
 
 // The same model with more rows on top; and whether the update settled.
@@ -187,9 +199,9 @@ std::pair<std::shared_ptr<TableModel>, bool> updated(const TableModel& model, co
                                                      const Columns& outputs, const std::vector<double>& weights) {
   const Eigen::MatrixXd rows = matrix_of(inputs, "inputs"), targets = matrix_of(outputs, "outputs");
   return without_lock([&] {
-    std::shared_ptr<TableModel> more = table_model_from(model.text(), "the model", built_in_kinds());
+    auto more = std::make_shared<TableModel>(TableModel::from_text(model.text(), "the model", built_in_kinds()));
     const bool settled =
-        more->update(rows, targets, Eigen::Map<const Eigen::VectorXd>(weights.data(), std::ssize(weights)));
+        more->update({rows, targets, Eigen::Map<const Eigen::VectorXd>(weights.data(), std::ssize(weights))});
     return std::pair(more, settled);
   });
 }
@@ -229,11 +241,11 @@ void bind_model(py::module_& module) {
   const auto from_text = [](const py::bytes& bytes, const std::string& source, const std::vector<Kind>& kinds) {
     const std::string text = bytes;
     return without_lock([&]() -> std::shared_ptr<TableModel> {
-      return table_model_from(text, source, registry_with(py::none(), kinds));
+      return std::make_shared<TableModel>(TableModel::from_text(text, source, registry_with(py::none(), kinds)));
     });
   };
   const auto text = [](const TableModel& self) { return py::bytes(without_lock([&] { return self.text(); })); };
-  const auto lines = [](const TableModel& self) { return self.columns().coding.lines(); };
+  const auto lines = [](const TableModel& self) { return self.coding().lines(); };
   py::class_<TableModel, std::shared_ptr<TableModel>>(
       module, "Model", "What was learned of a table; the text is the bytes of a model file.")
       .def_static("from_text", from_text, py::arg("text"), py::arg("source"), py::arg("kinds") = std::vector<Kind>{})
@@ -256,42 +268,38 @@ void bind_model(py::module_& module) {
       .def(
           "encode",
           [](const TableModel& self, std::vector<std::string> names, const py::list& columns) {
-            return encode_for(self.columns(), FrameColumns(std::move(names), columns));
+            return encode_for(columns_of(self), FrameColumns(std::move(names), columns));
           },
           py::arg("names"), py::arg("columns"))
       .def_property_readonly("kind", &kind_of)
       .def_property_readonly("coding", lines)
-      .def_property_readonly("columns", [](const TableModel& self) { return names_of_columns(self.columns()); })
+      .def_property_readonly("columns", [](const TableModel& self) { return names_of_columns(columns_of(self)); })
       .def_property_readonly("features", [](const TableModel& self) { return self.features(); })
       .def_property_readonly("targets", [](const TableModel& self) { return self.targets(); })
       .def_property_readonly("classes", [](const TableModel& self) { return self.classes(); })
-      .def_property_readonly("rows", [](const TableModel& self) { return self.rows(); })
-      .def_property_readonly("far_rows",
-                             [](const TableModel& self) {
-                               const SavedBnn* const saved = network_in(self);
-                               return saved ? saved->training.far : std::vector<Eigen::Index>{};
-                             })
+      .def_property_readonly("rows", [](const TableModel& self) { return self.training().rows; })
+      .def_property_readonly("far_rows", [](const TableModel& self) { return self.training().report.far; })
       .def_property_readonly("relevance",
                              [](const TableModel& self) {
                                std::vector<double> all(self.features().size(), 1.0);
-                               if (const SavedBnn* const saved = network_in(self); saved && saved->memory.joint)
-                                 std::ranges::copy(saved->memory.joint->relevance, all.begin());
+                               if (const TableLearner* table = self.jointly())
+                                 std::ranges::copy(table->graphs().mixture().memory().choice.relevance, all.begin());
                                return as_array(std::move(all));
                              })
-      .def_property_readonly("noise", [](const TableModel& self) { return as_array(self.noise()); })
+      .def_property_readonly("noise", [](const TableModel& self) { return as_array(self.method().noise()); })
       .def_property_readonly("left_out", &left_out_of)
       .def_property_readonly("beliefs", &beliefs_of)
-      .def("graph", [](const TableModel& self) { return std::make_shared<Graph>(self.graph()); })
+      .def("graph", [](const TableModel& self) { return std::make_shared<Graph>(self.method().graph()); })
       .def("summary",
            [](const TableModel& self) {
-             std::string all = self.summary();
-             for (const std::string& line : self.sentences()) all += line + "\n";
+             std::string all = summary_text(self);
+             for (const std::string& line : honest_sentences(self)) all += line + "\n";
              return all;
            })
       .def("__repr__",
            [](const TableModel& self) {
              return fmt::format("<dma.Model of {}: {} from {} columns, {} rows>", kind_of(self), joined(self.targets()),
-                                self.features().size(), self.rows());
+                                self.features().size(), self.training().rows);
            })
       .def(py::pickle(text, [from_text](const py::bytes& state) { return from_text(state, "the pickled model", {}); }));
 }
@@ -303,22 +311,23 @@ void bind_table_models(py::module_& module) {
   bind_coding(module);
   bind_model(module);
   py::class_<Outcome, std::shared_ptr<Outcome>>(module, "Outcome", "How a fit ended.")
-      .def_property_readonly("model", [](const Outcome& self) { return self.learned.model; })
+      .def_property_readonly("model", [](const Outcome& self) { return self.model; })
       .def_readonly("columns", &Outcome::columns)
       .def_property_readonly("ignored", [](const Outcome& self) { return self.data.ignored; })
-      .def_property_readonly("reason", [](const Outcome& self) { return self.learned.reason; })
-      .def_property_readonly("line", [](const Outcome& self) { return self.learned.line; })
+      .def_property_readonly("reason", [](const Outcome& self) { return self.learned->reason; })
+      .def_property_readonly("line", [](const Outcome& self) {
+                               const TrainingRecord& training = self.model->training();
+                               return training.line.empty() ? training.report.line() : training.line;
+                             })
       .def_readonly("warning", &Outcome::warning)
       .def_readonly("error", &Outcome::error)
       .def(
           "report",
           [](const Outcome& self, const std::string& path, const std::string& origin) {
             without_lock([&] {
-              if (self.data.has_classes() && self.learned.left_out_probabilities.size() == 0)
-                fail("there is no page about a graph with classes");
-              Json json = self.learned.model->json();
-              if (!self.learned.reason.empty()) json["reason"] = self.learned.reason;
-              json["report"] = report::report_of(self.learned, self.data, {origin, "a table in Python", self.warning});
+              Json json = summary_json(*self.model);
+              json["reason"] = self.learned->reason;
+              json["report"] = report::report_of(*self.learned, self.data, {origin, "a table in Python", self.warning});
               write_file(path, report::page_of(json));
             });
           },

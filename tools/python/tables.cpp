@@ -46,11 +46,12 @@ bool Listener::hear(std::size_t member, int epoch, double log_likelihood, double
   });
 }
 
-FitWatch Listener::watch() {
-  FitWatch watch{.on_epoch = [this](const FitEpoch& e) { return hear(e.member, e.epoch, e.value, e.seconds); },
-                 .goes_on = [this] { return goes_on(); }};
-  if (end_) watch.seconds_left = [this] { return *seconds_left(); };
-  return watch;
+void Listener::watch(TableFit& fit) {
+  fit.on_epoch = [this](const TableEpoch& e) {
+    return hear(e.member, e.record.epoch, e.record.log_likelihood, e.record.seconds);
+  };
+  fit.keep_going = [this] { return goes_on(); };
+  if (end_) fit.seconds_left = [this] { return *seconds_left(); };
 }
 
 bool Listener::goes_on() {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/support/error.h"
-#include "tools/dma/fit/table_model.h"
+#include "tools/dma/fit/learn.h"
 #include "tools/python/bindings.h"
 
 namespace dma::python {
@@ -30,7 +30,7 @@ class Listener {
   explicit Listener(py::object on_epoch, std::optional<double> max_seconds = {});
 
   bool hear(std::size_t member, int epoch, double log_likelihood, double seconds);
-  FitWatch watch();
+  void watch(TableFit& fit);
   bool goes_on();  // nobody has stopped it, nor is its time over; between epochs
   std::optional<double> seconds_left() const;
   py::object error() const { return error_; }

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "engine/learn/learn.h"
+#include "engine/learn/messages/learner.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "engine/learn/learn.h"
+#include "engine/learn/messages/learner.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
 

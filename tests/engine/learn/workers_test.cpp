@@ -5,7 +5,7 @@
 #include <cmath>
 #include <thread>
 
-#include "engine/learn/learn.h"
+#include "engine/learn/messages/learner.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"

@@ -3,7 +3,7 @@
 
 #include "engine/compile/compile.h"
 #include "engine/joint/joint.h"
-#include "engine/learn/learn.h"
+#include "engine/learn/messages/learner.h"
 #include "engine/run/run.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"

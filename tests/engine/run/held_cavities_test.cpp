@@ -6,7 +6,7 @@
 #include <boost/random/normal_distribution.hpp>
 
 #include "engine/compile/compile.h"
-#include "engine/learn/learn.h"
+#include "engine/learn/messages/learner.h"
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"

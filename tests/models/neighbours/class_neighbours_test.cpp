@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/classifier/classifier.h"
-#include "models/files/classifier_file.h"
+#include "factors/standard_registry.h"
+#include "models/network/classifier.h"
+#include "models/predict/table_model.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/scores.h"
 
 namespace {
 
@@ -101,38 +103,43 @@ TEST_CASE("classifier: labels of many classes that have nothing to do with the r
   ClassLabels labels;
   for (Index k = 0; k < 20; ++k) labels.names.push_back("k" + std::to_string(k));
   for (Index n = 0; n < x.rows(); ++n) labels.of_rows.push_back(n % 20);
-  const ClassifierReport report = Classifier({.hidden = std::vector<std::size_t>{3}, .members = 1}).fit(x, labels);
-  CHECK(report.neighbours_fraction == 0);
-  CHECK(report.left_out.log_loss > std::log(20));
+  const TableReport report = Classifier({.hidden = std::vector<std::size_t>{3}, .members = 1}).fit(x, labels);
+  CHECK(report.neighbours.empty());
+  CHECK(report.left_out_classes.value().log_loss > std::log(20));
 }
 
 TEST_CASE("classifier: a checkerboard is left to its neighbours, what is said of it holds, and files keep it") {
   const Matrix x = random_matrix(700, 2, 5), fresh = random_matrix(4000, 2, 6);
-  const ClassLabels labels{{"black", "white"}, checkerboard(x)};
-  const std::vector<Index> truth = checkerboard(fresh);
+  const std::vector<Index> classes = checkerboard(x), truth = checkerboard(fresh);
+  TableRows rows{x, oracle::filled(700, [&](Index n) { return double(classes[static_cast<std::size_t>(n)]); })};
   ClassifierOptions options{.hidden = std::vector<std::size_t>{10}, .members = 1};
-  Classifier with(options);
-  const ClassifierReport report = with.fit(x, labels);
-  options.neighbours = false;
-  Classifier without(options);
-  CHECK(without.fit(x, labels).neighbours_fraction == 0);
-  const ClassScores found = class_scores_of(with.predict(fresh), truth);
-  CHECK(report.neighbours_fraction > 0.5);
-  CHECK(report.neighbours_fraction + report.network_fraction + report.linear_fraction + report.frequencies_fraction ==
-        doctest::Approx(1));
-  CHECK(found.log_loss < class_scores_of(without.predict(fresh), truth).log_loss - 0.1);
-  CHECK(report.left_out.log_loss == doctest::Approx(found.log_loss).epsilon(0.1));
-  SavedClassifier saved{.features = {"u", "v"}, .target = "t", .options = with.options(), .memory = with.memory()};
-  saved.training.report = report, saved.training.counts = labels.counts(), saved.training.rows = 700;
-  const auto kept = [&] {
-    const std::string text = classifier_to_text(saved);
-    const SavedClassifier read = classifier_from_text(text, "m.json");
-    CHECK(classifier_to_text(read) == text);
-    return make_classifier(read).predict(fresh);
+  const auto learned = [&] {
+    TableModel net = TableModel::classifier(options, {"u", "v"}, "t", {"black", "white"});
+    net.fit(rows, class_fit(options));
+    return net;
   };
-  CHECK(kept() == with.predict(fresh));
-  with.fit(x, labels, {}, random_matrix(700, 1, 7).cwiseAbs());
-  saved.memory = with.memory();
-  REQUIRE(saved.memory.neighbours);
-  CHECK(kept() == with.predict(fresh));
+  const TableModel with = learned();
+  options.neighbours = false;
+  const TableModel without = learned();
+  options.neighbours = true;
+  CHECK(without.training().report.neighbours.empty());
+  const ClassScores found = class_scores_of(with.probabilities(fresh), truth);
+  const TableReport& report = with.training().report;
+  CHECK(report.neighbours.at(0) > 0.5);
+  Matrix fractions = Matrix::Zero(4000, 1);
+  for (const PredictionComponent& c : with.predict_any(fresh).components) fractions += c.weight;
+  CHECK(oracle::farthest(fractions, Matrix::Ones(4000, 1)) < 1e-12);
+  CHECK(found.log_loss < class_scores_of(without.probabilities(fresh), truth).log_loss - 0.1);
+  CHECK(report.left_out_classes.value().log_loss == doctest::Approx(found.log_loss).epsilon(0.1));
+  const auto check_kept = [&](const TableModel& net) {
+    REQUIRE(net.jointly()->class_neighbours());
+    const TableModel read = TableModel::from_text(net.text(), "m.dma", standard_registry());
+    CHECK(read.text() == net.text());
+    CHECK(read.probabilities(fresh) == net.probabilities(fresh));
+  };
+  check_kept(with);
+  rows.weights = random_matrix(700, 1, 7).cwiseAbs();
+  const TableModel weighted = learned();
+  CHECK(weighted.jointly()->class_neighbours()->memory().weights.size() == 700);
+  check_kept(weighted);
 }

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/files/bnn_file.h"
-#include "models/network/bnn_member.h"
-#include "models/network/joint_components.h"
+#include "engine/support/error.h"
+#include "models/learn/mixing.h"
 #include "models/network/regression.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/saved_network.h"
 #include "tests/oracles/scores.h"
 
 using namespace dma;
@@ -35,7 +35,7 @@ TEST_CASE("baseline: messages with more columns than rows leave linear data to t
                         truth = filled(200, [&](Eigen::Index n) { return sum(fresh, n); });
   FitReport report;
   const Bnn net = by_messages(x, y, report);
-  CHECK(report.network_fraction < 0.1);
+  CHECK(report.graphs < 0.1);
   CHECK(rmse(net.predict(fresh).mean, truth) < oracle::rms(truth));
   REQUIRE(net.left_out());
   CHECK(report.left_out.at(0).scores.rmse == doctest::Approx(rmse(net.left_out()->mean, y)));
@@ -47,21 +47,20 @@ TEST_CASE("baseline: what is not linear stays with the network, and a file bring
   const Eigen::MatrixXd y = filled(300, [&](Eigen::Index n) { return std::abs(x(n, 0)) + x(n, 1) + 0.1 * noise(n); });
   FitReport report;
   const Bnn net = by_messages(x, y, report);
-  CHECK(report.network_fraction > 0.99);
+  CHECK(report.graphs > 0.99);
   const Eigen::MatrixXd few = x.topRows(12),
                         y_few = filled(12, [&](Eigen::Index n) { return few(n, 0) + 0.3 * more(n); });
   const Bnn mixed = by_messages(few, y_few, report);
-  CHECK(report.network_fraction < 1);
-  Bnn again(mixed.options());
-  again.restore(mixed.memory(true));
+  CHECK(report.graphs < 1);
+  const Bnn again = oracle::read_again(mixed);
   CHECK(again.predict(x).mean == mixed.predict(x).mean);
   CHECK(again.predict(x).sd == mixed.predict(x).sd);
 }
 
 TEST_CASE("baseline: fractions of a mixture sum to 1") {
   const Eigen::MatrixXd ones = Eigen::MatrixXd::Ones(3, 1);
-  std::vector<PredictionComponent> networks = {{ones, ones, ones}, {2 * ones, ones, ones}};
-  add_baseline({{4 * ones, ones, ones}}, 0.5, networks);
+  std::vector<PredictionComponent> networks = {{ones, ones, ones, 0.5 * ones}, {2 * ones, ones, ones, 0.5 * ones}};
+  add_component({4 * ones, ones, ones, 0.5 * ones}, networks);
   CHECK(Prediction::mix(networks).mean(0, 0) == doctest::Approx(0.25 * 1 + 0.25 * 2 + 0.5 * 4));
 }
 
@@ -100,27 +99,25 @@ TEST_CASE("neighbours: local structure is theirs, of pure noise they get nothing
   CHECK(rmse(found.mean, truth) < 0.5);
   CHECK(report.left_out.at(0).scores.rmse == doctest::Approx(rmse(net.left_out()->mean, y)));
   CHECK(report.noise.at(0) == doctest::Approx(0.2).epsilon(0.5));
-  const SavedBnn saved{.features = {"a", "b"}, .targets = {"y"}, .options = net.options(), .memory = net.memory(true)};
-  const std::string text = bnn_to_text(saved);
-  Bnn again = make_bnn(bnn_from_text(text, "m.json"));
+  const Json saved = oracle::saved_network(net);
+  Bnn again = oracle::read_network(net.options(), saved);
   CHECK(again.predict(fresh).mean == found.mean);
   CHECK(again.predict(fresh).quantile(0.9) == found.quantile(0.9));
   again.update(fresh, truth, 400);
   CHECK(rmse(again.predict(fresh).mean, truth) < 0.5 * rmse(found.mean, truth));
-  const auto refused = [&](const auto& damage) {
-    SavedBnn damaged = saved;
-    damage(*damaged.memory.neighbours, damaged.memory.neighbours->outputs[0]);
-    CHECK_THROWS_AS(check_saved(damaged), Error);
+  const auto refused = [&](const std::string& where, Json value) {
+    CAPTURE(where);
+    Json damaged = saved;
+    damaged.at(Json::json_pointer("/neighbours" + where)) = std::move(value);
+    CHECK_THROWS_AS(oracle::read_network(net.options(), damaged), Error);
   };
-  using Memory = Neighbours::Memory;
-  using Output = Neighbours::Output;
-  refused([](Memory& m, Output&) { m.rows.conservativeResize(399, Eigen::NoChange); });
-  refused([](Memory& m, Output&) { m.targets(3, 0) = std::nan(""); });
-  refused([](Memory& m, Output&) { m.outputs.clear(); });
-  refused([](Memory&, Output& o) { o.kernel.lengthscales(1) = 0; });
-  refused([](Memory&, Output& o) { o.trend.resize(2); });
-  refused([](Memory&, Output& o) { o.fraction = 2; });
-  refused([](Memory&, Output& o) { o.tails.scale = -1; });
+  refused("/rows", json_from_cbor(cbor_of(written(Matrix(x.topRows(399))))));
+  refused("/targets", json_from_cbor(cbor_of(written(filled(400, [](auto n) { return n == 3 ? std::nan("") : 0; })))));
+  refused("/outputs", Json::array());
+  refused("/outputs/0/lengthscales", packed(Eigen::Vector2d(1, 0)));
+  refused("/outputs/0/trend", packed(Eigen::Vector2d(0, 0)));
+  refused("/outputs/0/fraction", 2);
+  refused("/outputs/0/tails/scale", -1);
   options.neighbours = false;
   Bnn alone(options);
   CHECK(alone.fit(x, y).neighbours.empty());

@@ -11,6 +11,7 @@
 #include "models/network/regression.h"
 #include "models/table/scores.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/saved_network.h"
 
 namespace {
 
@@ -191,9 +192,7 @@ TEST_CASE("bnn: weights of rows: 1 changes nothing, 0 leaves rows out, more make
   weights << Eigen::VectorXd::Constant(40, 9), Eigen::VectorXd::Constant(40, 3);
   const Bnn net = learned(torn, weights);
   CHECK((net.predict(torn.x.topRows(8)).mean.array() - 0.25).abs().maxCoeff() < 0.03);
-  Bnn again(net.options());
-  again.restore(net.memory(true));
-  CHECK(again.predict(torn.x).sd == net.predict(torn.x).sd);
+  CHECK(oracle::read_again(net).predict(torn.x).sd == net.predict(torn.x).sd);
 
   weights(3) = -1;
   CHECK_THROWS_WITH_AS(learned(data, weights),
@@ -205,6 +204,35 @@ TEST_CASE("bnn: weights of rows: 1 changes nothing, 0 leaves rows out, more make
       learned(data, weights.cwiseAbs()),
       "weights of rows are known to joint learning in one process only; use method \"joint\", or leave them away",
       Error);
+}
+
+TEST_CASE("bnn: a network read from what another one saved predicts the same bits; other scales are refused") {
+  const Sine data(30);
+  for (const char* method : {"joint", "hybrid"}) {
+    Bnn net({.layers = {1, 4, 1}, .method = method, .members = 2});
+    net.fit(data.x, data.y, {.batches = 2, .epochs = 3});
+    const Json saved = oracle::saved_network(net);
+    const Bnn again = oracle::read_network(net.options(), saved);
+    CHECK(again.predict(data.x).mean == net.predict(data.x).mean);
+    CHECK(again.predict(data.x).sd == net.predict(data.x).sd);
+    CHECK(again.weights(0, 1) == net.weights(0, 1));
+    CHECK(again.prior(1, 1).variance == net.prior(1, 1).variance);
+    CHECK(again.noise() == net.noise());
+    CHECK(!again.left_out());
+    CHECK(cbor_of(oracle::saved_network(again)) == cbor_of(saved));
+    const auto refused = [&](const char* where, const Eigen::VectorXd& numbers) {
+      CAPTURE(where);
+      Json damaged = saved;
+      damaged.at(Json::json_pointer(where)) = packed(numbers);
+      CHECK_THROWS_AS(oracle::read_network(net.options(), damaged), Error);
+    };
+    const Eigen::VectorXd one = Eigen::VectorXd::Ones(1);
+    refused("/inputs/shift", Eigen::VectorXd::Ones(3));
+    refused("/inputs/log_from", Eigen::VectorXd::Ones(2));
+    refused("/inputs/log_from", -one);
+    refused("/outputs/scale", 0 * one);
+    refused("/outputs/log_from", one);
+  }
 }
 
 TEST_CASE("bnn: wrong options are refused") {

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "engine/support/error.h"
-#include "models/files/bnn_file.h"
 #include "models/network/bnn.h"
 #include "models/table/deal_rows.h"
+#include "tests/oracles/saved_network.h"
 
 namespace {
 
@@ -25,14 +25,12 @@ struct Curve {
   }
 };
 
-std::string text_of(const Bnn& net, bool condensed) {
-  return bnn_to_text({.features = {"x"}, .targets = {"y"}, .options = net.options(), .memory = net.memory(condensed)});
-}
+std::string text_of(const Bnn& net) { return cbor_of(oracle::saved_network(net, true)); }
 
 std::string learned(const Curve& curve, const BnnOptions& network, const LearnOptions& options) {
   Bnn net(network);
   net.fit(curve.x, curve.y, options);
-  return text_of(net, false);
+  return text_of(net);
 }
 
 }  // namespace
@@ -68,13 +66,13 @@ TEST_CASE("bnn workers: whoever is told of an epoch may look at all members, and
       std::string saved;
       options.jobs = 3;
       const FitReport report = net.fit(curve.x, curve.y, options, [&](const BnnEpoch&) {
-        saved = text_of(net, false);
+        saved = text_of(net);
         return ++calls < stop_at;
       });
       CHECK(report.interrupted);
       options.jobs = 2;
       net.fit(curve.x, curve.y, options);
-      CHECK(text_of(net, false) == whole);
+      CHECK(text_of(net) == whole);
       CHECK(saved.size() > 100);
     }
   }

@@ -7,6 +7,7 @@
 #include "models/network/bnn.h"
 #include "models/table/scores.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/saved_network.h"
 #include "tests/oracles/scores.h"
 
 using namespace dma;
@@ -139,7 +140,7 @@ TEST_CASE("far rows: a fit interrupted while it goes without them ends as one th
   });
   CHECK(stopped.interrupted);
   CHECK(stopped.far.empty());
-  restored.restore(parts.memory(false), kFewEpochs);
+  restored = oracle::read_network(kSmallNet, oracle::saved_network(parts, true));
   for (Bnn* net : {&parts, &restored, &whole}) {  // and a finished fit stays what it is
     CHECK(net->fit(table.x, table.y, kFewEpochs).far == table.wrong);
     CHECK(net->predict(table.x).quantile(0.9) == whole.predict(table.x).quantile(0.9));
@@ -152,9 +153,7 @@ TEST_CASE("joint coverage: rows of which one in eight is shifted are inside 95 %
   net.fit(table.x, table.y);
   CHECK(scores_of(*net.left_out(), table.y)[0].coverage_95 >= 0.94);
   CHECK(scores_of(net.predict(fresh.x), fresh.y)[0].coverage_95 >= 0.92);
-  Bnn again(net.options());
-  again.restore(net.memory(true));
-  CHECK(again.predict(fresh.x).quantile(0.975) == net.predict(fresh.x).quantile(0.975));
+  CHECK(oracle::read_again(net).predict(fresh.x).quantile(0.975) == net.predict(fresh.x).quantile(0.975));
 }
 
 TEST_CASE("joint coverage: noise that the tails describe is left as it is") {

@@ -15,3 +15,13 @@ TEST_CASE(
   CHECK(fit.parts == 4);
   CHECK(fit.batch_size == 40);
 }
+
+TEST_CASE("regression: beyond one Gaussian messages are swept, untempered") {
+  const RegressionSettings large = regression_settings(50, {1000, 1000}, 1, 200'000);
+  CHECK(large.network.method == "hybrid");
+  CHECK(large.fit.evidence_weight == 1);
+  CHECK(large.reason.find("message sweeps") != std::string::npos);
+  const RegressionSettings small = regression_settings(5, {50}, 1, 300);
+  CHECK(small.network.method == "joint");
+  CHECK(regression_settings(5, {50}, 1, 300, "dma").network.method == "dma");
+}

@@ -1,22 +1,20 @@
-#include "models/network/smoothing_choice.h"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
 
+#include "engine/learn/gaussian/choice.h"
 #include "models/network/bnn.h"
-#include "models/table/scores.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/saved_network.h"
 
 using namespace dma;
 
 namespace {
 
 double chosen(const Matrix& x, const Matrix& y) {
-  const BnnShape shape{.layers = {static_cast<std::size_t>(x.cols()), 50, 1}, .slopes = {0.1}};
-  const RowProgram network = network_rows(shape);
-  const SharedState start{.mean = draw(network.prior(), 1), .noise = {LogLinearNoise::constant(0.3)}};
-  return choose_smoothing(shape, network.prior(), start, {x, y}, {}, 1);
+  const auto family = std::make_shared<const GraphFamily>(
+      network_family({.shape = {.layers = {static_cast<std::size_t>(x.cols()), 50, 1}, .slopes = {0.1}}}));
+  return choose_smoothing(GraphMixture(family, {}), {x, y}, 1);
 }
 
 }  // namespace
@@ -33,6 +31,13 @@ TEST_CASE(
   CHECK(chosen(line.topRows(20), wave.topRows(20)) == 0.5);
 }
 
+TEST_CASE("smoothing: a graph whose family has none to try keeps its own") {
+  SharedModel model = linear_model(2, 1);
+  const auto family = std::make_shared<const GraphFamily>(single_graph(std::move(model)));
+  const Matrix x = oracle::random_matrix(60, 2, 5);
+  CHECK(choose_smoothing(GraphMixture(family, {}), {x, x.leftCols(1)}, 1) == 0);
+}
+
 TEST_CASE(
     "smoothing: fifty rows of a sine are learned, and the model that is put back predicts as the one that learned") {
   const Eigen::MatrixXd x = Eigen::VectorXd::LinSpaced(50, -2, 2), noise = oracle::random_matrix(50, 1, 4);
@@ -41,7 +46,6 @@ TEST_CASE(
   net.fit(x, y);
   const Eigen::MatrixXd fresh = Eigen::VectorXd::LinSpaced(37, -1.9, 1.9), truth = (3 * fresh.array()).sin();
   CHECK(std::sqrt((net.predict(fresh).mean - truth).array().square().mean()) < 0.1);
-  Bnn again(net.options());
-  again.restore(net.memory(true));
-  CHECK(again.predict(fresh).mean == net.predict(fresh).mean);
+  CHECK(net.jointly()->graphs().mixture().memory().choice.smoothing < 0.5);
+  CHECK(oracle::read_again(net).predict(fresh).mean == net.predict(fresh).mean);
 }

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "engine/learn/joint/prediction.h"
+#include "engine/learn/gaussian/prediction.h"
 #include "models/table/standardiser.h"
 #include "tests/oracles/distributions.h"
 

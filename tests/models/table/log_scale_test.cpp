@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "models/classifier/classifier.h"
 #include "models/network/bnn.h"
+#include "models/network/classifier.h"
 #include "models/network/regression.h"
 #include "models/table/standardiser.h"
 #include "tests/oracles/random_matrices.h"
@@ -111,8 +111,8 @@ TEST_CASE("log scale: networks see ratios and fresh rows gain; a linear table ke
   const Matrix y = filled(200, [&](Index n) { return wave(x, n) + 0.1 * noise(n); }),
                truth = filled(1000, [&](Index n) { return wave(fresh, n); });
   const Bnn by_ratio = fitted(x, y, true), as_is = fitted(x, y, false);
-  CHECK(by_ratio.memory(true).inputs.log_from.size() == 2);
-  CHECK(as_is.memory(true).inputs.log_from.size() == 0);
+  CHECK(by_ratio.jointly()->input_units().log_from.size() == 2);
+  CHECK(as_is.jointly()->input_units().log_from.size() == 0);
   CHECK(oracle::rmse(by_ratio.predict(fresh).mean, truth) < 0.5 * oracle::rmse(as_is.predict(fresh).mean, truth));
   // New rows beyond what was learned, 0 and less included, have finite predictions that are less sure.
   const Prediction far = by_ratio.predict(Matrix{{0, 1}, {-1, 1}, {1, 1}});
@@ -134,14 +134,14 @@ TEST_CASE("log scale: of a classifier's inputs; its linear model alone reads the
     options.members = 1;
     Classifier net(options);
     net.fit(x, labels_of(x));
-    CHECK((net.memory().inputs.log_from.size() > 0) == (options.log_inputs && !options.hidden->empty()));
+    CHECK((net.method().input_units().log_from.size() > 0) == (options.log_inputs && !options.hidden->empty()));
     const Eigen::MatrixXd p = net.predict(fresh);
     const ClassLabels truth = ClassLabels::of(labels_of(fresh));
     int right = 0;
     for (Index n = 0; n < 1000; ++n) {
       Index best = 0;
       p.row(n).maxCoeff(&best);
-      right += net.memory().classes[static_cast<std::size_t>(best)] ==
+      right += net.classes()[static_cast<std::size_t>(best)] ==
                truth.names[static_cast<std::size_t>(truth.of_rows[static_cast<std::size_t>(n)])];
     }
     return right;

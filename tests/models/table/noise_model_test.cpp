@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "engine/support/error.h"
-#include "models/files/bnn_file.h"
+#include "factors/standard_registry.h"
 #include "models/network/bnn.h"
+#include "models/predict/table_model.h"
 #include "models/table/noise.h"
 #include "tests/oracles/random_matrices.h"
 #include "tests/oracles/scores.h"
@@ -124,12 +125,11 @@ TEST_CASE("noise model: constant noise is the same in all rows, and the default 
 
 TEST_CASE("noise model: a file keeps it, and predictions with it") {
   const Table t = made(kLoudAtOneEnd, 80, 4);
-  Bnn net({.layers = {2, 4, 1}, .noise_model = NoiseModel::inputs, .members = 1});
-  net.fit(t.x, t.y);
-  const std::string text =
-      bnn_to_text({.features = {"a", "b"}, .targets = {"y"}, .options = net.options(), .memory = net.memory(true)});
-  const Bnn again = make_bnn(bnn_from_text(text, "model"));
-  CHECK(again.options().noise_model == NoiseModel::inputs);
+  TableModel net =
+      TableModel::network({.layers = {2, 4, 1}, .noise_model = NoiseModel::inputs, .members = 1}, {"a", "b"}, {"y"});
+  net.fit({t.x, t.y}, {});
+  const TableModel again = TableModel::from_text(net.text(), "model", standard_registry());
+  CHECK(again.network()->options().noise_model == NoiseModel::inputs);
   CHECK(again.predict(t.x).mean == net.predict(t.x).mean);
   CHECK(again.predict(t.x).sd == net.predict(t.x).sd);
 }

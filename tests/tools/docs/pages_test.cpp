@@ -74,12 +74,11 @@ TEST_CASE("docs/tables: a network from C++") {
 
 TEST_CASE("docs/tables: a network that was saved predicts what it predicted") {
   const Eigen::MatrixXd X = some_inputs(30, 2), y = some_targets(X);
-  auto net = dma::Bnn({.layers = {2, 4, 1}, .members = 1});
-  net.fit(X, y, {.epochs = 3});
-  const std::string text = bnn_to_text({.features = {"a", "b"}, .targets = {"y"}, .options = net.options(),
-                                        .memory = net.memory(true)});
-  const Bnn loaded = make_bnn(bnn_from_text(text, "model.json"));
-  CHECK(loaded.predict(X).mean == net.predict(X).mean);
+  auto model = TableModel::network({.layers = {2, 4, 1}, .members = 1}, {"a", "b"}, {"y"});
+  model.fit({X, y}, {.options = {.epochs = 3}});
+  const std::string text = model.text();
+  const TableModel loaded = TableModel::from_text(text, "model.dma", standard_registry());
+  CHECK(loaded.predict(X).mean == model.predict(X).mean);
 }
 
 TEST_CASE("docs/tables: classes from C++") {

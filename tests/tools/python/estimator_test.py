@@ -157,7 +157,7 @@ def test_no_warning_where_nothing_is_wrong(table: pd.DataFrame) -> None:
 def test_the_graph_of_a_model_is_whole_and_written_and_compiled(table: pd.DataFrame) -> None:
     model = dma.Regressor(hidden=3, members=2, neighbours=False).fit(table[["a", "b"]], table["y"])
     g = model.graph()
-    assert {"x", "y", "W1", "W1_network2", "model"} <= {one.name for one in g.variables}
+    assert {"x", "y", "W1", "b1", "W2"} <= {one.name for one in g.variables}
     again = dma.parse_graph(dma.graph_text(g)).graph
     assert [one.kind for one in again.factors] == [one.kind for one in g.factors]
     plan = dma.compile(again, "forward_backward")

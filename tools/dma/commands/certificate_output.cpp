@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "models/files/readable_json.h"
+#include "engine/support/json.h"
 
 namespace dma {
 

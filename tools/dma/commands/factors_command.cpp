@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/certify/certify.h"
+#include "engine/support/json.h"
 #include "factors/standard_registry.h"
-#include "models/files/readable_json.h"
 #include "tools/dma/commands/commands.h"
 
 namespace dma {

@@ -11,14 +11,16 @@
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "factors/standard_registry.h"
-#include "tools/dma/fit/checkpoint.h"
+#include "tools/dma/fit/learn.h"
 #include "tools/dma/fit/shared_table.h"
+#include "tools/dma/fit/summary.h"
 #include "tools/dma/io/csv.h"
 #include "tools/dma/io/interrupt.h"
 #include "tools/dma/io/progress.h"
 #include "tools/dma/io/read_file.h"
 #include "tools/dma/io/shell_quoted.h"
 #include "tools/dma/io/standard_streams.h"
+#include "tools/dma/io/write_file.h"
 
 namespace dma {
 
@@ -33,10 +35,11 @@ std::filesystem::path checkpoint_path(const FitRequest& request) {
 }
 
 // Hours of work do not end because a disk is full for a while: the fit goes on with the last checkpoint that was
-// written.
-bool try_checkpoint(const FitRequest& request, const Bnn& net, const TrainingData& data, const LearnOptions& options) {
+// written. All processes of a team come here; the first one writes.
+bool try_checkpoint(const FitRequest& request, const TableModel& model, const std::string& fingerprint) {
   try {
-    save_checkpoint(request.writes ? checkpoint_path(request) : std::filesystem::path(), net, data, options);
+    const std::string text = model.text(fingerprint);
+    if (request.writes && !checkpoint_path(request).empty()) write_file(checkpoint_path(request), text);
     return true;
   } catch (const Error& e) {
     say(fmt::format("no checkpoint is written: {}", e.what()));
@@ -70,60 +73,46 @@ void return_free_memory() {
 #endif
 }
 
-// Ctrl-C, the end of --time, and a line about every epoch.
-class Watching {
- public:
-  explicit Watching(const FitRequest& request) : interrupt_(request.seconds_to_learn()) {
-    if (!request.quiet && !request.json) line_.emplace();
-  }
-  const InterruptWatch& interrupt() const { return interrupt_; }
-  FitWatch watch() {
-    return {.on_epoch =
-                [this](const FitEpoch& e) {
-                  if (line_) line_->show(e.line);
-                  return !interrupt_.requested();
-                },
-            .goes_on = [this] { return !interrupt_.requested(); }};
-  }
-
- private:
-  InterruptWatch interrupt_;
-  std::optional<ProgressLine> line_;
-};
-
-Learned learn_numbers(const FitRequest& request, const FitTeam& team, TrainingData& data, FitEnd& end) {
-  NetworkFit fit{network_settings(request.settings, data.features.size(), data.targets.size(), data.rows())};
-  team.partition(request, fit.settings.network, fit.settings.fit, data);
-  const bool regularly =
-      !request.checkpoint.empty() || !request.resume.empty() || (team.is_shared() && !checkpoint_path(request).empty());
+// Learns while people wait. Networks for numbers leave checkpoints.
+Learned learn_watched(const FitRequest& request, const FitTeam& team, TableModel model, TrainingData& data,
+                      TableFit of_model, FitEnd& end) {
+  WatchedFit fit{std::move(of_model)};
+  const bool has_checkpoints = model.network() != nullptr;
+  const bool regularly = has_checkpoints && (!request.checkpoint.empty() || !request.resume.empty() ||
+                                             (team.is_shared() && !checkpoint_path(request).empty()));
   InterruptWatch interrupt(request.seconds_to_learn());
   const auto warning = team.warn_when_stopped(interrupt, resume_line(request));
-  std::optional<ProgressBar> bar;
-  fit.begin = [&](const BnnOptions& network, LearnOptions& watched) {
-    Bnn net = request.resume.empty() ? Bnn(network) : resume_from(request.resume, data, network, fit.settings.fit);
-    using Shown = ProgressBar::Shown;
-    const double log_scale = net.options().standardise ? mean_log_scale(Standardiser::of(data.outputs)) : 0;
-    bar.emplace(request.progress                ? Shown::always
-                : request.quiet || request.json ? Shown::never
-                                                : Shown::on_terminals,
-                FitProgress{net.options().members, fit.settings.fit, log_scale, !net.options().is_joint()});
-    watched.on_stage = bar->stage_watch();
-    return net;
+  using Shown = ProgressBar::Shown;
+  const bool is_standardised = model.standardises() && !model.has_classes();
+  const std::size_t members = model.network() != nullptr ? model.network()->options().members : 1;
+  ProgressBar bar(request.progress                ? Shown::always
+                  : request.quiet || request.json ? Shown::never
+                                                  : Shown::on_terminals,
+                  FitProgress{std::max<std::size_t>(1, members), fit.options,
+                              is_standardised ? mean_log_scale(Standardiser::of(data.outputs)) : 0,
+                              model.by_messages() != nullptr});
+  fit.options.on_stage = bar.stage_watch();
+  const std::string fingerprint = has_checkpoints ? data.fingerprint() : "";
+  TableModel* learning = nullptr;
+  bool interrupted_with_checkpoint = true;
+  fit.on_epoch = [&](const TableEpoch& epoch) {
+    bar.show(epoch);
+    const bool goes_on = !interrupt.requested();
+    if (regularly && goes_on && epoch.record.epoch % request.checkpoint_every == 0)
+      try_checkpoint(request, *learning, fingerprint);
+    return goes_on;
   };
-  fit.on_epoch = [&](const BnnEpoch& epoch, const Bnn& net) {
-    bar->show(epoch);
-    if (regularly && epoch.record.epoch % request.checkpoint_every == 0)
-      try_checkpoint(request, net, data, fit.settings.fit);
-    return !interrupt.requested();
+  fit.keep_going = [&] { return !interrupt.requested(); };
+  if (request.settings.max_seconds) fit.seconds_left = [&] { return interrupt.seconds_left(); };
+  fit.began = [&](TableModel& own) { learning = &own; };
+  fit.on_interruption = [&] {
+    if (has_checkpoints && !checkpoint_path(request).empty())
+      interrupted_with_checkpoint = try_checkpoint(request, *learning, fingerprint);
   };
-  fit.on_interruption = [&](const Bnn& net) {
-    if (!checkpoint_path(request).empty()) end.has_checkpoint = try_checkpoint(request, net, data, fit.settings.fit);
-  };
-  FitWatch watch{.goes_on = [&] { return !interrupt.requested(); }};
-  if (request.settings.max_seconds) watch.seconds_left = [&] { return interrupt.seconds_left(); };
-  Learned learned = learn_network(data, fit, watch);
+  Learned learned = learn(std::move(model), data, std::move(fit));
+  end.has_checkpoint = interrupted_with_checkpoint;
   end.signal = team.largest(interrupt.signal());
-  end.resume_line = checkpoint_path(request).empty() ? "" : resume_line(request);
+  end.resume_line = !has_checkpoints || checkpoint_path(request).empty() ? "" : resume_line(request);
   return learned;
 }
 
@@ -181,28 +170,36 @@ std::string resume_line(const FitRequest& request) {
 Learned learn_table(const FitRequest& request, const FitTeam& team, TrainingData& data, FitEnd& end) {
   data = read_rows_to_fit(request, team);
   return_free_memory();
-  if (!data.has_classes()) return learn_numbers(request, team, data, end);
+  if (!data.has_classes()) {
+    NetworkSettings settings =
+        network_settings(request.settings, data.features.size(), data.targets.size(), data.rows());
+    team.partition(request, settings.network, settings.fit, data);
+    TableModel model = TableModel::network(settings.network, data.features, data.targets, data.coding);
+    if (!request.resume.empty()) model = resume_from(request.resume, data, model, settings.fit);
+    Learned learned = learn_watched(request, team, std::move(model), data, {.options = settings.fit}, end);
+    if (!settings.network.choose_width) learned.reason = settings.reason;
+    return learned;
+  }
   team.refuse("a classifier");
-  check_options(
-      request,
-      {"--target", "--features", "--classes", "--weights", "--columns", "--holdout", "--strict", "--plot", "--report"},
-      "a classifier");
-  Watching watching(request);
-  Learned learned = learn_classes(data, classifier_settings(request.settings), watching.watch());
-  end.signal = watching.interrupt().signal();
-  return learned;
+  check_options(request,
+                {"--target", "--features", "--classes", "--weights", "--columns", "--holdout", "--strict", "--plot",
+                 "--plot-training", "--report"},
+                "a classifier");
+  const ClassifierOptions options = classifier_settings(request.settings);
+  return learn_watched(request, team,
+                       TableModel::classifier(options, data.features, data.targets[0], data.classes, data.coding), data,
+                       class_fit(options), end);
 }
 
 Learned learn_graph(const FitRequest& request, const FitTeam& team, TrainingData& data, FitEnd& end) {
   team.refuse("a graph of your own");
   check_options(request, {"--target", "--graph", "--holdout", "--strict", "--plot", "--plot-training", "--report"},
                 "a graph of your own");
-  const JointLearnOptions options = graph_settings(request.settings);
+  const GraphModelOptions options = graph_settings(request.settings);
   CsvReader reader(request.data);
   const std::string name = request.graph.string();
   const std::string text = read_file(request.graph, "a graph file");
-  Watching watching(request);
-  std::optional<GraphFit> fit;
+  std::optional<GraphModel> graph;
   try {
     GraphFile file = parse_graph(text);
     const GraphFile whole = file;
@@ -210,25 +207,24 @@ Learned learn_graph(const FitRequest& request, const FitTeam& team, TrainingData
       return reader.has(file.graph[given.variable].name);
     });
     try {
-      fit.emplace(std::move(file), standard_registry(), request.targets, options, watching.watch());
+      graph.emplace(std::move(file), standard_registry(), request.targets, options);
     } catch (const Error& e) {
       fail("{}", located(whole, e.what()));
     }
   } catch (const Error& e) {
     fail("'{}': {}", name, e.what());
   }
+  data = read_observed(request, reader, *graph);
   const char* const drawn = !request.plot.empty() ? "--plot" : !request.report.empty() ? "--report" : nullptr;
-  if (drawn && fit->model().has_classes()) fail("{}: of a graph with classes there is none; leave it out", drawn);
-  data = read_observed(request, reader, fit->model());
   if (drawn && data.features.empty())
     fail("{}: the graph has no inputs, and all rows are alike; leave it out, `dma inspect` tells what was learned",
          drawn);
+  const GraphFile file = graph->file();
+  const LearnOptions fit = graph->fit_options();
   try {
-    Learned learned = std::move(*fit).learn(data);
-    end.signal = watching.interrupt().signal();
-    return learned;
+    return learn_watched(request, team, TableModel::graph_of(std::move(*graph)), data, {.options = fit}, end);
   } catch (const Error& e) {
-    fail("'{}': {}", name, located(fit->model().file(), e.what()));
+    fail("'{}': {}", name, located(file, e.what()));
   }
 }
 

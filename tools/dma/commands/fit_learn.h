@@ -5,7 +5,7 @@
 
 #include "tools/dma/fit/fit_request.h"
 #include "tools/dma/fit/fit_team.h"
-#include "tools/dma/fit/table_model.h"
+#include "tools/dma/fit/learn.h"
 
 namespace dma {
 

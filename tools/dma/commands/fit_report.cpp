@@ -9,6 +9,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"
+#include "tools/dma/fit/summary.h"
 #include "tools/dma/help/command_line.h"
 #include "tools/dma/io/interrupt.h"
 #include "tools/dma/io/progress.h"
@@ -36,14 +37,14 @@ void tell_of_rows(const FitRequest& request, const TrainingData& data, std::size
 }
 
 plot::Figure picture_of(const Learned& learned, const TrainingData& data) {
-  const auto* const classes = dynamic_cast<const ClassModel*>(learned.model.get());
-  if (classes == nullptr)
-    return fit_figure([&](const Eigen::MatrixXd& inputs) { return learned.model->predict(inputs); }, data);
+  const TableModel& model = learned.model;
+  if (!model.has_classes())
+    return fit_figure([&](const Eigen::MatrixXd& inputs) { return model.predict(inputs); }, data);
   const bool held_out = data.held_out_rows() > 0;
   const Eigen::MatrixXd probabilities =
-      held_out ? classes->probabilities(data.held_out_inputs) : learned.left_out_probabilities;
+      held_out ? model.probabilities(data.held_out_inputs) : learned.left_out_probabilities;
   const ClassLabels labels = held_out ? data.held_out_labels() : data.labels();
-  return classes_figure(classes->net(), data,
+  return classes_figure(model, data,
                         {probabilities, labels.of_rows, labels.names,
                          fmt::format("{} rows{}", probabilities.rows(), held_out ? " kept aside" : ", each left out")});
 }
@@ -63,7 +64,7 @@ void tell_of_end(const FitRequest& request, const Learned& learned, const FitEnd
   const std::string what = end.signal == 0 ? "the time was over before all was learned" : "interrupted";
   if (!end.resume_line.empty()) {
     if (end.has_checkpoint) say(what + "; go on with: " + end.resume_line);
-  } else if (dynamic_cast<const NetworkModel*>(learned.model.get()) != nullptr) {
+  } else if (learned.model.network() != nullptr) {
     say(what + "; nothing is saved, because neither --model nor --checkpoint is given");
   } else {
     say(what + (request.model.empty() ? "" : "; the model is what was learned until then"));
@@ -75,16 +76,16 @@ void tell_of_end(const FitRequest& request, const Learned& learned, const FitEnd
 
 void report_fit(const FitRequest& request, Learned& learned, const TrainingData& data, const FitEnd& end,
                 FitTeam& team) {
-  TableModel& model = *learned.model;
+  TableModel& model = learned.model;
   std::string warning;
   try {
-    warning = model.check(data);
+    warning = model.check({data.inputs, data.outputs, data.weights});
   } catch (const Error& e) {
     if (!learned.interrupted) throw;
     warning = e.what();  // more epochs may mend it
   }
-  if (!request.quiet) tell_of_rows(request, data, learned.copies);
-  if (data.held_out_rows() > 0 && !data.features.empty()) model.judge(data);
+  if (!request.quiet) tell_of_rows(request, data, model.training().report.copies);
+  if (data.held_out_rows() > 0 && !data.features.empty()) model.judge(held_out_of(data, model));
   Pictures pictures;
   if (!request.model.empty()) {
     write_file(request.model, model.text());
@@ -95,10 +96,9 @@ void report_fit(const FitRequest& request, Learned& learned, const TrainingData&
     std::raise(end.signal);
   }
   pictures.draw(request.plot, [&] { return picture_of(learned, data); });
-  pictures.draw(request.plot_training,
-                [&] { return training_figure(learned.curves, request.graph.empty() ? "network" : "start"); });
+  pictures.draw(request.plot_training, [&] { return training_figure(model.curves()); });
 
-  Json json = model.json();
+  Json json = summary_json(model);
   if (!learned.reason.empty()) json["reason"] = learned.reason;
   if (!request.report.empty()) pictures.files.push_back(request.report.string());
   json["files"] = pictures.files;
@@ -111,10 +111,10 @@ void report_fit(const FitRequest& request, Learned& learned, const TrainingData&
   if (request.json) {
     fmt::print("{}", readable(json));
   } else if (!request.quiet) {
-    if (!learned.reason.empty() && !model.has_classes()) fmt::print("reason    {}\n", learned.reason);
-    fmt::print("{}", model.summary());
+    if (!learned.reason.empty()) fmt::print("reason    {}\n", learned.reason);
+    fmt::print("{}", summary_text(model));
     for (const std::string& file : pictures.files) fmt::print("wrote     {}\n", printable(file));
-    for (const std::string& line : model.sentences()) fmt::print("{}\n", line);
+    for (const std::string& line : honest_sentences(model)) fmt::print("{}\n", line);
   }
   if (!warning.empty()) say("warning: " + warning);
   team.leave();

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/files/readable_json.h"
+#include "engine/support/json.h"
 #include "models/games/rating.h"
 #include "tools/dma/pictures/figure.h"
 

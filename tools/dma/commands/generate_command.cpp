@@ -7,7 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "models/files/readable_json.h"
+#include "engine/support/json.h"
 #include "tools/dma/commands/commands.h"
 #include "tools/dma/io/made_data.h"
 #include "tools/dma/io/paper_tasks.h"

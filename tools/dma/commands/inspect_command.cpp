@@ -7,7 +7,8 @@
 
 #include "engine/support/error.h"
 #include "tools/dma/commands/commands.h"
-#include "tools/dma/fit/table_model.h"
+#include "tools/dma/fit/learn.h"
+#include "tools/dma/fit/summary.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/pictures/fit_figures.h"
 #include "tools/dma/pictures/hinton_figure.h"
@@ -23,31 +24,22 @@ struct InspectRequest {
 };
 
 void inspect(const InspectRequest& request) {
-  const std::unique_ptr<TableModel> model = load_model(request.model);
-  const auto* const network = dynamic_cast<const NetworkModel*>(model.get());
-  const auto* const classifier = dynamic_cast<const ClassModel*>(model.get());
-  const auto refuse = [&](const char* option, const char* why) {
-    fail("{}: '{}' is {}; leave the option out", option, request.model.string(), why);
-  };
-  if (!request.plot_training.empty() && network == nullptr)
-    refuse("--plot-training", classifier ? "a classifier, which keeps no curve of its training"
-                                         : "a learned graph, which has no such picture");
-  if (!request.plot.empty() && network == nullptr && classifier == nullptr)
-    refuse("--plot", "a learned graph, which has no such picture");
+  const TableModel model = load_model(request.model);
+  if (!request.plot.empty() && model.own_graph() != nullptr)
+    fail("--plot: '{}' is a learned graph, which has no such picture; leave the option out", request.model.string());
   for (const auto* picture : {&request.plot, &request.plot_training}) plot::check_picture(*picture);
   check_outputs({{"--plot", request.plot}, {"--plot-training", request.plot_training}}, {{"model", request.model}});
-  const std::vector<LayerOfWeights> layers = model->layers();
+  const std::vector<LayerOfWeights> layers = layers_of(model);
   if (request.json) {
-    Json json = model->json();
+    Json json = summary_json(model);
     if (!layers.empty()) json["layers"] = layers_json(layers);
     fmt::print("{}", readable(json));
   } else {
-    fmt::print("{}{}", model->summary(), layers.empty() ? "" : "\n" + layers_text(layers));
-    for (const std::string& line : model->sentences()) fmt::print("\n{}\n", line);
+    fmt::print("{}{}", summary_text(model), layers.empty() ? "" : "\n" + layers_text(layers));
+    for (const std::string& line : honest_sentences(model)) fmt::print("\n{}\n", line);
   }
-  if (!request.plot.empty())
-    plot::draw_picture(network ? hinton_figure(network->net()) : hinton_figure(classifier->net()), request.plot);
-  if (!request.plot_training.empty()) plot::draw_picture(training_figure(model->curves()), request.plot_training);
+  if (!request.plot.empty()) plot::draw_picture(hinton_figure(model.method()), request.plot);
+  if (!request.plot_training.empty()) plot::draw_picture(training_figure(model.curves()), request.plot_training);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/dma/commands/commands.h"
+#include "tools/dma/fit/learn.h"
 #include "tools/dma/fit/prediction_table.h"
-#include "tools/dma/fit/table_model.h"
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
 
@@ -21,16 +21,16 @@ struct PredictRequest {
 };
 
 std::string predictions(const PredictRequest& request) {
-  const std::unique_ptr<TableModel> model = load_model(request.model);
-  const std::vector<std::string> targets = model->targets();
-  const NewRows rows = read_new_rows(request.data, request.model, model->columns());
+  const TableModel model = load_model(request.model);
+  const std::vector<std::string>& targets = model.targets();
+  const NewRows rows = read_new_rows(request.data, request.model, columns_of(model));
   for (const std::string& note : rows.notes) say(note);
-  if (model->has_classes()) {
-    const Eigen::MatrixXd found = model->probabilities(rows.inputs);
-    return request.json ? readable(probabilities_json(found, targets[0], model->classes()))
-                        : probabilities_csv(found, targets[0], model->classes());
+  if (model.has_classes()) {
+    const Eigen::MatrixXd found = model.probabilities(rows.inputs);
+    return request.json ? readable(probabilities_json(found, targets[0], model.classes()))
+                        : probabilities_csv(found, targets[0], model.classes());
   }
-  const Prediction found = model->predict(rows.inputs);
+  const Prediction found = model.predict(rows.inputs);
   return request.json ? readable(prediction_json(found, targets)) : prediction_csv(found, targets);
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/files/readable_json.h"
+#include "engine/support/json.h"
 #include "models/series/series_choice.h"
 #include "tools/dma/io/series_time.h"
 #include "tools/dma/pictures/figure.h"

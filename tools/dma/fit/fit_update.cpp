@@ -5,9 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
+#include "engine/support/fields.h"
 #include "engine/support/text.h"
 #include "factors/standard_registry.h"
-#include "tools/dma/fit/table_model.h"
+#include "tools/dma/fit/learn.h"
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
 
@@ -24,7 +25,7 @@ void check_update_request(const FitRequest& request) {
 
 // Rows without a target, or of weight 0, are no part of them.
 NewRows read_rows_to_add(const FitRequest& request, const TableModel& model) {
-  NewRows rows = read_new_rows(request.data, request.update, model.columns(), model.targets(), request.weights);
+  NewRows rows = read_new_rows(request.data, request.update, columns_of(model), model.targets(), request.weights);
   if (!request.weights.empty()) check_column_of_weights(request.data, request.weights, rows.weights);
   const auto keep = [&](const auto& is_kept, const char* why) {
     std::vector<Eigen::Index> kept;
@@ -48,32 +49,32 @@ NewRows read_rows_to_add(const FitRequest& request, const TableModel& model) {
 void fit_update(const FitRequest& request) {
   check_update_request(request);
   const std::filesystem::path file = request.model.empty() ? request.update : request.model;
-  const std::unique_ptr<TableModel> model = load_model(request.update);
-  const std::vector<std::string> targets = model->targets();
-  const std::size_t known = model->rows();
-  if (model->has_classes())
+  TableModel model = load_model(request.update);
+  const std::vector<std::string>& targets = model.targets();
+  const std::size_t known = model.training().rows;
+  if (model.has_classes())
     fail(
         "--update: '{}' predicts classes, and rows are added to models of numbers alone; fit old and new rows together",
         request.update.string());
-  const NewRows rows = read_rows_to_add(request, *model);
+  const NewRows rows = read_rows_to_add(request, model);
   const std::vector<std::string>& notes = rows.notes;
   const auto added = static_cast<std::size_t>(rows.inputs.rows());
   std::vector<Scores> before;  // how the new rows were predicted by the old ones
-  if (rows.inputs.cols() > 0) before = scores_of(model->predict(rows.inputs), rows.targets, rows.weights);
+  if (rows.inputs.cols() > 0) before = scores_of(model.predict(rows.inputs), rows.targets, rows.weights);
   bool settled = false;
   try {
-    settled = model->update(rows.inputs, rows.targets, rows.weights);
+    settled = model.update({rows.inputs, rows.targets, rows.weights});
   } catch (const Error& e) {
     fail("'{}': {}", request.update.string(), e.what());
   }
-  const std::string text = model->text();
-  (void)table_model_from(text, "the updated model", standard_registry());  // as whoever reads the file will
+  const std::string text = model.text();
+  (void)TableModel::from_text(text, "the updated model", standard_registry());  // as whoever reads the file will
   write_file(file, text);
   if (!request.quiet)
     for (const std::string& note : notes) say(note);
   if (request.json) {
     Json json{{"rows", known + added}, {"new_rows", added}, {"settled", settled}, {"files", {file.string()}}};
-    for (std::size_t j = 0; j < before.size(); ++j) json["before"][targets[j]] = to_json(before[j]);
+    for (std::size_t j = 0; j < before.size(); ++j) json["before"][targets[j]] = written(before[j]);
     fmt::print("{}", readable(json));
   } else if (!request.quiet) {
     fmt::print("learned   {} row{} on top of {}{}\n", added, added == 1 ? "" : "s", known,

@@ -30,20 +30,6 @@ std::vector<Column> columns_of(const Prediction& p) {
 
 }  // namespace
 
-void check_prediction(const Prediction& p, const std::vector<std::string>& targets, Eigen::Index before) {
-  // Quantiles are looked for within 40 standard deviations of every component.
-  Eigen::ArrayXXd reach = p.mean.array().abs() + p.sd.array() + p.epistemic_sd.array();
-  for (const PredictionComponent& c : p.components)
-    reach += c.mean.array().abs() + 100 * (c.epistemic_sd.array() + c.noise_sd.array());
-  for (Eigen::Index j = 0; j < reach.cols(); ++j)
-    for (Eigen::Index i = 0; i < reach.rows(); ++i)
-      if (!std::isfinite(reach(i, j)) || !(p.sd(i, j) > 0))
-        fail(
-            "the prediction of '{}' in row {} overflows: its inputs are too far from the training data; use other "
-            "units, or leave the row out",
-            targets[static_cast<std::size_t>(j)], before + i + 1);
-}
-
 std::string prediction_csv(const Prediction& prediction, const std::vector<std::string>& targets) {
   const std::vector<Column> columns = columns_of(prediction);
   std::string out;

@@ -4,14 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/learn/joint/prediction.h"
-#include "models/files/readable_json.h"
+#include "engine/learn/gaussian/prediction.h"
+#include "engine/support/json.h"
 
 namespace dma {
-
-// An Error that names the first row and target whose prediction is not a finite number with a finite spread above 0;
-// rows are counted behind those `before`.
-void check_prediction(const Prediction& prediction, const std::vector<std::string>& targets, Eigen::Index before = 0);
 
 // One row per row of the input: mean, deviations and the central 95 % interval of every target.
 std::string prediction_csv(const Prediction& prediction, const std::vector<std::string>& targets);

@@ -12,7 +12,7 @@
 #include "engine/support/error.h"
 #include "engine/support/shuffle.h"
 #include "engine/support/whole_number.h"
-#include "models/network/bnn_check.h"
+#include "models/learn/check_rows.h"
 #include "tools/dma/fit/redundant_columns.h"
 #include "tools/dma/fit/training_cells.h"
 #include "tools/dma/io/csv.h"

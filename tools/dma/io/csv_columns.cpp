@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "engine/support/error.h"
+#include "engine/support/model_file.h"
 #include "engine/support/text.h"
-#include "models/files/model_file.h"
 #include "tools/dma/io/csv.h"
 #include "tools/dma/io/csv_text.h"
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "engine/support/error.h"
+#include "engine/support/json.h"
 #include "engine/support/text.h"
-#include "models/files/readable_json.h"
 
 namespace dma {
 

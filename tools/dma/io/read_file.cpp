@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/support/error.h"
-#include "models/files/model_file.h"
+#include "engine/support/model_file.h"
 
 namespace dma {
 

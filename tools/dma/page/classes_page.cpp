@@ -1,4 +1,4 @@
-// What classifiers fill into the page.
+// Parts of the page that show a target of classes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,27 +42,6 @@ std::string confusion_table(const Shown& shown) {
   return page::html(table);
 }
 
-std::string class_graph(const Shown& shown) {
-  std::vector<std::size_t> layers = {shown.at("/report/data/inputs").size()};
-  double most = -1;
-  std::vector<std::size_t> hidden;
-  for (std::size_t k = 0; shown.has(fmt::format("/parts/{}", k)); ++k)
-    if (const double fraction = json_number(shown.at(fmt::format("/parts/{}/share", k))); fraction > most) {
-      most = fraction;
-      hidden = shown.at(fmt::format("/parts/{}/hidden", k)).get<std::vector<std::size_t>>();
-    }
-  layers.insert(layers.end(), hidden.begin(), hidden.end());
-  const std::size_t classes = shown.at(fmt::format("{}/classes", kTarget)).size();
-  layers.push_back(classes == 2 ? 1 : classes);  // of two classes one logit says all
-  return "<figure class=\"full\">" +
-         graph_picture({.layers = layers,
-                        .likelihood = classes == 2 ? "logistic" : "softmax",
-                        .observed = fmt::format("one of {} classes", classes)}) +
-         "<figcaption>One row of the table, in the part with the largest fraction of the mixture: variables are round, "
-         "factors square, observed "
-         "variables have a double line.</figcaption></figure>\n";
-}
-
 std::string class_charts(const Shown& shown, const std::string& target) {
   return large_charts(
       {page::figure(
@@ -88,8 +67,8 @@ std::string class_dependence(const Shown& shown, const std::string& target) {
 
 }  // namespace
 
-PageParts parts_of_classifier(const Shown& shown) {
-  PageParts parts{
+PageParts parts_of_classes() {
+  return {
       .scores = {{"accuracy", "accuracy", 2}, {"log_loss", "log-loss"}, {"calibration_error", "calibration error", 2}},
       .cards = {"accuracy", "log_loss", "calibration_error"},
       .more_cards =
@@ -99,38 +78,6 @@ PageParts parts_of_classifier(const Shown& shown) {
           },
       .quality = class_charts,
       .dependence = class_dependence};
-  const auto row = [&](const std::string& what, const std::string& html) {
-    parts.learned.rows.push_back({what, html});
-  };
-  row("choice", escaped(shown.at("/reason").get<std::string>()));
-  add_scale(shown, parts.learned);
-  for (std::size_t k = 0; shown.has(fmt::format("/parts/{}", k)); ++k) {
-    const std::string part = fmt::format("/parts/{}", k);
-    const auto hidden = shown.at(part + "/hidden").get<std::vector<std::size_t>>();
-    row(escaped(shown.at(part + "/model").get<std::string>()),
-        fmt::format("{}{} weights, {} of the mixture",
-                    hidden.empty() ? ""
-                                   : fmt::format("{} hidden unit{}, ", joined(hidden, " – "),
-                                                 hidden == std::vector<std::size_t>{1} ? "" : "s"),
-                    shown.whole_number(part + "/weights"), shown.percent(part + "/share")));
-  }
-  if (json_number(shown.at("/shares/neighbours")) > 0)
-    row("neighbours", shown.percent("/shares/neighbours") + " of the mixture: the classes of the nearest rows");
-  row("class frequencies", shown.percent("/shares/frequencies") + " of the mixture");
-  std::string classes;
-  const Json& names = shown.at(fmt::format("{}/classes", kTarget));
-  for (std::size_t k = 0; k < names.size(); ++k) {
-    const std::string rows = fmt::format("{}/rows_of_classes/{}", kTarget, k);
-    classes += fmt::format("{}{} ({} row{})", k > 0 ? ", " : "", escaped(names[k].get<std::string>()),
-                           shown.whole_number(rows), shown.at(rows) == 1 ? "" : "s");
-  }
-  row("classes", classes);
-  if (shown.at("/training/interrupted").get<bool>()) row("training", "<span class=\"no\">interrupted</span>");
-  parts.name_of_curve = [](std::size_t part) {
-    return part == 0 ? std::string("linear model") : fmt::format("network {}", part);
-  };
-  parts.graph = class_graph(shown);
-  return parts;
 }
 
 }  // namespace dma::report

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/files/readable_json.h"
+#include "engine/support/json.h"
 #include "tools/dma/pictures/svg.h"
 
 namespace dma::page {

@@ -229,13 +229,6 @@ std::string large_charts(const std::vector<std::string>& figures) {
   return fmt::format("<div class=\"charts two\">\n{}</div>\n", joined(figures, ""));
 }
 
-void add_scale(const Shown& shown, page::Table& table) {
-  if (shown.has("/log_inputs"))
-    table.rows.push_back(
-        {"scale",
-         escaped(fmt::format("logarithmic for {}", joined(shown.at("/log_inputs").get<std::vector<std::string>>())))});
-}
-
 std::string name_at(const Shown& shown, const std::string& pointer) {
   return escaped(shown.at(pointer).get<std::string>());
 }
@@ -262,10 +255,7 @@ std::string page_of(const Json& whole) {
                                                                   {"again", "Do it again"}})
     body += fmt::format("<a href=\"#{}\">{}</a> ", id, name);
   body += "</nav>\n";
-  const Json& kind = shown.at("/report/kind");
-  body += body_of(shown, kind == "classifier" ? parts_of_classifier(shown)
-                         : kind == "graph"    ? parts_of_own_graph(shown)
-                                              : parts_of_network(shown));
+  body += body_of(shown, parts_of(shown));
   body += fmt::format(
       "<h2 id=\"again\">Do it again</h2>\n<pre>{}</pre>\n<p class=\"soft\">{}; one seed gives one model and one "
       "report. All numbers "

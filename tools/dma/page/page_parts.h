@@ -1,4 +1,4 @@
-// Parts of the page of a fit: those that all kinds of models share, and those that each fills in. All return HTML.
+// Parts of the page of a fit that depend on what was learned. All return HTML.
 #pragma once
 
 #include <fmt/format.h>
@@ -25,20 +25,19 @@ struct PageParts {
   page::Table learned = {};                             // what the model is
   std::string more_learned = {};                     // below the rows and the seed
   std::vector<std::string> settings = {"/options"};  // pointers to them
-  std::string quantity = "log evidence a row";       // of the training record
+  std::string quantity = "log evidence per row";     // of the training record
   std::function<std::string(std::size_t)> name_of_curve = [](std::size_t k) {
     return fmt::format("network {}", k + 1);
   };
   std::string graph = {};
 };
-PageParts parts_of_network(const Shown& shown);
-PageParts parts_of_own_graph(const Shown& shown);
-PageParts parts_of_classifier(const Shown& shown);
+PageParts parts_of_numbers();
+PageParts parts_of_classes();
+PageParts parts_of(const Shown& shown);  // the model, and its targets
 
 std::string charts(const std::vector<std::string>& figures);
 std::string large_charts(const std::vector<std::string>& figures);
 std::string averaged_sentence(const Shown& shown);
-void add_scale(const Shown& shown, page::Table& table);               // inputs that have a logarithmic one
 std::string name_at(const Shown& shown, const std::string& pointer);  // a text, escaped
 
 }  // namespace dma::report

@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/inspect/dot.h"
-#include "engine/learn/rows/output_likelihood.h"
+#include "engine/learn/gaussian/program/output_likelihood.h"
+#include "engine/support/fields.h"
 #include "factors/standard_registry.h"
 #include "tools/dma/page/parts.h"
 #include "tools/dma/page/sample.h"
@@ -73,7 +74,7 @@ Eigen::MatrixXd mass_below(const Judged& judged) {
 
 template <class AnyScores>
 Json scores_json(const AnyScores& scores, std::size_t rows) {
-  Json json = to_json(scores);
+  Json json = written(scores);
   json["rows"] = rows;
   return json;
 }
@@ -84,11 +85,11 @@ Json number_scores(const Fit& fit, const Judged& judged, const std::vector<Score
     json[by] = scores_json(s, rows);
     json[by]["explained"] = json_number(fraction_explained(s.rmse, outputs.col(static_cast<Eigen::Index>(j))));
   };
-  if (const auto all = fit.model.held_out(); j < all.size())
+  if (const auto& all = fit.model.training().held_out; j < all.size())
     add("held_out", all[j], fit.data.held_out_outputs, fit.data.held_out_rows());
-  if (const auto all = fit.model.left_out(); j < all.size()) {
+  if (const auto& all = fit.model.training().report.left_out; j < all.size()) {
     add("left_out", all[j].scores, fit.data.outputs, fit.data.rows());
-    if (!std::isnan(all[j].explained)) json["left_out"]["explained"] = json_number(all[j].explained);
+    json["left_out"]["explained"] = json_number(all[j].explained);
   }
   if (judged.by == "learned") add("learned", of_judged[j], fit.data.outputs, fit.data.rows());
   return json;
@@ -125,8 +126,9 @@ Json training_json(const std::vector<std::vector<double>>& curves) {
 Matters matters_of(const Fit& fit, const std::function<Loss(const Places& rows)>& loss_of, const Model& response) {
   const TrainingData& data = fit.data;
   const Eigen::Index outputs = data.has_classes() ? 1 : data.outputs.cols();
-  return what_matters(data, effort_for(fit.model.products_per_row(), data.inputs.rows(), data.inputs.cols(), outputs),
-                      fit.model.seed(), loss_of, response);
+  return what_matters(
+      data, effort_for(fit.model.method().products_per_row(), data.inputs.rows(), data.inputs.cols(), outputs),
+      fit.model.seed(), loss_of, response);
 }
 
 // A curve along an input that chooses elements stops at elements only.
@@ -198,7 +200,7 @@ void add_numbers(const Fit& fit, Json& json) {
   const Prediction of_shown = some_rows(judged.prediction, shown);
   const Eigen::MatrixXd low = of_shown.quantile(0.025), high = of_shown.quantile(0.975);
   const Matters matters = number_matters(fit);
-  const std::vector<double> noise = fit.model.noise();
+  const std::vector<double> noise = fit.model.method().noise();
   json["judged_by"] = judged.by;
   json["matters"] = matters.how;
   json["matters"]["loss"] = "RMSE";
@@ -213,7 +215,6 @@ void add_numbers(const Fit& fit, Json& json) {
                                {"importance", matters.importance[place]},
                                {"dependence", matters.dependence[place]}});
   }
-  json["graph"] = to_dot(fit.model.graph(), standard_registry());
 }
 
 void add_classes(const Fit& fit, Json& json) {
@@ -221,17 +222,17 @@ void add_classes(const Fit& fit, Json& json) {
   const Eigen::MatrixXd probabilities =
       held_out ? fit.model.probabilities(fit.data.held_out_inputs) : fit.learned.left_out_probabilities;
   const ClassLabels labels = held_out ? fit.data.held_out_labels() : fit.data.labels();
-  const ClassifierReport& report = dynamic_cast<const ClassModel&>(fit.model).saved().training.report;
+  const TableReport& report = fit.model.training().report;
   const std::vector<std::size_t> counts = fit.data.labels().counts();
   const Matters matters = class_matters(fit);
   json["judged_by"] = held_out ? "held_out" : "left_out";
   json["matters"] = matters.how;
   json["matters"]["loss"] = "log-loss";
   Json target{{"name", fit.data.targets[0]}, {"classes", fit.model.classes()}, {"rows_of_classes", counts}};
-  if (const auto scores = fit.model.held_out_classes(); !scores.empty())
-    target["scores"]["held_out"] = scores_json(scores[0], fit.data.held_out_rows());
-  target["scores"]["left_out"] = scores_json(report.left_out, fit.data.rows());
-  target["scores"]["frequencies"] = scores_json(report.frequencies, fit.data.rows());
+  if (const auto& scores = fit.model.training().held_out_classes)
+    target["scores"]["held_out"] = scores_json(*scores, fit.data.held_out_rows());
+  target["scores"]["left_out"] = scores_json(*report.left_out_classes, fit.data.rows());
+  target["scores"]["frequencies"] = scores_json(report.of_frequencies, fit.data.rows());
   target["calibration"] = json_of(reliability_curve(probabilities, labels.of_rows));
   target["confusion"] = confusion_json(confusion(probabilities, labels.of_rows));
   target["importance"] = matters.importance[0];
@@ -245,15 +246,16 @@ void add_classes(const Fit& fit, Json& json) {
 }  // namespace
 
 Json report_of(const Learned& learned, const TrainingData& data, const Origin& origin) {
-  const auto* const graph = dynamic_cast<const OwnGraph*>(learned.model.get());
-  const Fit fit{*learned.model, learned, data, graph ? graph->model().choices() : 0};
-  Json json = {{"kind", graph ? "graph" : data.has_classes() ? "classifier" : "regression"}};
+  const GraphModel* const graph = learned.model.own_graph();
+  const Fit fit{learned.model, learned, data, graph ? graph->choices() : 0};
+  Json json = {{"kind", graph ? "graph" : "network"}};
   json.update(about(origin, data));
   if (data.has_classes())
     add_classes(fit, json);
   else
     add_numbers(fit, json);
-  json["training"] = training_json(learned.curves);
+  json["graph"] = to_dot(learned.model.method().graph(), standard_registry());
+  json["training"] = training_json(learned.model.curves());
   return json;
 }
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "tools/dma/fit/table_model.h"
+#include "tools/dma/fit/learn.h"
 
 namespace dma::report {
 
@@ -16,7 +16,7 @@ struct Origin {
   std::string warning = {};  // empty: none
 };
 
-// An Error where there is nothing to tell: of a graph with classes, or without inputs.
+// An Error for a graph without inputs.
 Json report_of(const Learned& learned, const TrainingData& data, const Origin& origin);
 
 // From the whole JSON of a fit, with its "report".

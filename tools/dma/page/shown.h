@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/files/readable_json.h"
+#include "engine/support/json.h"
 
 namespace dma::report {
 

@@ -134,7 +134,7 @@ plot::Figure fit_figure(const std::function<Prediction(const Eigen::MatrixXd&)>&
   return figure;
 }
 
-plot::Figure classes_figure(const Classifier& model, const TrainingData& data, const JudgedClasses& judged) {
+plot::Figure classes_figure(const TableModel& model, const TrainingData& data, const JudgedClasses& judged) {
   plot::Panel sorted{.title = fmt::format("{}, {}", data.targets[0], judged.which),
                      .x = {"% of the rows of a class"},
                      .y = {"% given to the true class", plot::Scale::linear, 0, 100}};
@@ -157,7 +157,7 @@ plot::Figure classes_figure(const Classifier& model, const TrainingData& data, c
   figure.panels.push_back(std::move(sorted));
   if (data.features.size() != 1) return figure;
   const Eigen::MatrixXd grid = grid_around(data.inputs.minCoeff(), data.inputs.maxCoeff());
-  const Eigen::MatrixXd probabilities = 100 * model.predict(grid);
+  const Eigen::MatrixXd probabilities = 100 * model.probabilities(grid);
   plot::Panel curves{.title = fmt::format("{} given {}", data.targets[0], data.features[0]),
                      .x = {data.features[0]},
                      .y = {"%", plot::Scale::linear, 0, 100}};
@@ -170,11 +170,11 @@ plot::Figure classes_figure(const Classifier& model, const TrainingData& data, c
   return figure;
 }
 
-plot::Figure training_figure(const std::vector<std::vector<double>>& curves, const std::string& what) {
+plot::Figure training_figure(const std::vector<std::vector<double>>& curves) {
   plot::Panel panel{
       .title = "Training", .x = {"epoch"}, .y = {"train log-likelihood per row"}, .has_key = curves.size() > 1};
   for (std::size_t k = 0; k < curves.size(); ++k) {
-    plot::Series series{.title = fmt::format("{} {}", what, k + 1),
+    plot::Series series{.title = fmt::format("member {}", k + 1),
                         .style = Style::line_points,
                         .colour = kColours[k % kColours.size()],
                         .x = {},

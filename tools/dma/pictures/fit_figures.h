@@ -4,8 +4,8 @@
 #include <functional>
 #include <span>
 
-#include "engine/learn/joint/prediction.h"
-#include "models/classifier/classifier.h"
+#include "engine/learn/gaussian/prediction.h"
+#include "models/predict/table_model.h"
 #include "tools/dma/fit/training_data.h"
 #include "tools/dma/pictures/figure.h"
 
@@ -23,9 +23,9 @@ struct JudgedClasses {
   const std::vector<std::string>& names;  // of the classes
   std::string which;                      // "150 rows, each left out"
 };
-plot::Figure classes_figure(const Classifier& model, const TrainingData& data, const JudgedClasses& judged);
+plot::Figure classes_figure(const TableModel& model, const TrainingData& data, const JudgedClasses& judged);
 
-// What was learned after every epoch (training_curves()), one line per member; they are `what` and a number.
-plot::Figure training_figure(const std::vector<std::vector<double>>& curves, const std::string& what = "network");
+// What was learned after every epoch (TableModel::curves()), one line per member.
+plot::Figure training_figure(const std::vector<std::vector<double>>& curves);
 
 }  // namespace dma

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/support/error.h"
+#include "tools/dma/fit/summary.h"
 
 namespace dma {
 
@@ -26,15 +26,8 @@ plot::Axis counting_axis(std::string label, std::size_t count, bool downwards) {
           .tick = static_cast<double>((count + 9) / 10)};
 }
 
-// The matrix of a layer row by row, then its biases.
-struct Layer {
-  std::size_t units, inputs;
-  bool bias;
-  std::vector<Gaussian> weights;
-};
-
-plot::Panel layer_panel(const Layer& of, std::size_t layer) {
-  const auto& [units, inputs, bias, weights] = of;
+plot::Panel layer_panel(const NetworkLayer& of, std::size_t layer) {
+  const auto& [member, units, inputs, bias, weights, prior_variance] = of;
   const std::size_t columns = inputs + (bias ? 1 : 0);
   const bool lying = units > columns;  // the longer side is always horizontal
   double largest_mean = 0, largest_variance = 0;
@@ -70,8 +63,9 @@ plot::Panel layer_panel(const Layer& of, std::size_t layer) {
           .equal_axes = true};
 }
 
-plot::Figure figure_of(const std::vector<Layer>& layers, std::string title) {
-  const bool wide = std::ranges::any_of(layers, [](const Layer& l) { return std::max(l.units, l.inputs) > kWide; });
+plot::Figure figure_of(const std::vector<NetworkLayer>& layers, std::string title) {
+  const bool wide =
+      std::ranges::any_of(layers, [](const NetworkLayer& l) { return std::max(l.units, l.inputs) > kWide; });
   plot::Figure figure{.title = std::move(title),
                       .columns = wide ? 1 : std::min<std::size_t>(3, layers.size()),
                       .panel_width = wide                 ? 960.0
@@ -85,33 +79,12 @@ plot::Figure figure_of(const std::vector<Layer>& layers, std::string title) {
 
 }  // namespace
 
-plot::Figure hinton_figure(const Bnn& net) {
-  const BnnOptions& o = net.options();
-  std::vector<Layer> layers;
-  for (std::size_t l = 0; l + 1 < o.layers.size(); ++l)
-    layers.push_back({o.layers[l + 1], o.layers[l], o.bias, net.weights(l)});
+plot::Figure hinton_figure(const TableMethod& method) {
+  std::vector<NetworkLayer> layers = layers_of(method);
+  const std::size_t members = layers.empty() ? 0 : layers.back().member + 1;
+  std::erase_if(layers, [](const NetworkLayer& layer) { return layer.member > 0; });
   return figure_of(layers, fmt::format("Weights{}: area is |posterior mean|, opacity is certainty",
-                                       o.members > 1 ? fmt::format(" of network 1 of {}", o.members) : ""));
-}
-
-plot::Figure hinton_figure(const Classifier& classifier) {
-  const auto& parts = classifier.memory().parts;
-  if (parts.empty())
-    fail("the classifier predicts the class frequencies alone: it has no weights to draw; leave --plot out");
-  const Classifier::Part& part = *std::ranges::max_element(parts, {}, &Classifier::Part::fraction);
-  const Classifier::Weights all = classifier.weights(part);
-  const auto widths = classifier.widths(part);
-  std::vector<Layer> layers;
-  for (std::size_t l = 0; l + 1 < widths.size(); ++l) {
-    Layer layer{widths[l + 1], widths[l], true, {}};
-    for (Index i = all.first[l]; i < all.first[l + 1]; ++i)
-      layer.weights.push_back(Gaussian::from_moments(all.mean(i), all.variance(i)));
-    layers.push_back(std::move(layer));
-  }
-  return figure_of(
-      layers,
-      fmt::format("Weights of the {} with {:.3g} % of the mixture: area is |posterior mean|, opacity is certainty",
-                  part.hidden.empty() ? "linear model" : "network", 100 * part.fraction));
+                                       members > 1 ? fmt::format(" of network 1 of {}", members) : ""));
 }
 
 }  // namespace dma

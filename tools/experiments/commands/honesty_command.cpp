@@ -48,16 +48,16 @@ void judge_tables(const HonestyRequest& request) {
     const auto results = judged_over(request, seeds, [&](std::uint64_t seed) { return honesty_table(name, seed); });
     const HonestyTable promised = honesty_table(name, request.first);
     const auto mean = [&](auto value) { return mean_error(results, value).mean; };
-    const double rmse = mean([](const Judged&r) { return r.fresh.rmse; }),
-                 coverage = mean([](const Judged&r) { return r.fresh.coverage_95; }),
-                 of_mean = mean([](const Judged&r) { return r.of_mean; }),
-                 of_linear = mean([](const Judged&r) { return r.of_linear; });
+    const double rmse = mean([](const Honesty&r) { return r.fresh.rmse; }),
+                 coverage = mean([](const Honesty&r) { return r.fresh.coverage_95; }),
+                 of_mean = mean([](const Honesty&r) { return r.of_mean; }),
+                 of_linear = mean([](const Honesty&r) { return r.of_linear; });
     const double most = std::max(kAllowance * std::min(of_mean, of_linear), kNoiseFree * of_mean);
     fmt::print("{:<28}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.4f}{:>10.3f}{:>14}{:>9.3f}{:>8.2f}  {}\n", name,
-               mean([](const Judged& r) { return r.said; }), rmse, most, of_mean, of_linear, coverage,
+               mean([](const Honesty& r) { return r.said; }), rmse, most, of_mean, of_linear, coverage,
                fmt::format("{:.2f} to {:.2f}", promised.least_coverage, promised.most_coverage),
-               mean([](const Judged& r) { return r.fresh.log_likelihood; }),
-               mean([](const Judged& r) { return r.seconds; }),
+               mean([](const Honesty& r) { return r.fresh.log_likelihood; }),
+               mean([](const Honesty& r) { return r.seconds; }),
                verdict(coverage >= promised.least_coverage && coverage <= promised.most_coverage && rmse <= most));
     std::fflush(stdout);
   }
@@ -72,7 +72,7 @@ void judge_sizes(const HonestyRequest& request) {
   for (const std::string& name : request.tables.empty() ? sized_names() : request.tables) {
     const HonestyTable promised = honesty_table(name, request.first);
     std::uint64_t seed = request.first;
-    for (const Judged& r :
+    for (const Honesty& r :
          judged_over(request, request.seeds, [&](std::uint64_t s) { return honesty_table(name, s); })) {
       const double off = r.said / r.fresh.rmse - 1, coverage = r.fresh.coverage_95;
       const bool is_covered = coverage >= promised.least_coverage && coverage <= promised.most_coverage,
@@ -96,8 +96,8 @@ void judge_sizes(const HonestyRequest& request) {
 void judge_far(const HonestyRequest& request) {
   for (const bool in_gap : {true, false}) {
     const auto results = judged_over(request, request.no_data_seeds, in_gap ? &gap_table : &beyond_table);
-    const double coverage = mean_error(results, [](const JudgedFar&r) { return r.coverage; }).mean,
-                 ratio = mean_error(results, [](const JudgedFar&r) { return r.sd_ratio; }).mean;
+    const double coverage = mean_error(results, [](const HonestyFar&r) { return r.coverage; }).mean,
+                 ratio = mean_error(results, [](const HonestyFar&r) { return r.sd_ratio; }).mean;
     fmt::print(
         "{}: {:.2f} of the function inside 95 % intervals (promised 0.80), epistemic sd {:.1f} times that at the "
         "data{}  {}\n",
@@ -112,7 +112,7 @@ void run(HonestyRequest& request) {
   if (!request.settings.method.empty() || !request.tables.empty()) return;
   judge_far(request);
   for (std::size_t rows = 1000; rows <= request.largest; rows *= 10) {
-    const Judged r = judged_over(
+    const Honesty r = judged_over(
         request, 1, [&](std::uint64_t seed) { return growing_table(static_cast<Eigen::Index>(rows), seed); })[0];
     fmt::print("10 inputs, {} rows: RMSE {:.4f}, noise 0.3000, {:.1f} CPU s\n", rows, r.fresh.rmse, r.seconds);
   }

@@ -95,8 +95,10 @@ Eigen::VectorXd prior_means(const Task& task, std::uint64_t seed) {
   options.seed = seed;
   const Bnn net(options);
   std::vector<double> means;
-  for (std::size_t l = 0; l + 1 < task.data.layers.size(); ++l)
-    means.insert(means.end(), net.prior(l).mean.begin(), net.prior(l).mean.end());
+  for (std::size_t l = 0; l + 1 < task.data.layers.size(); ++l) {
+    const LayerPrior prior = net.prior(l);
+    means.insert(means.end(), prior.mean.begin(), prior.mean.end());
+  }
   return Eigen::Map<const Eigen::VectorXd>(means.data(), static_cast<Eigen::Index>(means.size()));
 }
 

@@ -1,8 +1,8 @@
 // What a fitted method is worth on a task: the paper's scores and those that do not reward a band for being too narrow.
 #pragma once
 
-#include "engine/learn/joint/prediction.h"
-#include "models/files/readable_json.h"
+#include "engine/learn/gaussian/prediction.h"
+#include "engine/support/json.h"
 #include "tools/experiments/paper/task.h"
 
 namespace dma::reproduce {

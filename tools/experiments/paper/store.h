@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "models/files/readable_json.h"
+#include "engine/support/json.h"
 
 namespace dma::reproduce {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <mutex>
 
-#include "engine/learn/joint/joint_learner.h"
+#include "engine/learn/gaussian/learner.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
@@ -101,7 +101,7 @@ struct Convolution {
 
 // The probabilities that it gives to new rows.
 Eigen::MatrixXd by_filters(const Eigen::MatrixXd& inputs, const ClassLabels& labels, const Eigen::MatrixXd& new_inputs,
-                           std::size_t filters, const ClassifierOptions& options, ClassifierReport& report) {
+                           std::size_t filters, const ClassifierOptions& options, TableReport& report) {
   const auto side = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(inputs.cols()))));
   if (static_cast<Eigen::Index>(side * side) != inputs.cols() || side < kFilter + kField - 1)
     fail("--filters: {} columns are no square picture of at least 16 pixels", inputs.cols());
@@ -113,13 +113,13 @@ Eigen::MatrixXd by_filters(const Eigen::MatrixXd& inputs, const ClassLabels& lab
     const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> x = (given.array() - mean) / sd;
     return std::vector<double>(x.data(), x.data() + x.size());
   };
-  JointLearner learner(net.graph, standard_registry(), {net.y},
-                       {.epochs = options.epochs,
-                        .learn_scale = true,
-                        .unscaled = net.biases,
-                        .anchored = net.filters,
-                        .starts = std::max<std::size_t>(1, options.members),
-                        .seed = options.seed});
+  GaussianLearner learner(net.graph, standard_registry(), {net.y},
+                          {.epochs = options.epochs,
+                           .learn_scale = true,
+                           .unscaled = net.biases,
+                           .anchored = net.filters,
+                           .starts = std::max<std::size_t>(1, options.members),
+                           .seed = options.seed});
   const std::vector<double> x = values(inputs), new_x = values(new_inputs),
                             y(labels.of_rows.begin(), labels.of_rows.end());
   learner.fit({{net.x, x}, {net.y, y}});
@@ -129,8 +129,7 @@ Eigen::MatrixXd by_filters(const Eigen::MatrixXd& inputs, const ClassLabels& lab
     both << (1 - p.array()).matrix(), p;
     return both;
   };
-  report.network_fraction = 1;
-  report.left_out = class_scores_of(by_class(learner.left_out().mean), labels.of_rows);
+  report.left_out_classes = class_scores_of(by_class(learner.left_out().mean), labels.of_rows);
   return by_class(learner.predict({{net.x, new_x}}).mean);
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "models/classifier/classifier.h"
+#include "models/network/classifier.h"
 
 namespace dma::classify {
 
@@ -29,7 +29,7 @@ std::vector<std::size_t> stratified_folds(const ClassLabels& labels, std::size_t
 struct FoldResult {
   std::size_t fold = 0;
   ClassScores scores;
-  ClassifierReport report;
+  TableReport report;
   double seconds = 0;  // of the processor, fit and prediction
 };
 

@@ -38,8 +38,8 @@ double rmse_of_linear(const HonestyTable& t) {
 
 }  // namespace
 
-Judged judge(const HonestyTable& t, const HonestySettings& settings) {
-  Judged judged;
+Honesty judge(const HonestyTable& t, const HonestySettings& settings) {
+  Honesty judged;
   const double start = thread_seconds();
   const Bnn net = learned(t.inputs, t.targets, settings, &judged.said);
   judged.fresh = scores_of(net.predict(t.test_inputs), t.test_targets)[0];
@@ -49,7 +49,7 @@ Judged judge(const HonestyTable& t, const HonestySettings& settings) {
   return judged;
 }
 
-JudgedFar judge(const NoDataTable& t, const HonestySettings& settings) {
+HonestyFar judge(const NoDataTable& t, const HonestySettings& settings) {
   const Bnn net = learned(t.inputs, t.targets, settings);
   const Prediction away = net.predict(t.gap_inputs), at_data = net.predict(t.inputs);
   const auto inside = (t.gap_targets - away.mean).array().abs() <= 1.96 * away.epistemic_sd.array();

@@ -17,19 +17,19 @@ struct HonestySettings {
   std::uint64_t seed = 1;
 };
 
-struct Judged {
+struct Honesty {
   Scores fresh;                       // of fresh rows
   double said = 0;                    // RMSE by what the fit says of itself; 0: it says nothing
   double of_mean = 0, of_linear = 0;  // RMSE of the mean and of least squares on fresh rows
   double seconds = 0;
 };
-Judged judge(const HonestyTable& table, const HonestySettings& settings);
+Honesty judge(const HonestyTable& table, const HonestySettings& settings);
 
 // Without data nearby: fraction of the true function inside 95 % epistemic intervals, and epistemic sd there over that
 // at the data.
-struct JudgedFar {
+struct HonestyFar {
   double coverage = 0, sd_ratio = 0;
 };
-JudgedFar judge(const NoDataTable& table, const HonestySettings& settings);
+HonestyFar judge(const NoDataTable& table, const HonestySettings& settings);
 
 }  // namespace dma::validation

@@ -155,6 +155,6 @@ class Regressor(Predicting, TableEstimator):
         return self
 
     def graph(self) -> _dma.Graph:
-        """The model of one row in standardised units: networks, noise, tails, linear baseline and what chooses among them."""
+        """The graph of one row in standardised units that the first network learned, with its priors, noise and tails."""
         check_is_fitted(self, "model_")
         return self.model_.graph()

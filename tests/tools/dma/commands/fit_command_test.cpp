@@ -7,7 +7,8 @@
 #include <numeric>
 
 #include "engine/support/json.h"
-#include "models/files/bnn_file.h"
+#include "factors/standard_registry.h"
+#include "models/predict/table_model.h"
 #include "tests/oracles/model_files.h"
 #include "tests/tools/run_dma.h"
 #include "tools/dma/io/csv.h"
@@ -51,7 +52,8 @@ TEST_CASE("dma fit: predictions of the program are those of the library, columns
   CHECK(names == std::vector<std::string>{"target, one_mean", "target, one_sd", "target, one_epistemic_sd",
                                           "target, one_q2.5", "target, one_q97.5", "target two_mean", "target two_sd",
                                           "target two_epistemic_sd", "target two_q2.5", "target two_q97.5"});
-  dma::Bnn net = dma::make_bnn(dma::bnn_from_text(folder.read("model.json"), "model.json"));
+  const dma::TableModel net =
+      dma::TableModel::from_text(folder.read("model.json"), "model.json", dma::standard_registry());
   const auto expected = net.predict(Eigen::MatrixXd{{1, 2}, {0.5, -3}});
   for (Eigen::Index j = 0; j < 2; ++j) {
     CHECK(predictions.col(5 * j) == expected.mean.col(j));
@@ -87,7 +89,7 @@ TEST_CASE("dma fit: a report for programs, and one for people that --quiet silen
   CHECK(json["held_out"]["target two"]["coverage_90"].is_number());
   CHECK(json["files"] == dma::Json::array({"model.json"}));
   const auto people = run_dma(folder, fit);
-  CHECK(people.output.find("held out  15 rows, target two: RMSE") != std::string::npos);
+  CHECK(people.output.find("held out  target two, 15 rows: RMSE") != std::string::npos);
   CHECK(people.output.find("wrote     model.json") != std::string::npos);
   CHECK(people.errors == "");  // no progress bar where nobody watches
   const auto quiet = run_dma(folder, fit + "--quiet");
@@ -235,8 +237,8 @@ TEST_CASE("dma fit: neighbours that take part are named, kept in the file and us
   CHECK_MESSAGE(with.output.find("nearest   neighbours 100 %, the models above 0 %") != std::string::npos, with.output);
   CHECK(without.output.find("neighbours") == std::string::npos);
   const auto shown = dma::parse_json(run_dma(folder, "inspect with.json --json").output);
-  CHECK(shown["neighbours"][0]["share"] > 0.99);
-  CHECK(shown["neighbours"][0]["lengthscales"].size() == 1);
+  CHECK(shown["shares"]["neighbours"][0] > 0.99);
+  CHECK(shown["lengthscales"]["y"].size() == 1);
   REQUIRE(run_dma(folder, "predict with.json data.csv --out p.csv").exit_code == 0);
   std::vector<std::string> names;
   const Eigen::MatrixXd predicted = read_table(folder, "p.csv", names), table = read_table(folder, "data.csv", names);

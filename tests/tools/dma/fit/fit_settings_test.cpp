@@ -35,7 +35,17 @@ TEST_CASE("fit settings: every model refuses what it does not know, by the calle
           "<tempering> is known to sweeps of messages only; leave it out, or choose <method> hybrid");
   refused(network, {.batches = 2, .batch_size = 3}, "<batches> and <batch_size> are given; give one of them");
   CHECK(classifier_settings({.preset = "table", .method = "joint", .epochs = 7}).epochs == 7);
-  CHECK(graph_settings({.noise_model = "inputs"}).noise_by_inputs);
+  refused(graph_settings, {.preset = "paper"}, "<preset>: there is no 'paper'; known: table");
+  CHECK(graph_settings({.noise_model = "inputs"}).learn.noise_by_inputs);
+  const GraphModelOptions alone = graph_settings({}), as_table = graph_settings({.preset = "table"});
+  CHECK(!alone.as_table);
+  CHECK(!alone.learn.learn_scale);
+  CHECK(alone.learn.starts == 1);
+  CHECK(as_table.as_table);
+  CHECK(as_table.learn.learn_scale);
+  CHECK(as_table.learn.starts == 0);  // as many as are quick
+  CHECK(graph_settings({.preset = "table", .learn_prior = false, .members = 2}).learn.starts == 2);
+  CHECK(!graph_settings({.preset = "table", .learn_prior = false}).learn.learn_scale);
 }
 
 TEST_CASE("fit settings: a fit takes longer with more rows, units, epochs and members") {

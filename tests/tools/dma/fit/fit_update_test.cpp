@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/json.h"
-#include "models/files/bnn_file.h"
+#include "factors/standard_registry.h"
+#include "models/predict/table_model.h"
 #include "tests/tools/run_dma.h"
 
 namespace {
@@ -22,6 +23,10 @@ std::string rows_between(int first, int last) {
     csv += fmt::format("{},{},{}\n", x, z, std::sin(x) + 0.3 * z + 0.1 * std::sin(37.7 * i * i));
   }
   return csv;
+}
+
+dma::TableModel read_model(const TemporaryFolder& folder, const std::string& file) {
+  return dma::TableModel::from_text(folder.read(file), file, dma::standard_registry());
 }
 
 }  // namespace
@@ -42,7 +47,7 @@ TEST_CASE("dma fit --update: more rows make the model better, as if they had bee
   CHECK(json["new_rows"] == 80);
   CHECK(json["before"]["y"]["rmse"].get<double>() > 0);
   const auto error = [&](const std::string& model) {
-    const dma::Bnn net = dma::make_bnn(dma::bnn_from_text(folder.read(model), model));
+    const dma::TableModel net = read_model(folder, model);
     Eigen::MatrixXd x(200, 2), y(200, 1);
     for (int i = 160; i < 360; ++i) {
       x(i - 160, 0) = 3 * std::sin(12.9898 * i * i), x(i - 160, 1) = std::cos(78.233 * i);
@@ -58,7 +63,7 @@ TEST_CASE("dma fit --update: more rows make the model better, as if they had bee
   CHECK(updated.coverage_95 > 0.9);
   // In place, and once more; the file says how many rows it has seen.
   REQUIRE(run_dma(folder, "fit --update updated.json fresh.csv").exit_code == 0);
-  CHECK(dma::bnn_from_text(folder.read("updated.json"), "updated.json").training.rows == 360);
+  CHECK(read_model(folder, "updated.json").training().rows == 360);
   CHECK(run_dma(folder, "inspect updated.json").exit_code == 0);
 }
 
@@ -75,15 +80,15 @@ TEST_CASE("dma fit --update --weights: a row of weight 2 is two rows, one of wei
   CHECK(weighted.output.find("learned   3 rows on top of 60") != std::string::npos);
   REQUIRE(run_dma(folder, "fit --update m.json repeated.csv --model b.json --quiet").exit_code == 0);
   const auto predicted = [&](const std::string& model) {
-    return dma::make_bnn(dma::bnn_from_text(folder.read(model), model)).predict(Eigen::MatrixXd{{0.4, 0.1}, {-1, 0.3}});
+    return read_model(folder, model).predict(Eigen::MatrixXd{{0.4, 0.1}, {-1, 0.3}});
   };
   const dma::Prediction a = predicted("a.json"), b = predicted("b.json");
   CHECK((a.mean - b.mean).cwiseAbs().maxCoeff() < 0.02 * b.sd.minCoeff());
   CHECK((a.sd - b.sd).cwiseAbs().maxCoeff() < 0.01 * b.sd.minCoeff());
-  CHECK(dma::bnn_from_text(folder.read("a.json"), "a.json").training.weight == 64);
+  CHECK(read_model(folder, "a.json").training().weight == 64);
   // And once more on top of those, without weights.
   REQUIRE(run_dma(folder, "fit --update a.json repeated.csv --quiet").exit_code == 0);
-  CHECK(dma::bnn_from_text(folder.read("a.json"), "a.json").training.weight == 68);
+  CHECK(read_model(folder, "a.json").training().weight == 68);
   folder.write("bad.csv", "x,z,y,w\n0.5,0.1,0.6,-1\n");
   const std::string update = "fit --update m.json ";
   check_refused(folder, update + "bad.csv --weights w", "'bad.csv', column 'w': ");

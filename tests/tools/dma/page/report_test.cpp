@@ -183,13 +183,13 @@ TEST_CASE("report: the page of a classifier has accuracy, log-loss, calibration,
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
   const Json json = dma::parse_json(outcome.output), &target = json["report"]["targets"][0];
   CHECK(embedded(folder.read("report.html")) == json);
-  CHECK(target["scores"]["left_out"]["log_loss"] == json["left_out"]["log_loss"]);
+  CHECK(target["scores"]["left_out"]["log_loss"] == json["left_out"]["kind"]["log_loss"]);
   int all = 0, right = 0;
   for (std::size_t k = 0; k < 3; ++k)
     for (std::size_t l = 0; l < 3; ++l)
       all += target["confusion"][k][l].get<int>(), right += k == l ? target["confusion"][k][l].get<int>() : 0;
   CHECK(all == 90);
-  CHECK(right / 90.0 == doctest::Approx(json["left_out"]["accuracy"].get<double>()));
+  CHECK(right / 90.0 == doctest::Approx(json["left_out"]["kind"]["accuracy"].get<double>()));
   CHECK(target["importance"]["inputs"][0]["name"] == "first");
   CHECK(target["dependence"].size() == 3);
   CHECK(json["report"]["training"][0]["value"].size() == json["training"]["epochs"][0]);
@@ -223,7 +223,7 @@ TEST_CASE("report: the page of a graph of one's own has its scalars, its likelih
   CHECK(embedded(folder.read("report.html")) == json);
   CHECK(json["files"].size() == 4);
   CHECK(report["judged_by"] == "left_out");
-  CHECK(report["targets"][0]["scores"]["left_out"]["rmse"] == json["targets"][0]["left_out"]["rmse"]);
+  CHECK(report["targets"][0]["scores"]["left_out"]["rmse"] == json["left_out"]["y"]["rmse"]);
   CHECK(report["targets"][0]["importance"]["inputs"][0]["name"] == "first");
   CHECK(report["targets"][1]["noise"].is_null());
   CHECK(report["training"].size() == 1);
@@ -283,8 +283,9 @@ TEST_CASE("report: texts of a graph, of cells and of a checkpoint stay texts") {
   folder.write("cells.csv", cells);
   const std::string fit = "fit cells.csv --target y" + kQuick;
   check_page(fit + "--checkpoint fit.checkpoint");
-  const std::string file = dma::oracle::changed_model(folder.read("fit.checkpoint"), "/training/form", image + bad);
-  folder.write("fit.checkpoint", dma::oracle::changed_model(file, "/joint/width", image + bad));
+  const std::string file =
+      dma::oracle::changed_model(folder.read("fit.checkpoint"), "/training/report/form", image + bad);
+  folder.write("fit.checkpoint", dma::oracle::changed_model(file, "/learned/sizes", image + bad));
   check_page(fit + "--resume fit.checkpoint");
 }
 

@@ -83,7 +83,7 @@ Section large_report(const Options& options, const Results& results) {
         .panels = {training_panel("training", runs), coverage_panel("calibration", covers, "outside")}}});
   FitReport report;
   const Bnn net = fitted_network(task, options.seed, options.effort(), {}, report);
-  s.pictures.push_back({"large_weights", "DMA's weights.", hinton_figure(net)});
+  s.pictures.push_back({"large_weights", "DMA's weights.", hinton_figure(net.method())});
 
   const Summary dma_runs = summarise(results, "large", "dma", seeds),
                 adam = summarise(results, "large", "adam-0.01", seeds),

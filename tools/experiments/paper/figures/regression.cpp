@@ -74,7 +74,7 @@ Section regression_report(const Options& options, const Results& results) {
                         std::move(figure)});
   FitReport report;
   const Bnn net = fitted_network(task, options.seed, options.effort(), {}, report);
-  s.pictures.push_back({"figure2_weights", "Figure 2 right: DMA's weights.", hinton_figure(net)});
+  s.pictures.push_back({"figure2_weights", "Figure 2 right: DMA's weights.", hinton_figure(net.method())});
   return s;
 }
 

@@ -1,0 +1,132 @@
+// Shared variables of any graph learned as one Gaussian: the counterpart of Learner that keeps all correlations.
+//
+//   GaussianLearner learner(graph, standard_registry(), {y}, {.learn_noise = true});
+//   GaussianLearnReport report = learner.fit({{x, xs}, {y, ys}});
+//   learner.belief(w);
+//   Prediction p = learner.predict({{x, new_xs}});
+//
+// The graph becomes a row program (row_program.h); Gauss-Newton steps find the mean, the evidence finds noise and prior
+// scale, and a precision matrix over all P shared scalars is kept: 8 P^2 bytes. A target is whatever its factor says:
+// Gaussian noise, any density with one input (poisson, logistic, student_t_noise, one of your own), or one of several
+// classes by a score for each (softmax), whose slope and curvature the steps then take: Laplace's method. Targets of
+// one learner may differ in that.
+//
+// A shared variable may have the prior gaussian_precision about a known mean, with an element of a shared gamma
+// variable as its precision. The evidence then chooses one precision per element, for all scalars that read it;
+// elements of one variable are shrunk towards each other: log w ~ N(mean of the logarithms, 1).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/learn/data.h"
+#include "engine/learn/gaussian/ensemble.h"
+#include "engine/learn/gaussian/program/row_program.h"
+
+namespace dma {
+
+struct GaussianLearnOptions {
+  int epochs = 100;            // of one fit, at most
+  double least_gain = 0.0003;  // stop when left-out examples gain less than so many nats each in an epoch; 0: never
+  // One variance for every element of the targets that have Gaussian noise; otherwise they are the graph's.
+  bool learn_noise = false;
+  bool noise_by_inputs = false;           // learned noise: its logarithm is linear in the inputs
+  bool tails = false;                     // learned noise: Student's t where left-out examples ask for it
+  bool learn_scale = false;               // one factor on the precisions of all gaussian_priors ...
+  std::vector<VariableId> unscaled = {};  // ... but those of these, such as biases of scores
+  // Their prior means are where a start begins: hidden units that the examples do not need stay as they were drawn.
+  std::vector<VariableId> anchored = {};
+  // Learned from so many starts, mixed by their evidence: the prior's mean, then draws from the prior. Where a scalar
+  // has influence, but none at the prior's mean, as in a network whose weights are all 0, the first is a draw too.
+  std::size_t starts = 1;
+  bool hold_out = false;  // examples held out judge what leaving out by leverage would flatter: judged.h
+  std::uint64_t seed = 1;
+  std::size_t jobs = 1;                        // threads; no result depends on them
+  std::shared_ptr<WorkerTeam> team = nullptr;  // workers that share the rows (Curvature::use_threads)
+  GraphMixture::OnEpoch on_epoch = {};         // false stops; what was learned so far stays
+};
+
+struct GaussianLearnReport {
+  struct Start {
+    int epochs = 0;
+    bool settled = false;  // left-out examples gained no more; otherwise the limit came, or it was stopped
+    double log_evidence = 0, weight = 1;  // in the mixture
+  };
+  std::vector<Start> starts;
+  double log_evidence = 0;       // of the best start
+  double effective_scalars = 0;  // that the examples determine, of its scalars
+  // Elements of precision variables: the value that the evidence chose, in the best start.
+  struct Precision {
+    std::string name;
+    double value = 0, determined = 0;  // how many of its scalars the examples determine
+    std::size_t scalars = 0;
+    bool is_off() const { return determined < 0.05 * static_cast<double>(scalars); }  // the scalars stay at their mean
+  };
+  std::vector<Precision> precisions = {};
+  bool interrupted = false;
+  std::string line() const;
+};
+
+// Reports of the members of a mixture.
+GaussianLearnReport report_of(const GraphMixture& mixture, const GraphMixtureReport& fitted);
+
+class GaussianLearner {
+ public:
+  // An Error says what of the graph cannot be learned so, and what to do: see RowProgram.
+  GaussianLearner(const Graph& graph, const Registry& registry, std::vector<VariableId> targets,
+                  GaussianLearnOptions options = {});
+  ~GaussianLearner();
+  GaussianLearner(GaussianLearner&&) noexcept;
+
+  // Learns these examples besides those it knows. One with weight 2 counts as two; none given: 1 for each.
+  GaussianLearnReport fit(const Data& data, std::span<const double> weights = {});
+  // Takes back what these examples taught (numbers in the order in which they came) and solves anew without them.
+  GaussianLearnReport forget(std::span<const std::size_t> examples);
+  // Learns these on top of what is known, whose examples are not looked at again: its Gaussian is the prior of theirs.
+  // False: something was still changing at the limit of steps.
+  bool update(const Data& data, std::span<const double> weights = {});
+  std::size_t rows() const;  // examples learned
+
+  // Holds a shared variable at what the best start believes of it, or at its prior's mean, in the fits to come; thaw()
+  // ends that.
+  void freeze(VariableId shared);
+  void thaw(VariableId shared);
+
+  // The moments of the elements of a shared variable, one by one.
+  std::vector<Gaussian> belief(VariableId shared) const;
+  // Examples x elements of the targets: a mixture with moments, quantiles and log density. A likelihood that is not
+  // Gaussian is averaged over what is known of its input; of outcomes coded -1 or 0 and 1, the mean is the probability
+  // of 1. A target of K classes, which are given as numbers from 0, has K such columns.
+  Prediction predict(const Data& inputs) const;
+  // The same of the learned examples, each as if it had not been learned; after fit() or forget().
+  Prediction left_out() const;
+  double noise_variance(std::size_t output) const;  // where inputs are 0, if it depends on them
+
+  // All that was learned, as the bytes of a file; load() gives it to a learner made with the same graph and targets,
+  // which can then predict and update. The examples are not in it.
+  std::string save() const;
+  void load(std::string_view bytes);
+
+  const RowProgram& program() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// How a graph is learned by these options.
+EnsembleOptions ensemble_options(const GaussianLearnOptions& options, const RowProgram& program);
+// The graph of a program as a family knows it.
+SharedModel shared_model(std::shared_ptr<const RowProgram> program, const GaussianLearnOptions& options,
+                         const Graph& graph);
+// The moments of some scalars of a mixture, from `first` on.
+std::vector<Gaussian> beliefs_of(const GraphMixture& mixture, Index first, Index size);
+// Targets as learning takes them: a class as 0 or 1 for each of its outputs. An Error, after `what`, for a value that
+// its likelihood cannot have made.
+Matrix coded_targets(const Matrix& values, const OutputLikelihoods& likelihoods, Index outputs, std::string_view what);
+
+}  // namespace dma

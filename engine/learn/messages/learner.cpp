@@ -1,0 +1,330 @@
+#include "engine/learn/messages/learner.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/learn/messages/example.h"
+#include "engine/support/error.h"
+
+namespace dma {
+
+namespace {
+
+void check_targets(const Graph& graph, const std::vector<VariableId>& targets) {
+  if (targets.empty()) fail("the learner needs at least one target: LearnOptions.targets is empty");
+  for (auto target = targets.begin(); target != targets.end(); ++target) {
+    if (target->value >= graph.variables().size())
+      fail("LearnOptions.targets names variable {}, but the graph has {}", target->value, graph.variables().size());
+    if (!graph[*target].observed) fail("target '{}' is not an observed variable", graph[*target].name);
+    if (std::find(targets.begin(), target, *target) != target) fail("target '{}' is named twice", graph[*target].name);
+  }
+}
+
+}  // namespace
+
+Learner::Learner(const Graph& graph, const Registry& registry, const Scheduler& schedule, const Scheduler& predict,
+                 LearnOptions options, CompileOptions compile_options)
+    : options_(std::move(options)), shared_factors_(graph, registry, schedule, compile_options) {
+  check_targets(graph, options_.targets);
+  check(options_);
+  compile_options.constants_in_cavity = true;
+  if (options_.likelihood == LearnOptions::Likelihood::while_sweeping) compile_options.predicted = options_.targets;
+  plan_ = compile(graph, schedule, registry, compile_options);
+  compile_options.predicted.clear();
+  compile_options.unobserved = options_.targets;
+  predict_plan_ = compile(graph, predict, registry, compile_options);
+  for (const Plan& plan : {plan_, predict_plan_})
+    if (plan->solver != nullptr)
+      fail("the learner keeps messages of single factors, which this solver does not make; give it a schedule");
+  state_ = std::make_unique<State>(plan_);
+  predict_state_ = std::make_unique<State>(predict_plan_);
+  team_ = options_.team ? options_.team : local_team(options_.workers);
+  pool_ = std::make_unique<ThreadPool>(options_.jobs);
+  std::vector<bool> any_sign;
+  for (std::uint32_t v = 0; v < plan_->variables.size(); ++v)
+    if (const auto variable = plan_->variables[v]; variable.shared) {
+      shared_.push_back({{v}, {scalars_, variable.size}});
+      scalars_ += variable.size;
+      any_sign.resize(scalars_, !variable.family->is_like_gaussian);
+    }
+  if (shared_.empty()) fail("the graph has no shared variable to learn; declare one with graph.shared(...)");
+  stored_ = StoredMessages(scalars_, options_.evidence_weight, std::move(any_sign));
+  take_constants();
+  rebuild_cavity();
+}
+
+// A sweep then reads one message for every shared scalar, and nothing is combined anew for every example.
+void Learner::take_constants() {
+  const MessageArrays prior = stored_.prior();
+  for (State* const state : {predict_state_.get(), state_.get()}) {
+    Executor executor(*state);
+    executor.refresh_constants();
+    std::fill_n(prior.tau, scalars_, 0.0);
+    std::fill_n(prior.rho, scalars_, 0.0);
+    for (const auto& [id, scalars, is_frozen] : shared_) executor.take_constants(id, prior.from(scalars.first));
+  }
+}
+
+void Learner::prepare(std::size_t examples) {
+  if (examples_ != 0 && examples_ != examples)
+    fail("the learner was fitted on {} examples and is now given {}; make a new one", examples_, examples);
+  partition_ = Partition(
+      *team_, [&](std::size_t all) { return count_batches(options_, all); }, examples);
+  const std::size_t batches = partition_.batches();
+  divide_batches(partition_.all_batches(), nullptr);
+  if (stored_.batches() == 0) stored_.start(batches);
+  if (stored_.batches() != batches)
+    fail("the restored messages are those of {} batches, but {} examples make {}", stored_.batches(), examples,
+         batches);
+  if (!team_->any(std::ranges::any_of(memory().active, [](bool active) { return active; })))
+    fail("every batch was forgotten; nothing is left to learn from");
+  examples_ = examples;
+  fitted_.resize(examples * target_size());
+  means_.resize(fitted_.size());
+  variances_.resize(fitted_.size());
+}
+
+void Learner::restore(Memory memory) {
+  if (options_.batch_size == 0 && memory.tau.size() != options_.batches)
+    fail("the stored messages are those of {} batches, but {} are expected", memory.tau.size(), options_.batches);
+  const std::size_t batches = memory.tau.size();
+  if (team_->size() > 1 && batches < team_->size())
+    fail("the stored messages are those of {} batches, but there are {} workers; each has at least one", batches,
+         team_->size());
+  if (!team_->is_whole()) divide_batches(batches, &memory);
+  stored_.restore(std::move(memory));
+  divide_batches(batches, nullptr);
+  rebuild_cavity();
+}
+
+void Learner::rebuild_cavity() {
+  if (team_->size() == 1) {
+    for (const auto& [id, scalars, is_frozen] : shared_) stored_.form_product(scalars, state_->cavity(id));
+  } else {
+    std::vector<double> total(2 * std::size_t{scalars_});
+    sum_stored(total);
+    const MessageArrays sum{total.data(), total.data() + scalars_};
+    for (const auto& [id, scalars, is_frozen] : shared_)
+      stored_.form_product_of(scalars, sum.from(scalars.first), state_->cavity(id));
+  }
+  is_rebuilt_ = true;
+  cavities_changed();
+}
+
+void Learner::cavities_changed() {
+  has_points_ = std::ranges::any_of(
+      shared_, [&](const SharedVariable& s) { return has_point(state_->cavity(s.id), s.scalars.size); });
+  shared_factors_.update(*state_);
+}
+
+Learner::Worker::Worker(State& its_state) : state(its_state) {}
+Learner::Worker::Worker(State&& its_own) : own(std::make_unique<State>(std::move(its_own))), state(*own) {}
+
+void Learner::learn_batch(const Data& data, std::size_t batch, Worker& worker) {
+  const auto [begin, end] = partition_.examples_of_batch(batch);
+  const std::size_t size = end - begin, parts = std::min(options_.parts, size);
+  if (parts <= 1) return learn_examples(data, begin, end, {batch, stored_.message(batch)}, worker);
+  worker.part_tau.resize(scalars_), worker.part_rho.resize(scalars_);
+  const MessageArrays fraction{worker.part_tau.data(), worker.part_rho.data()};
+  for (const auto& [id, scalars, is_frozen] : shared_)
+    if (!is_frozen) stored_.begin_parts(scalars, batch, parts, fraction.from(scalars.first));
+  for (std::size_t p = 0; p < parts; ++p) {
+    learn_examples(data, begin + p * size / parts, begin + (p + 1) * size / parts, {batch, fraction, true}, worker);
+    if (team_->size() == 1)
+      tell(static_cast<double>(batch) + static_cast<double>(p + 1) / static_cast<double>(parts), stored_.batches());
+  }
+}
+
+void Learner::tell(double done, std::size_t of) const {
+  if (options_.on_stage) options_.on_stage({{}, done / static_cast<double>(of)});
+}
+
+void Learner::learn_examples(const Data& data, std::size_t begin, std::size_t end,
+                             const StoredMessages::Learned& learned, Worker& worker) {
+  const auto of = [&](const StoredMessages::Range& scalars) {
+    return StoredMessages::Learned{learned.batch, learned.old.from(scalars.first), learned.is_part};
+  };
+  State& state = worker.state;
+  for (auto* array : {&worker.cavity_tau, &worker.cavity_rho}) array->resize(scalars_);
+  const MessageArrays cavity{worker.cavity_tau.data(), worker.cavity_rho.data()};
+  for (const auto& [id, scalars, is_frozen] : shared_)
+    if (!is_frozen)
+      stored_.take_out(scalars, of(scalars), state.cavity(id), cavity.from(scalars.first), worker.has_points);
+  const bool compares_nothing = worker.has_points;  // with what is known exactly
+  if (compares_nothing)
+    for (auto* array : {&worker.said_tau, &worker.said_rho}) array->assign(scalars_, 0.0);
+  const auto said = [&](const StoredMessages::Range& scalars) {
+    return compares_nothing ? MessageArrays{worker.said_tau.data(), worker.said_rho.data()}.from(scalars.first)
+                            : MessageArrays{};
+  };
+  Executor executor(state);
+  const Executor::Holding holding(executor);
+  std::vector<const SharedVariable*> absorbing;  // what is held learns by itself
+  for (const SharedVariable& variable : shared_)
+    if (!variable.is_frozen && (compares_nothing || !executor.hold(variable.id))) absorbing.push_back(&variable);
+  for (std::size_t n = begin; n < end; ++n) {
+    observe_example(data, n, state);
+    solve_example(state, executor, worker.record);
+    if (options_.likelihood == LearnOptions::Likelihood::while_sweeping)
+      read_predictions(executor, std::span(fitted_).subspan(n * target_size(), target_size()));
+    for (const SharedVariable* const variable : absorbing) {
+      worker.has_points = executor.absorb(variable->id, worker.has_points);
+      if (compares_nothing) executor.multiply_by_example(variable->id, said(variable->scalars));
+    }
+  }
+  worker.has_points |= executor.release();
+  const double step = step_of_batch();
+  for (const auto& [id, scalars, is_frozen] : shared_)
+    if (!is_frozen)
+      stored_.put_back(scalars, of(scalars), step, state.cavity(id), cavity.from(scalars.first), said(scalars),
+                       worker.has_points);
+}
+
+LearnReport Learner::fit(const Data& data, const Callback& callback) {
+  prepare(check_data(plan_, data));
+  LearnReport report;
+  try {
+    report = run_epochs(data, callback);
+  } catch (...) {
+    rebuild_cavity();  // without the mini-batch that was being learned
+    throw;
+  }
+  rebuild_cavity();
+  std::vector<Natural>().swap(fitted_);  // of a large table it is as much as two columns
+  report.epochs = memory().epochs;
+  return report;
+}
+
+Learner::Added Learner::add(const Data& examples) {
+  const std::size_t count = check_data(plan_, examples);
+  Executor executor(*state_);
+  EpochRecord record;
+  said_tau_.resize(scalars_), said_rho_.resize(scalars_);
+  for (std::size_t n = 0; n < count; ++n) {
+    observe_example(examples, n, *state_);
+    solve_example(*state_, executor, record);
+    for (const SharedVariable& variable : shared_)
+      if (!variable.is_frozen) add_messages(variable, executor);
+    if (team_->size() > 1) rebuild_cavity();
+  }
+  shared_factors_.update(*state_);
+  return {count, record.faults, record.replaced, record.unfinished};
+}
+
+// What an example says of a few of very many scalars concerns the cavities of these alone.
+void Learner::add_messages(const SharedVariable& variable, const Executor& executor) {
+  const std::uint32_t first = variable.scalars.first;
+  const MessageArrays said{said_tau_.data() + first, said_rho_.data() + first}, cavity = state_->cavity(variable.id);
+  met_.clear();
+  executor.multiply_by_example(variable.id, said, &met_);
+  for (const std::uint32_t i : met_) {
+    stored_.add(first + i, said[i]);
+    said.set(i, {});
+    if (team_->size() > 1) continue;
+    stored_.form_product({first + i, 1}, cavity.from(i));
+    has_points_ |= cavity[i].is_point();
+  }
+}
+
+Learner::Added Learner::learn_one(const Data& example) {
+  if (const std::size_t count = check_data(plan_, example); count != 1)
+    fail("learn_one was given {} examples; one is expected, and add() takes any number", count);
+  return add(example);
+}
+
+LearnReport Learner::run_epochs(const Data& data, const Callback& callback) {
+  const auto start = std::chrono::steady_clock::now();
+  const double before = memory().epochs.empty() ? 0.0 : memory().epochs.back().seconds;
+  LearnReport report;
+  if (alone_ == nullptr) alone_ = std::make_unique<Worker>(*state_);
+  Worker& alone = *alone_;
+  while (static_cast<int>(memory().epochs.size()) < options_.epochs) {
+    if (!is_rebuilt_) rebuild_cavity();  // once an epoch, so that rounding cannot drift
+    is_rebuilt_ = false;
+    EpochRecord record;
+    record.epoch = static_cast<int>(memory().epochs.size()) + 1;
+    if (team_->size() == 1) {
+      alone.has_points = has_points_;
+      alone.record = record;
+      for (std::size_t b = 0; b < stored_.batches(); ++b) {
+        tell(static_cast<double>(b), stored_.batches());
+        if (stored_.is_active(b)) learn_batch(data, b, alone);
+      }
+      record = alone.record;
+    } else {
+      learn_in_rounds(data, record);
+    }
+    cavities_changed();
+    record.log_likelihood = log_likelihood(data);
+    record.seconds = before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    stored_.add_epoch(record);
+    report.faults += record.faults;
+    report.replaced += record.replaced;
+    const bool go_on = !team_->any(callback && !callback(record));
+    if (const auto reason = finished()) {
+      report.stop = *reason;
+      break;
+    }
+    if (!go_on) {
+      report.stop = LearnReport::Stop::interrupted;
+      break;
+    }
+  }
+  return report;
+}
+
+void Learner::set_stopping(const LearnOptions& rules) {
+  LearnOptions changed = options_;
+  changed.epochs = rules.epochs;
+  changed.tolerance = rules.tolerance;
+  changed.floor = rules.floor;
+  changed.patience = rules.patience;
+  changed.least_gain = rules.least_gain;
+  changed.on_stage = rules.on_stage;
+  check(changed);
+  options_ = std::move(changed);
+}
+
+Learner::SharedVariable& Learner::learned(VariableId id) {
+  const auto found = std::ranges::find(shared_, id, &SharedVariable::id);
+  if (found == shared_.end()) fail("variable '{}' is not shared", plan_->variable(id).name);
+  return *found;
+}
+
+Belief Learner::belief(VariableId shared_variable) const {
+  const auto& v = plan_->variable(shared_variable);
+  if (!v.shared) fail("variable '{}' is not shared", v.name);
+  std::vector<Natural> elements(v.size);
+  const MessageArrays cavity = state_->cavity(shared_variable);
+  for (std::uint32_t i = 0; i < v.size; ++i) elements[i] = cavity[i];
+  shared_factors_.multiply_into(shared_variable, elements);
+  return {v.name, v.family, std::move(elements)};
+}
+
+void Learner::forget(std::size_t batch) {
+  stored_.forget(batch);
+  rebuild_cavity();
+}
+
+void Learner::set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values) {
+  state_->set_parameter(factor, parameter, values);
+  predict_state_->set_parameter(factor, parameter, values);
+  shared_factors_.set_parameter(factor, parameter, values);
+  is_rebuilt_ = false;
+  const MessageArrays prior = stored_.prior();
+  const std::vector<double> tau_before(prior.tau, prior.tau + scalars_), rho_before(prior.rho, prior.rho + scalars_);
+  take_constants();
+  for (const auto& [id, scalars, is_frozen] : shared_) {
+    const MessageArrays cavity = state_->cavity(id);
+    for (std::uint32_t i = 0; i < scalars.size; ++i) {
+      const std::uint32_t k = scalars.first + i;
+      const Natural was{tau_before[k], rho_before[k]}, now = prior[k];
+      if (now == was) continue;
+      if (cavity[i].is_point() || now.is_point()) return rebuild_cavity();
+      cavity.set(i, multiply(cavity[i], divide(now, was)));
+    }
+  }
+  cavities_changed();
+}
+
+}  // namespace dma

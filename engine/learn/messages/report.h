@@ -1,0 +1,36 @@
+// What learning did, epoch by epoch, and why it stopped.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/learn/messages/options.h"
+
+namespace dma {
+
+struct EpochRecord {
+  int epoch = 0;
+  double log_likelihood = 0;     // mean over all learned examples and elements of the targets, after the epoch
+  double seconds = 0;            // since learning began
+  std::uint64_t faults = 0;      // messages refused in this epoch
+  std::uint64_t replaced = 0;    // ... and computed another way, see Report
+  std::uint64_t unfinished = 0;  // examples whose iteration ended before it converged
+};
+void list_fields(Fields& f, EpochRecord& record);  // but for the seconds, which differ from run to run
+
+struct LearnReport {
+  enum class Stop { tolerance, patience, limit, interrupted, least_gain, diverged } stop = Stop::limit;
+  std::vector<EpochRecord> epochs;
+  std::uint64_t faults = 0, replaced = 0;
+  std::string line() const;
+};
+std::string_view name_of(LearnReport::Stop stop);
+LearnReport::Stop stop_named(std::string_view name);
+
+// The rule that has fired after these epochs, if one has.
+std::optional<LearnReport::Stop> stop_reason(const LearnOptions& options, const std::vector<EpochRecord>& epochs);
+
+}  // namespace dma

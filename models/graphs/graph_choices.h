@@ -1,0 +1,32 @@
+// Numbers that a graph file leaves open, for learning to choose (models/predict/graph_model.h):
+//
+//   "choices": {"sizes": {"units": [10, 20, 50]}, "smoothing": {"jitter": [0.25, 1, 0.04]}}
+//
+// Sizes of variables and parameters are then expressions of these names: "units", "13 * units", "1 / (units + 1)".
+// Several sizes are tried together, the first of each, then the second. Until somebody chooses, the first of each
+// holds.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/support/json.h"
+
+namespace dma {
+
+struct GraphChoices {
+  std::vector<std::string> size_names = {};
+  std::vector<std::vector<std::size_t>> sizes = {};  // to try, one of every name
+  std::string smoothing_name = {};
+  std::vector<double> smoothings = {};
+  std::string text = {};  // the whole file
+  bool empty() const { return text.empty(); }
+};
+
+// The choices of a graph's JSON, if it has any. An Error says where it is wrong.
+GraphChoices graph_choices(const Json& json, std::string_view text);
+// The same JSON with numbers in place of expressions, and without choices.
+Json with_choices(Json json, const GraphChoices& choices, const std::vector<std::size_t>& sizes, double smoothing);
+
+}  // namespace dma

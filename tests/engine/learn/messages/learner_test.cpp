@@ -1,0 +1,302 @@
+#include "engine/learn/messages/learner.h"
+
+#include <doctest/doctest.h>
+
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+
+#include "engine/support/error.h"
+#include "factors/standard_registry.h"
+#include "schedules/forward_backward.h"
+#include "tests/oracles/plain_matrix.h"
+
+namespace {
+
+using namespace dma;
+
+constexpr double kNoise = 0.3, kPriorVariance = 2.0;
+constexpr std::uint64_t kDataSeed = 5;
+
+// y = w . x + noise, one example.
+struct LinearRegression {
+  explicit LinearRegression(std::size_t inputs)
+      : w(g.shared("w", inputs)), x(g.observed("x", inputs)), y(g.observed("y")) {
+    const VariableId p = g.variable("p", inputs), z = g.variable("z");
+    g.factor("gaussian_prior", {w}, {{"mean", 0.5}, {"variance", kPriorVariance}});
+    g.factor("product", {w, x, p});
+    g.factor("sum", {p, z});
+    g.factor("gaussian_noise", {z, y}, {{"variance", kNoise}});
+  }
+  Learner learner(LearnOptions options) const {
+    options.targets = {y};
+    return {g, standard_registry(), forward_backward(), forward(), std::move(options)};
+  }
+  Graph g;
+  VariableId w, x, y;
+};
+
+struct Sample {
+  std::vector<double> x, y;
+  Sample(std::size_t rows, std::size_t inputs) {
+    boost::random::mt19937_64 random(kDataSeed);
+    boost::random::normal_distribution<double> normal;
+    for (std::size_t n = 0; n < rows; ++n) {
+      double sum = 0;
+      for (std::size_t j = 0; j < inputs; ++j) {
+        x.push_back(normal(random) + 0.3);
+        sum += (1.0 + static_cast<double>(j)) * x.back();
+      }
+      y.push_back(sum + std::sqrt(kNoise) * normal(random));
+    }
+  }
+  Data data(const LinearRegression& model) const { return {{model.x, x}, {model.y, y}}; }
+};
+
+// Closed-form posterior of all weights.
+struct Posterior {
+  oracle::PlainMatrix mean, covariance;
+  Posterior(const Sample& s, std::size_t inputs) {
+    oracle::PlainMatrix x(s.y.size(), inputs), pull(inputs, 1, 0.5 / kPriorVariance);
+    for (std::size_t i = 0; i < s.x.size(); ++i) x[i] = s.x[i];
+    covariance =
+        (1 / kNoise * x.transpose() * x + 1 / kPriorVariance * oracle::PlainMatrix::identity(inputs)).inverse();
+    mean = covariance * (pull + 1 / kNoise * x.transpose() * oracle::PlainMatrix::column(s.y));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("learn: one weight has its exact posterior after one epoch, whatever the batches") {
+  const LinearRegression model(1);
+  const Sample sample(60, 1);
+  const Posterior exact(sample, 1);
+  for (const std::size_t batches : {1u, 7u, 60u}) {
+    Learner learner = model.learner({.batches = batches, .epochs = 1});
+    const LearnReport report = learner.fit(sample.data(model));
+    CHECK(report.stop == LearnReport::Stop::limit);
+    CHECK(report.faults == 0);
+    const Belief w = learner.belief(model.w);
+    CHECK(w.mean() == doctest::Approx(exact.mean[0]).epsilon(1e-12));
+    CHECK(w.variance() == doctest::Approx(exact.covariance(0, 0)).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("learn: several weights reach the exact posterior means, one example per batch") {
+  // Messages at a fixed point of Gaussian belief propagation have exact means; variances are those of the factorised
+  // belief, no larger than the exact ones.
+  const LinearRegression model(3);
+  const Sample sample(40, 3);
+  const Posterior exact(sample, 3);
+  Learner learner = model.learner({.batches = 40, .epochs = 400, .tolerance = 0});
+  learner.fit(sample.data(model));
+  const Belief w = learner.belief(model.w);
+  for (std::size_t j = 0; j < 3; ++j) {
+    CHECK(w.mean(j) == doctest::Approx(exact.mean[j]).epsilon(1e-8));
+    CHECK(w.variance(j) <= exact.covariance(j, j) * (1 + 1e-9));
+    CHECK(w.variance(j) < kPriorVariance);
+  }
+}
+
+TEST_CASE("learn: a forgotten batch leaves exactly the prior times the other stored messages") {
+  const LinearRegression model(2);
+  const Sample sample(30, 2);
+  Learner learner = model.learner({.batches = 5, .epochs = 4, .tolerance = 0});
+  learner.fit(sample.data(model));
+  const Learner::Memory before = learner.memory();
+  learner.forget(2);
+  const Belief w = learner.belief(model.w);
+  for (std::size_t j = 0; j < 2; ++j) {
+    double tau = 0, rho = 0;
+    for (const std::size_t b : {0u, 1u, 3u, 4u}) tau += before.tau[b][j], rho += before.rho[b][j];
+    CHECK(w[j].tau == doctest::Approx(tau + 0.5 / kPriorVariance).epsilon(1e-14));
+    CHECK(w[j].rho == doctest::Approx(rho + 1 / kPriorVariance).epsilon(1e-14));
+  }
+  // Further epochs refine the belief without it: that of a learner that never saw those rows.
+  learner.set_stopping({.epochs = 200, .tolerance = 0});
+  learner.fit(sample.data(model));
+  Sample rest = sample;
+  rest.x.erase(rest.x.begin() + 24, rest.x.begin() + 36);
+  rest.y.erase(rest.y.begin() + 12, rest.y.begin() + 18);
+  Learner other = model.learner({.batches = 4, .epochs = 200, .tolerance = 0});
+  other.fit(rest.data(model));
+  for (std::size_t j = 0; j < 2; ++j)
+    CHECK(learner.belief(model.w).mean(j) == doctest::Approx(other.belief(model.w).mean(j)).epsilon(1e-9));
+  CHECK_THROWS_AS(learner.forget(5), Error);
+}
+
+TEST_CASE("learn: restored memory goes on with the same bytes") {
+  const LinearRegression model(2);
+  const Sample sample(30, 2);
+  const LearnOptions options{.batches = 5, .epochs = 6, .tolerance = 0};
+  Learner whole = model.learner(options);
+  whole.fit(sample.data(model));
+  LearnOptions half = options;
+  half.epochs = 3;
+  Learner first = model.learner(half);
+  first.fit(sample.data(model));
+  Learner second = model.learner(options);
+  second.restore(first.memory());
+  second.fit(sample.data(model));
+  for (std::size_t j = 0; j < 2; ++j) CHECK(second.belief(model.w)[j] == whole.belief(model.w)[j]);
+  CHECK_THROWS_AS(model.learner({.batches = 4}).restore(first.memory()), Error);
+}
+
+TEST_CASE("learn: evidence_weight counts every stored message that many times") {
+  const LinearRegression model(1);
+  const Sample sample(20, 1);
+  Learner learner = model.learner({.batches = 4, .epochs = 50, .tolerance = 0, .evidence_weight = 3});
+  learner.fit(sample.data(model));
+  // One weight and linear factors: the messages do not depend on the belief, so the tempered posterior is known.
+  const Posterior exact(sample, 1);
+  const double evidence = 1 / exact.covariance(0, 0) - 1 / kPriorVariance;
+  CHECK(learner.belief(model.w)[0].rho == doctest::Approx(1 / kPriorVariance + 3 * evidence).epsilon(1e-10));
+}
+
+TEST_CASE("learn: a weight that the prior knows exactly stays what it is; the others learn") {
+  Graph g;
+  const VariableId w = g.shared("w", 2), x = g.observed("x", 2), y = g.observed("y"), p = g.variable("p", 2),
+                   z = g.variable("z");
+  g.factor("gaussian_prior", {w}, {{"mean", std::vector{2.0, 0.0}}, {"variance", std::vector{0.0, 1.0}}});
+  g.factor("product", {w, x, p});
+  g.factor("sum", {p, z});
+  g.factor("gaussian_noise", {z, y}, {{"variance", kNoise}});
+  Learner learner(g, standard_registry(), forward_backward(), forward(),
+                  {.targets = {y}, .batches = 5, .epochs = 4, .tolerance = 0});
+  const Sample sample(50, 2);
+  learner.fit({{x, sample.x}, {y, sample.y}});
+  CHECK(learner.belief(w)[0] == Gaussian::point(2));
+  double square = 1, product = 0;  // the posterior of the second weight, given the first
+  for (std::size_t n = 0; n < sample.y.size(); ++n) {
+    square += sample.x[2 * n + 1] * sample.x[2 * n + 1] / kNoise;
+    product += sample.x[2 * n + 1] * (sample.y[n] - 2 * sample.x[2 * n]) / kNoise;
+  }
+  CHECK(learner.belief(w)[1].mean() == doctest::Approx(product / square).epsilon(1e-9));
+  CHECK(learner.belief(w)[1].variance() == doctest::Approx(1 / square).epsilon(1e-9));
+}
+
+TEST_CASE("learn: another prior, given later, takes the place of the first") {
+  const LinearRegression model(2);
+  const Sample sample(40, 2);
+  Learner learner = model.learner({.batches = 4, .epochs = 3, .tolerance = 0});
+  CHECK(learner.belief(model.w)[0].variance() == doctest::Approx(kPriorVariance));
+  learner.fit(sample.data(model));
+  const double learned = learner.belief(model.w)[0].rho - 1 / kPriorVariance;
+  const double variance = 0.25;
+  learner.set_parameter(FactorId{0}, "variance", std::span(&variance, 1));
+  CHECK(learner.belief(model.w)[0].rho == doctest::Approx(learned + 1 / variance).epsilon(1e-12));
+}
+
+TEST_CASE("learn: left-out predictions are those of a learner without the batch") {
+  const LinearRegression model(1);
+  const Sample sample(12, 1);
+  Learner learner = model.learner({.batches = 3, .epochs = 2, .tolerance = 0});
+  learner.fit(sample.data(model));
+  std::vector<double> means(12), variances(12), other_means(12), other_variances(12);
+  learner.predict_left_out(sample.data(model), means, variances);
+  Learner without = model.learner({.batches = 3, .epochs = 2, .tolerance = 0});
+  without.fit(sample.data(model));
+  without.forget(1);
+  without.predict(sample.data(model), other_means, other_variances);
+  for (std::size_t n = 4; n < 8; ++n) {
+    CHECK(means[n] == doctest::Approx(other_means[n]).epsilon(1e-12));
+    CHECK(variances[n] == doctest::Approx(other_variances[n]).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("learn: each rule for stopping fires and is named") {
+  const LinearRegression model(2);
+  const Sample sample(30, 2);
+  const auto fit = [&](LearnOptions options, const Learner::Callback& callback = {}) {
+    Learner learner = model.learner(std::move(options));
+    return learner.fit(sample.data(model), callback);
+  };
+  CHECK(fit({.batches = 5, .epochs = 100, .tolerance = 0.5}).stop == LearnReport::Stop::tolerance);
+  CHECK(fit({.batches = 5, .epochs = 500, .tolerance = 0, .patience = 3}).stop == LearnReport::Stop::patience);
+  CHECK(fit({.batches = 5, .epochs = 2, .tolerance = 0}).stop == LearnReport::Stop::limit);
+  const LearnReport settled = fit({.batches = 5, .epochs = 500, .tolerance = 0, .least_gain = 1e-3});
+  CHECK(settled.stop == LearnReport::Stop::least_gain);
+  CHECK(settled.line().find("hardly rose") != std::string::npos);
+  const auto gain = [&](std::size_t epoch) {  // of the ten epochs up to it
+    return settled.epochs[epoch].log_likelihood - settled.epochs[epoch - 10].log_likelihood;
+  };
+  CHECK(gain(settled.epochs.size() - 1) < 10 * 1e-3);
+  for (std::size_t epoch = 10; epoch + 1 < settled.epochs.size(); ++epoch) CHECK(gain(epoch) >= 10 * 1e-3);
+  int calls = 0;
+  const LearnReport interrupted = fit({.batches = 5, .tolerance = 0}, [&](const EpochRecord& record) {
+    CHECK(record.epoch == ++calls);
+    return calls < 2;
+  });
+  CHECK(interrupted.stop == LearnReport::Stop::interrupted);
+  CHECK(interrupted.epochs.size() == 2);
+  CHECK(interrupted.line().find("interrupted") != std::string::npos);
+}
+
+TEST_CASE("learn: a log-likelihood that is not a number is never called settled") {
+  std::vector<EpochRecord> epochs(12);
+  for (EpochRecord& record : epochs) record.log_likelihood = std::nan("");
+  for (const LearnOptions& options :
+       {LearnOptions{.patience = 3}, LearnOptions{.tolerance = 1}, LearnOptions{.least_gain = 1}})
+    CHECK(stop_reason(options, epochs) == LearnReport::Stop::diverged);
+  LearnReport report{LearnReport::Stop::diverged, epochs};
+  CHECK(report.line().find("because the log-likelihood is not a number") != std::string::npos);
+}
+
+TEST_CASE("learn: predictions while sweeping are made before their example is learned") {
+  const LinearRegression model(1);
+  const Sample sample(10, 1);
+  Learner learner = model.learner({.batches = 10, .epochs = 1, .likelihood = LearnOptions::Likelihood::while_sweeping});
+  learner.fit(sample.data(model));
+  // The first example is predicted from the prior alone.
+  CHECK(learner.fitted_means()[0] == doctest::Approx(0.5 * sample.x[0]));
+  CHECK(learner.fitted_variances()[0] == doctest::Approx(kPriorVariance * sample.x[0] * sample.x[0] + kNoise));
+}
+
+TEST_CASE("learn: wrong data and options are refused with a clear line") {
+  const LinearRegression model(2);
+  const Sample sample(6, 2);
+  const auto message = [](const auto& action) {
+    try {
+      action();
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK(message([&] { model.learner({.batches = 7}).fit(sample.data(model)); }) ==
+        "there are 6 examples but 7 batches; give at most one batch per example");
+  CHECK(message([&] {
+          model.learner({.batches = 2}).fit({{model.x, sample.x}});
+        }).find("'y' has no value") != std::string::npos);
+  const std::vector<double> five(5);
+  CHECK(message([&] { model.learner({.batches = 2}).fit({{model.x, five}, {model.y, sample.y}}); }) ==
+        "variable 'x' has 2 elements, which do not divide the 5 values given");
+  CHECK(message([&] { model.learner({.batches = 2}).fit({{model.x, sample.x}, {model.y, five}}); }) ==
+        "'x' has values for 6 examples but 'y' for 5");
+  CHECK(message([&] { model.learner({.step = 0}); }).find("(0, 1]") != std::string::npos);
+}
+
+TEST_CASE("learn: a frozen variable stays as it is known, and the other learns as if it were given that way") {
+  // y = a + b + noise, two shared offsets; a is frozen at its prior N(0.5, 2).
+  Graph g;
+  const auto a = g.shared("a"), b = g.shared("b"), z = g.variable("z"), y = g.observed("y");
+  for (const auto& v : {a, b}) g.factor("gaussian_prior", {v}, {{"mean", 0.5}, {"variance", kPriorVariance}});
+  g.factor("sum", {Connection("terms", a), Connection("terms", b), Connection("total", z)});
+  g.factor("gaussian_noise", {z, y}, {{"variance", kNoise}});
+  LearnOptions options{.targets = {y}, .batches = 1, .epochs = 1};
+  Learner learner(g, standard_registry(), forward_backward(), forward(), options);
+  learner.freeze(a);
+  const std::vector<double> seen{3.0, 4.0, 5.5};
+  learner.fit({{y, seen}});
+  learner.add({{y, std::vector<double>{4.5}}});
+  CHECK(learner.belief(a).mean() == doctest::Approx(0.5));
+  CHECK(learner.belief(a).variance() == doctest::Approx(kPriorVariance));
+  // Each example tells b: y - N(0.5, 2) +- noise.
+  const double each = 1 / (kPriorVariance + kNoise), precision = 1 / kPriorVariance + 4 * each;
+  CHECK(learner.belief(b).variance() == doctest::Approx(1 / precision));
+  CHECK(learner.belief(b).mean() ==
+        doctest::Approx((0.5 / kPriorVariance + each * (3 + 4 + 5.5 + 4.5 - 4 * 0.5)) / precision));
+  learner.thaw(a);
+  learner.add({{y, std::vector<double>{4.5}}});
+  CHECK(learner.belief(a).variance() < kPriorVariance);
+  CHECK_THROWS_WITH_AS(learner.freeze(z), doctest::Contains("is not shared"), Error);
+}
