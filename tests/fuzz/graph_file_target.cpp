@@ -65,7 +65,8 @@ constexpr std::string_view kGraphFiles[] = {
       {"kind": "ordered", "connects": ["x", {"variable": "c", "reach": "gather", "table": [0, 1, 0, 1, 0, 1]}, "y"]},
       {"kind": "interval", "connects": [{"variable": "x", "reach": "gather", "table": [0]}, "l"],
        "parameters": {"cuts": 0.5, "noise": 1}}], "schedule": "flooding", "method": "ep"})json",
-    R"json({"variables": {"w": {"size": "2 * n", "shared": true}, "v": {"size": "n"}, "y": {"observed": 1}}, "factors": [
+    R"json({"variables": {"w": {"size": "2 * n", "shared": true}, "v": {"size": "n"}, "y": {"observed": 1}},
+      "factors": [
       {"kind": "gaussian_prior", "connects": ["w"], "parameters": {"mean": 0, "variance": "1 / (n + s * s)"}},
       {"kind": "sum", "connects": ["w", "v"]}, {"kind": "gaussian_noise", "connects": [{"variable": "v",
        "reach": "gather", "table": [0]}, "y"], "parameters": {"variance": "-(n - 4) / 2"}}], "schedule": "joint",

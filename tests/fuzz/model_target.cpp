@@ -31,7 +31,8 @@ constexpr std::string_view kCurve = R"json({"variables": {"x": {"observed": null
   {"kind": "gaussian_prior", "connects": ["v"], "parameters": {"mean": 0, "variance": "1 / n"}},
   {"kind": "gaussian_noise", "connects": ["x", "near"], "parameters": {"variance": "s * s"}},
   {"kind": "product", "connects": ["w", {"variable": "near", "reach": "all_to_one"}, "wx"]},
-  {"kind": "add", "connects": ["wx", "b", "p"]}, {"kind": "leaky_relu", "connects": ["p", "h"], "parameters": {"slope": 0.1}},
+  {"kind": "add", "connects": ["wx", "b", "p"]},
+  {"kind": "leaky_relu", "connects": ["p", "h"], "parameters": {"slope": 0.1}},
   {"kind": "product", "connects": ["v", "h", "vh"]}, {"kind": "sum", "connects": ["vh", "f"]},
   {"kind": "gaussian_noise", "connects": ["f", "y"], "parameters": {"variance": 0.1}}],
   "choices": {"sizes": {"n": [2, 3]}, "smoothing": {"s": [0.5, 0.2]}}})json";

@@ -21,7 +21,7 @@ LearnedModel learned(TableModel model, TableRows rows, const LearnOptions& optio
   return all;
 }
 
-constexpr const char* kGroups = R"({"variables": {"effect": {"shared": true, "size": 3}, "w": {"shared": true},
+constexpr const char* kGroupFile = R"({"variables": {"effect": {"shared": true, "size": 3}, "w": {"shared": true},
   "x": {"observed": null}, "y": {"observed": null}, "wx": {}, "z": {}}, "factors": [
   {"kind": "gaussian_prior", "connects": ["effect"], "parameters": {"mean": 0, "variance": 1}},
   {"kind": "gaussian_prior", "connects": ["w"], "parameters": {"mean": 0, "variance": 1}},
@@ -29,13 +29,13 @@ constexpr const char* kGroups = R"({"variables": {"effect": {"shared": true, "si
   {"kind": "add", "name": "group", "connects": ["wx", {"variable": "effect", "reach": "given", "entries": 1}, "z"]},
   {"kind": "gaussian_noise", "connects": ["z", "y"], "parameters": {"variance": 0.1}}]})";
 
-constexpr const char* kCounts = R"({"variables": {"w": {"shared": true}, "x": {"observed": null},
+constexpr const char* kCountFile = R"({"variables": {"w": {"shared": true}, "x": {"observed": null},
   "n": {"observed": null}, "rate": {}}, "factors": [
   {"kind": "gaussian_prior", "connects": ["w"], "parameters": {"mean": 0, "variance": 1}},
   {"kind": "product", "connects": ["w", "x", "rate"]},
   {"kind": "poisson", "connects": ["rate", "n"]}]})";
 
-constexpr const char* kScores = R"({"variables": {"w": {"shared": true, "size": 3}, "x": {"observed": null},
+constexpr const char* kScoreFile = R"({"variables": {"w": {"shared": true, "size": 3}, "x": {"observed": null},
   "c": {"observed": null, "categories": ["red", "green", "blue"]}, "scores": {"size": 3}}, "factors": [
   {"kind": "gaussian_prior", "connects": ["w"], "parameters": {"mean": 0, "variance": 2}},
   {"kind": "product", "connects": ["w", {"variable": "x", "reach": "all_to_one"}, "scores"]},
@@ -65,7 +65,8 @@ LearnedModel learned_jointly(std::size_t hidden, const Eigen::VectorXd& weights)
 }
 
 LearnedModel learned_classes(const std::vector<std::string>& names) {
-  const Eigen::MatrixXd x = random_matrix(60, 2, 1), numbers = filled(60, [&](Eigen::Index n) {
+  const Eigen::MatrixXd x = random_matrix(60, 2, 1),
+                        numbers = filled(60, [&](Eigen::Index n) {
                           return x(n, 0) * x(n, 1) > 0.2 ? 0 : static_cast<double>(n % std::ssize(names));
                         });
   return learned(TableModel::classifier({.hidden = std::vector<std::size_t>{4}, .members = 2, .seed = 3}, {"u", "v"},
@@ -85,18 +86,19 @@ LearnedModel learned_groups() {
   const Eigen::MatrixXd drawn = random_matrix(40, 2, 5);
   const Eigen::MatrixXd x = filled(40, 2, [&](auto n, auto j) { return j == 0 ? drawn(n, 0) : double(n % 3); });
   const Eigen::MatrixXd y = filled(40, [&](auto n) { return x(n, 0) + 0.5 * x(n, 1) + 0.3 * drawn(n, 1); });
-  return learned(TableModel::graph_of(graph_model(kGroups, "y", {{.learn_noise = true, .tails = true}})), {x, y}, {});
+  return learned(TableModel::graph_of(graph_model(kGroupFile, "y", {{.learn_noise = true, .tails = true}})), {x, y},
+                 {});
 }
 
 LearnedModel learned_counts() {
   const Eigen::MatrixXd x = random_matrix(40, 1, 6);
-  return learned(TableModel::graph_of(graph_model(kCounts, "n", {})),
+  return learned(TableModel::graph_of(graph_model(kCountFile, "n", {})),
                  {x, filled(40, [&](auto n) { return std::floor(std::exp(0.9 * x(n)) + 0.4); })}, {});
 }
 
 LearnedModel learned_scores() {
   const Eigen::MatrixXd x = random_matrix(60, 1, 3), luck = random_matrix(60, 1, 4);
-  return learned(TableModel::graph_of(graph_model(kScores, "c", {})),
+  return learned(TableModel::graph_of(graph_model(kScoreFile, "c", {})),
                  {x, filled(60, [&](auto n) { return std::clamp(std::round(1 + x(n) + luck(n)), 0.0, 2.0); })}, {});
 }
 
@@ -133,9 +135,7 @@ std::string network_file(std::size_t inputs, std::size_t outputs, const std::str
                      inputs, outputs, units, smoothings);
 }
 
-TableModel read_again(const std::string& text) {
-  return TableModel::from_text(text, "m.dma", standard_registry());
-}
+TableModel read_again(const std::string& text) { return TableModel::from_text(text, "m.dma", standard_registry()); }
 
 std::string refusal_of(std::string_view text) {
   try {

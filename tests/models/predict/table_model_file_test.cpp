@@ -27,8 +27,14 @@ const std::vector<KindOfModel>& all_kinds() {
       {"network", [] { return learned_jointly(3); }},
       {"network", [] { return learned_jointly(30); }},
       {"network", [] { return learned_jointly(30, Eigen::VectorXd::LinSpaced(40, 0.5, 4)); }},
-      {"classifier", [] { return learned_classes({"a", "b", "c"}); }},
-      {"classifier", [] { return learned_classes({"no", "yes"}); }},
+      {"classifier",
+       [] {
+         return learned_classes({"a", "b", "c"});
+       }},
+      {"classifier",
+       [] {
+         return learned_classes({"no", "yes"});
+       }},
       {"classifier", learned_directions},
       {"graph", learned_groups},
       {"graph", learned_counts},
