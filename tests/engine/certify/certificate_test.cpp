@@ -5,6 +5,8 @@
 #include <Eigen/Dense>
 #include <cmath>
 
+#include "tests/oracles/relative.h"
+
 using namespace dma;
 
 TEST_CASE("certificate: a rate is the line of least squares through logarithms, with its standard error") {
@@ -22,9 +24,9 @@ TEST_CASE("certificate: a rate is the line of least squares through logarithms, 
   const Eigen::Vector2d line = inverse * columns.transpose() * logs;
   const double residual = (logs - columns * line).squaredNorm();
   const Rate rate = fit_rate(x, values);
-  CHECK(rate.exponent == doctest::Approx(line(1)).epsilon(1e-12));
-  CHECK(rate.constant == doctest::Approx(std::exp(line(0))).epsilon(1e-12));
-  CHECK(rate.uncertainty == doctest::Approx(std::sqrt(residual / (kPoints - 2) * inverse(1, 1))).epsilon(1e-9));
+  CHECK(rate.exponent == oracle::relative(line(1), 1e-12));
+  CHECK(rate.constant == oracle::relative(std::exp(line(0)), 1e-12));
+  CHECK(rate.uncertainty == oracle::relative(std::sqrt(residual / (kPoints - 2) * inverse(1, 1)), 1e-9));
   CHECK(fit_rate({1, 2}, {1, 4}).uncertainty == kInfinity);
   CHECK(fit_rate({2, 2, 2}, {1, 4, 5}).constant == 0);
 }

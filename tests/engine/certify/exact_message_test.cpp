@@ -1,11 +1,13 @@
 // Exact messages by quadrature against closed forms.
+#include "engine/certify/exact_message.h"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "engine/certify/exact_message.h"
 #include "engine/certify/sampling.h"
 #include "factors/standard_registry.h"
+#include "tests/oracles/relative.h"
 
 namespace dma {
 
@@ -25,7 +27,7 @@ TEST_CASE("exact message: a sum of Gaussians, both ways") {
   const std::vector<double> coefficients = {1, 2};
   const Curve total = trace_exact(sum, 1, 0, arrivals, coefficients).value();
   CHECK(total.proper);
-  CHECK(total.mass == doctest::Approx(1).epsilon(kIntegralTolerance));
+  CHECK(total.mass == oracle::relative(1, kIntegralTolerance));
   CHECK(total.kl(Gaussian::from_moments(5, 1 + 4 * 0.25)) == doctest::Approx(0).epsilon(kIntegralTolerance));
   const Curve term = trace_exact(sum, 0, 0, arrivals, coefficients).value();
   CHECK(term.kl(Gaussian::from_moments(3 - 4, 0.09 + 4 * 0.25)) == doctest::Approx(0).epsilon(kIntegralTolerance));
@@ -37,8 +39,8 @@ TEST_CASE("exact message: the product's is proper forward and improper backward"
   const Arrivals arrivals = {{normal(3, 1)}, {normal(4, 1)}, {normal(10, 2)}};
   const Curve forward = trace_exact(product, 2, 0, arrivals, {}).value();
   CHECK(forward.proper);
-  CHECK(forward.mean() == doctest::Approx(12).epsilon(kIntegralTolerance));
-  CHECK(forward.variance() == doctest::Approx(1 + 9 + 16).epsilon(kIntegralTolerance));
+  CHECK(forward.mean() == oracle::relative(12, kIntegralTolerance));
+  CHECK(forward.variance() == oracle::relative(1 + 9 + 16, kIntegralTolerance));
   CHECK_FALSE(trace_exact(product, 0, 0, arrivals, {})->proper);
 }
 
@@ -48,7 +50,7 @@ TEST_CASE("exact message: the leaky rectifier's backward mass is P + Q / slope")
   const Arrivals arrivals = {{Natural{}}, {normal(0.4, 1)}};
   const Curve x = trace_exact(registry.kind("leaky_relu"), 0, 0, arrivals, std::vector{slope}).value();
   CHECK(x.proper);
-  CHECK(x.mass == doctest::Approx(p + (1 - p) / slope).epsilon(kIntegralTolerance));
+  CHECK(x.mass == oracle::relative(p + (1 - p) / slope, kIntegralTolerance));
 }
 
 TEST_CASE("exact message: a known output turns into a density of the input that is left") {
@@ -57,8 +59,7 @@ TEST_CASE("exact message: a known output turns into a density of the input that 
   const Arrivals arrivals = {{normal(0, 1)}, {normal(3, 0.1)}, {Gaussian::point(6)}};
   const ExactMessage message = ExactMessage::make(registry.kind("product"), 0, 0, arrivals, {}).value();
   for (const double x : {1.9, 2.0, 2.1})
-    CHECK(message(x) ==
-          doctest::Approx(std::exp(log_density(Gaussian::from_moments(3, 0.01), 6 / x)) / x).epsilon(1e-6));
+    CHECK(message(x) == oracle::relative(std::exp(log_density(Gaussian::from_moments(3, 0.01), 6 / x)) / x, 1e-6));
 }
 
 TEST_CASE("exact message: no integral if a needed arrival is uniform") {

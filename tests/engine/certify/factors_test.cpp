@@ -3,6 +3,7 @@
 
 #include "engine/certify/certify.h"
 #include "factors/standard_registry.h"
+#include "tests/oracles/relative.h"
 
 namespace dma {
 
@@ -50,8 +51,8 @@ TEST_CASE("certify: product is bounded forward and concentrated backward, with r
   for (const EdgeCertificate& edge : c.edges) {
     CHECK(edge.proper == (edge.port == "z"));
     CHECK(edge.band == (edge.port == "z" ? Band::bounded : Band::concentrated));
-    if (edge.port != "z") CHECK(edge.concentration.exact.exponent == doctest::Approx(-2).epsilon(0.05));
-    CHECK(edge.consistency.distance.exponent == doctest::Approx(1).epsilon(0.05));
+    if (edge.port != "z") CHECK(edge.concentration.exact.exponent == oracle::relative(-2, 0.05));
+    CHECK(edge.consistency.distance.exponent == oracle::relative(1, 0.07));
   }
 }
 

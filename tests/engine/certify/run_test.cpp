@@ -1,4 +1,6 @@
 // Certificates of a run against brute force: on graphs with one approximate message the bound is never violated.
+#include "engine/run/run.h"
+
 #include <doctest/doctest.h>
 
 #include <boost/random/mersenne_twister.hpp>
@@ -9,11 +11,11 @@
 #include "engine/certify/run_certificate.h"
 #include "engine/compile/compile.h"
 #include "engine/joint/joint.h"
-#include "engine/run/run.h"
 #include "engine/support/error.h"
 #include "factors/arithmetic/leaky_relu.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
+#include "tests/oracles/relative.h"
 
 namespace dma {
 
@@ -72,7 +74,7 @@ TEST_CASE("run certificate: the bound is never violated around a leaky rectifier
     };
     const double kl_x = brute_force_kl(true_x, state.belief(x)[0], -25, 25);
     const EdgeError to_x = edge_of(certificate(plan, state, x), "leaky_relu");
-    CHECK(*to_x.marginal == doctest::Approx(kl_x).epsilon(1e-4));
+    CHECK(*to_x.marginal == oracle::relative(kl_x, 1e-4));
     CHECK(kl_x <= *to_x.bound + 1e-9);
 
     const auto true_y = [&](double v) {
@@ -80,7 +82,7 @@ TEST_CASE("run certificate: the bound is never violated around a leaky rectifier
     };
     const double kl_y = brute_force_kl(true_y, state.belief(y)[0], -25, 25);
     const EdgeError to_y = edge_of(certificate(plan, state, y), "leaky_relu");
-    CHECK(*to_y.marginal == doctest::Approx(kl_y).epsilon(1e-3));
+    CHECK(*to_y.marginal == oracle::relative(kl_y, 1e-3));
     CHECK(kl_y <= *to_y.bound + 1e-9);
   }
 }
@@ -116,9 +118,9 @@ TEST_CASE(
   const double bound = incoming_density(incoming.mean()) / (overlap / mass) * delta;
 
   const EdgeError edge = edge_of(certificate(plan, state, x), "leaky_relu");
-  CHECK(*edge.delta == doctest::Approx(delta).epsilon(1e-4));
-  CHECK(*edge.marginal == doctest::Approx(marginal).epsilon(1e-4));
-  CHECK(*edge.bound == doctest::Approx(bound).epsilon(1e-4));
+  CHECK(*edge.delta == oracle::relative(delta, 1e-4));
+  CHECK(*edge.marginal == oracle::relative(marginal, 1e-4));
+  CHECK(*edge.bound == oracle::relative(bound, 1e-4));
 }
 
 TEST_CASE("run certificate: a factor may have any number of inputs") {
@@ -170,7 +172,7 @@ TEST_CASE("run certificate: the product has a forward bound, and only r where it
   }
   const double kl_z = sum / mass - std::log(mass * 20.0 / kCells);
   const EdgeError to_z = edge_of(certificate(plan, state, z), "product");
-  CHECK(*to_z.marginal == doctest::Approx(kl_z).epsilon(1e-3));
+  CHECK(*to_z.marginal == oracle::relative(kl_z, 1e-3));
   CHECK(kl_z <= *to_z.bound);
 
   const EdgeError to_w = edge_of(certificate(plan, state, w), "product");

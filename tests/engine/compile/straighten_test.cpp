@@ -1,5 +1,3 @@
-#include "engine/compile/lower.h"
-
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
@@ -8,9 +6,11 @@
 #include <vector>
 
 #include "engine/compile/compile.h"
+#include "engine/compile/lower.h"
 #include "engine/run/run.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -57,8 +57,8 @@ struct NodeChain {
     const Eigen::VectorXd mean = covariance * shift;
     for (Eigen::Index t = 0; t < mean.size(); ++t) {
       const Belief belief = state.belief(x[static_cast<std::size_t>(t)]);
-      CHECK(belief.means()[0] == doctest::Approx(mean(t)).epsilon(1e-9));
-      CHECK(belief.variances()[0] == doctest::Approx(covariance(t, t)).epsilon(1e-9));
+      CHECK(belief.means()[0] == oracle::relative(mean(t), 1e-9));
+      CHECK(belief.variances()[0] == oracle::relative(covariance(t, t), 1e-9));
     }
   }
   static std::size_t at(int t) { return static_cast<std::size_t>(t); }
@@ -152,6 +152,6 @@ TEST_CASE("straighten: readers of a value look it up as before") {
   State state(plan);
   for (int t = 0; t < 100; ++t) state.observe(coefficients[static_cast<std::size_t>(t)], 1 + 0.01 * t);
   run(plan, state);
-  CHECK(state.belief(x).means()[0] == doctest::Approx(mean).epsilon(1e-12));
-  CHECK(state.belief(x).variances()[0] == doctest::Approx(variance).epsilon(1e-12));
+  CHECK(state.belief(x).means()[0] == oracle::relative(mean, 1e-12));
+  CHECK(state.belief(x).variances()[0] == oracle::relative(variance, 1e-12));
 }

@@ -8,6 +8,7 @@
 #include "factors/authoring/from_function.h"
 #include "factors/authoring/from_log_density.h"
 #include "tests/engine/joint/joint_models.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -90,8 +91,8 @@ TEST_CASE("joint: the Report shows that Laplace's Gaussian does not fit eight sc
   CAPTURE(report.line());
   REQUIRE(report.joint->fit.has_value());
   const auto [mean, sd] = mu_by_quadrature();
-  CHECK(mean == doctest::Approx(4.4).epsilon(0.03));
-  CHECK(sd == doctest::Approx(3.3).epsilon(0.03));
+  CHECK(mean == oracle::relative(4.4, 0.03));
+  CHECK(sd == oracle::relative(3.3, 0.03));
   CHECK(std::abs(answer.second.mean() - mean) > 0.25 * sd);  // the answer is off ...
   CHECK(!report.joint->fit->is_good());                      // ... and says so
   CHECK(report.line().find("; the Gaussian does not fit the posterior (") != std::string::npos);
@@ -108,8 +109,7 @@ TEST_CASE("joint: the shape of the weights is the one that two Gaussians have") 
     CHECK(std::abs(report.joint->fit->k - (1 - slope * slope)) < 0.12);
     // E[w]^2 / E[w^2] = c sqrt(2 - c^2) / c^2 ... for w = exp((1 - c^2) z^2 / 2), where the second moment exists.
     const double c = slope * slope;
-    if (c > 0.5)
-      CHECK(report.joint->fit->effective / 20'000 == doctest::Approx(std::sqrt(2 * c - 1) / c).epsilon(0.15));
+    if (c > 0.5) CHECK(report.joint->fit->effective / 20'000 == oracle::relative(std::sqrt(2 * c - 1) / c, 0.15));
   }
   CHECK(run_bent(0.95, 400).joint->fit->is_good());
   const Report wide = run_bent(0.1, 400);
@@ -131,7 +131,7 @@ TEST_CASE("joint: if the Gaussian is the posterior the weights are equal") {
   state.observe(y, {0.0, 1.0, 2.0, 3.0, 4.0});
   const Report report = run(plan, state);
   CHECK(report.joint->fit->k < 0.1);
-  CHECK(report.joint->fit->effective == doctest::Approx(400).epsilon(1e-6));
+  CHECK(report.joint->fit->effective == oracle::relative(400, 1e-6));
   CHECK(report.line().find("; the Gaussian fits the posterior: k ") != std::string::npos);
   CHECK(state.belief(x).mean(2) == doctest::Approx((0.5 + 8) / 8.5));  // the check does not change the answer
 }
@@ -182,10 +182,10 @@ TEST_CASE("joint: the minimum between two modes is left, and one of two is not c
     const Report report = run(plan, state);
     CAPTURE(is_told);
     CAPTURE(report.line());
-    CHECK(std::abs(state.belief(x).mean()) == doctest::Approx(2).epsilon(1e-3));
+    CHECK(std::abs(state.belief(x).mean()) == oracle::relative(2, 1e-3));
     REQUIRE(report.joint->fit.has_value());
     CHECK(!report.joint->fit->is_good());
-    CHECK(report.joint->fit->elsewhere == doctest::Approx(0.5).epsilon(0.01));
+    CHECK(report.joint->fit->elsewhere == oracle::relative(0.5, 0.01));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "tests/engine/joint/joint_models.h"
 #include "tests/oracles/dense_rows.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -116,7 +117,7 @@ TEST_CASE("joint: an autoregression of second order, with its evidence") {
   const JointPosterior posterior(state);
   CHECK(largest_difference(posterior.mean(x), dense.mean()) < kLinearError);
   CHECK(largest_difference(posterior.covariance(x, x), dense.covariance()) < kLinearError);
-  CHECK(posterior.log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(1e-10));
+  CHECK(posterior.log_evidence() == oracle::relative(dense.log_evidence(), 1e-10));
 }
 
 TEST_CASE("joint: eight schools with varying intercepts and slopes") {
@@ -159,8 +160,8 @@ TEST_CASE("joint: eight schools with varying intercepts and slopes") {
   CHECK(largest_difference(posterior.mean(b), means.segment(2 + kSchools, kSchools)) < kLinearError);
   CHECK(largest_difference(posterior.covariance(a, b), c.block(2, 2 + kSchools, kSchools, kSchools)) < kLinearError);
   CHECK(largest_difference(posterior.covariance(mean, b), c.block(0, 2 + kSchools, 2, kSchools)) < kLinearError);
-  CHECK(state.belief(b).variance(3) == doctest::Approx(c(2 + kSchools + 3, 2 + kSchools + 3)).epsilon(kLinearError));
-  CHECK(posterior.log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(1e-10));
+  CHECK(state.belief(b).variance(3) == oracle::relative(c(2 + kSchools + 3, 2 + kSchools + 3), kLinearError));
+  CHECK(posterior.log_evidence() == oracle::relative(dense.log_evidence(), 1e-10));
 }
 
 TEST_CASE("joint: Bayesian linear regression on ten correlated inputs") {
@@ -194,7 +195,7 @@ TEST_CASE("joint: Bayesian linear regression on ten correlated inputs") {
   const PlainMatrix of_y = 1.5 * inputs * across + 0.04 * PlainMatrix::identity(kRows);
   const double evidence =
       -0.5 * (dot(targets, of_y.solve(targets)) + of_y.log_determinant() + kRows * std::log(2 * std::numbers::pi));
-  CHECK(posterior.log_evidence() == doctest::Approx(evidence).epsilon(1e-9));
+  CHECK(posterior.log_evidence() == oracle::relative(evidence, 1e-9));
 }
 
 TEST_CASE("joint: a chain of 2,000 steps is solved sparsely, and the plan shows it") {
@@ -224,7 +225,7 @@ TEST_CASE("joint: a second run with other values, parameters or none of them giv
   fresh.observe(axis.y, second);
   fresh.set_parameter(g.find_factor("prior"), "variance", 0.25);
   (void)run(plan, fresh);
-  CHECK(state.belief(w).variance() == doctest::Approx(0.25).epsilon(1e-12));
+  CHECK(state.belief(w).variance() == oracle::relative(0.25, 1e-12));
   for (std::size_t t = 0; t < 50; ++t) {
     CHECK(state.belief(axis.v).mean(t) == fresh.belief(axis.v).mean(t));
     CHECK(state.belief(axis.v).variance(t) == fresh.belief(axis.v).variance(t));
@@ -279,7 +280,7 @@ TEST_CASE("joint: a series whose noise is a variable is solved step by step, noi
     CHECK(largest_difference(posterior.mean(e), mean.segment(1, n - 1)) < kLinearError);
     CHECK(largest_difference(posterior.covariance(x, x), of_x_and_x) < kLinearError);
     CHECK(largest_difference(posterior.covariance(x, e), across.block(0, 1, n, n - 1)) < kLinearError);
-    CHECK(state.belief(y).variance(17) == doctest::Approx(of_x_and_x(17, 17) + 0.2).epsilon(kLinearError));
-    CHECK(posterior.log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(kLinearError));
+    CHECK(state.belief(y).variance(17) == oracle::relative(of_x_and_x(17, 17) + 0.2, kLinearError));
+    CHECK(posterior.log_evidence() == oracle::relative(dense.log_evidence(), kLinearError));
   }
 }

@@ -6,6 +6,7 @@
 #include "factors/authoring/from_function.h"
 #include "tests/engine/joint/joint_models.h"
 #include "tests/oracles/dense_rows.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -22,14 +23,14 @@ void check_against(const oracle::DenseRows& dense, const State& state, const std
   for (std::size_t a = 0; a < unknowns.size(); ++a) {
     const auto i = static_cast<Eigen::Index>(a);
     CAPTURE(a);
-    CHECK(state.belief(unknowns[a]).mean() == doctest::Approx(mean[i]).epsilon(kJointMissingError));
-    CHECK(state.belief(unknowns[a]).variance() == doctest::Approx(covariance(i, i)).epsilon(kJointMissingError));
-    CHECK(posterior.mean(unknowns[a])[0] == doctest::Approx(mean[i]).epsilon(kJointMissingError));
+    CHECK(state.belief(unknowns[a]).mean() == oracle::relative(mean[i], kJointMissingError));
+    CHECK(state.belief(unknowns[a]).variance() == oracle::relative(covariance(i, i), kJointMissingError));
+    CHECK(posterior.mean(unknowns[a])[0] == oracle::relative(mean[i], kJointMissingError, 1));
     for (std::size_t b = 0; b < unknowns.size(); ++b)
       CHECK(posterior.covariance(unknowns[a], unknowns[b])(0, 0) ==
-            doctest::Approx(covariance(i, static_cast<Eigen::Index>(b))).epsilon(kJointMissingError));
+            oracle::relative(covariance(i, static_cast<Eigen::Index>(b)), kJointMissingError, 1));
   }
-  CHECK(posterior.log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(kJointMissingError));
+  CHECK(posterior.log_evidence() == oracle::relative(dense.log_evidence(), kJointMissingError, 1));
 }
 
 }  // namespace
@@ -43,13 +44,13 @@ TEST_CASE("joint: the belief of a missing reading is its prediction, by every wa
   State state(plan);
   state.observe(y, std::nullopt);
   CHECK(run(plan, state).stop == Report::Stop::exact);
-  CHECK(state.belief(y).mean() == doctest::Approx(3).epsilon(kJointMissingError));
-  CHECK(state.belief(y).variance() == doctest::Approx(2).epsilon(kJointMissingError));
+  CHECK(state.belief(y).mean() == oracle::relative(3, kJointMissingError));
+  CHECK(state.belief(y).variance() == oracle::relative(2, kJointMissingError));
   const JointPosterior posterior(state);
-  CHECK(posterior.mean(y)[0] == doctest::Approx(3).epsilon(kJointMissingError));
-  CHECK(posterior.covariance(y, y)(0, 0) == doctest::Approx(2).epsilon(kJointMissingError));
-  CHECK(posterior.covariance(x, y)(0, 0) == doctest::Approx(1).epsilon(kJointMissingError));
-  CHECK(posterior.covariance(y, 0, y, 0) == doctest::Approx(2).epsilon(kJointMissingError));
+  CHECK(posterior.mean(y)[0] == oracle::relative(3, kJointMissingError));
+  CHECK(posterior.covariance(y, y)(0, 0) == oracle::relative(2, kJointMissingError));
+  CHECK(posterior.covariance(x, y)(0, 0) == oracle::relative(1, kJointMissingError));
+  CHECK(posterior.covariance(y, 0, y, 0) == oracle::relative(2, kJointMissingError));
   CHECK(std::abs(posterior.log_evidence()) < kJointMissingError);
   constexpr std::size_t kDraws = 40'000;
   const JointSamples draws = posterior.sample(kDraws, 3);
@@ -60,8 +61,8 @@ TEST_CASE("joint: the belief of a missing reading is its prediction, by every wa
     product += (draws(d, y) - 3) * (draws(d, x) - 3) / kDraws;
   }
   CHECK(std::abs(mean - 3) < 4 * std::sqrt(2.0 / kDraws));
-  CHECK(square == doctest::Approx(2).epsilon(0.04));
-  CHECK(product == doctest::Approx(1).epsilon(0.06));
+  CHECK(square == oracle::relative(2, 0.04));
+  CHECK(product == oracle::relative(1, 0.06));
   // Given again, it is known.
   state.observe(y, 5.0);
   (void)run(plan, state);
@@ -98,17 +99,17 @@ TEST_CASE("joint: missing readings of a series are correlated as in the dense Ga
                         with_p = posterior.covariance(axis.p, axis.y);
   for (std::size_t a = 0; a < missing.size(); ++a) {
     const auto i = static_cast<Eigen::Index>(2 * n + a);
-    CHECK(posterior.mean(axis.y)[missing[a]] == doctest::Approx(dense.mean()[i]).epsilon(kJointMissingError));
+    CHECK(posterior.mean(axis.y)[missing[a]] == oracle::relative(dense.mean()[i], kJointMissingError));
     CHECK(state.belief(axis.y).variance(static_cast<std::size_t>(missing[a])) ==
-          doctest::Approx(covariance(i, i)).epsilon(kJointMissingError));
+          oracle::relative(covariance(i, i), kJointMissingError));
     for (std::size_t b = 0; b < missing.size(); ++b)
       CHECK(of_y(missing[a], missing[b]) ==
-            doctest::Approx(covariance(i, static_cast<Eigen::Index>(2 * n + b))).epsilon(kJointMissingError));
+            oracle::relative(covariance(i, static_cast<Eigen::Index>(2 * n + b)), kJointMissingError));
     for (Eigen::Index t = 0; t < n; ++t)
-      CHECK(with_p(t, missing[a]) == doctest::Approx(covariance(t, i)).epsilon(kJointMissingError));
+      CHECK(with_p(t, missing[a]) == oracle::relative(covariance(t, i), kJointMissingError));
   }
   CHECK(of_y(3, 4) == 0);
-  CHECK(posterior.log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(kJointMissingError));
+  CHECK(posterior.log_evidence() == oracle::relative(dense.log_evidence(), kJointMissingError));
 }
 
 TEST_CASE("joint: a missing value between several factors, or below a function, is inferred like a latent variable") {
@@ -166,11 +167,11 @@ TEST_CASE("joint: a missing input of a product has the posterior of a latent one
   CHECK(report.converged());
   CHECK(run(other, as_latent).converged());
   for (std::size_t i = 0; i < 3; ++i) {
-    CHECK(state.belief(x).mean(i) == doctest::Approx(as_latent.belief(other_x).mean(i)).epsilon(1e-7));
-    CHECK(state.belief(x).variance(i) == doctest::Approx(as_latent.belief(other_x).variance(i)).epsilon(1e-7));
+    CHECK(state.belief(x).mean(i) == oracle::relative(as_latent.belief(other_x).mean(i), 1e-7));
+    CHECK(state.belief(x).variance(i) == oracle::relative(as_latent.belief(other_x).variance(i), 1e-7));
   }
-  CHECK(state.belief(w).variance() == doctest::Approx(as_latent.belief(other_w).variance()).epsilon(1e-7));
-  CHECK(log_evidence(plan, state) == doctest::Approx(log_evidence(other, as_latent)).epsilon(1e-7));
+  CHECK(state.belief(w).variance() == oracle::relative(as_latent.belief(other_w).variance(), 1e-7));
+  CHECK(log_evidence(plan, state) == oracle::relative(log_evidence(other, as_latent), 1e-7));
 }
 
 TEST_CASE("joint: a missing input without a prior is what the data make it, and singular where they say nothing") {
@@ -217,7 +218,7 @@ TEST_CASE("joint: a likelihood that predicts no Gaussian is named for a missing 
   CHECK(posterior.sample(2, 1)(0, y, 0) == 1);
   // Only the other outcome: Phi(0.4 / sqrt(1 + 2)).
   CHECK(posterior.log_evidence() ==
-        doctest::Approx(std::log(0.5 * std::erfc(-0.4 / std::sqrt(3.0) / std::sqrt(2.0)))).epsilon(1e-9));
+        oracle::relative(std::log(0.5 * std::erfc(-0.4 / std::sqrt(3.0) / std::sqrt(2.0))), 1e-9));
 }
 
 TEST_CASE("joint: the posterior of a state is refused once something was given to it") {
@@ -257,10 +258,10 @@ TEST_CASE("joint: the evidence counts the cavity of a shared variable as the den
   CHECK(run(plan, state).stop == Report::Stop::exact);
   oracle::DenseRows dense(1);
   dense.add({{0, 1}}, 0.7, 1.2), dense.add({{0, 1}}, 1.5, 0.5);
-  CHECK(JointPosterior(state).log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(kJointMissingError));
+  CHECK(JointPosterior(state).log_evidence() == oracle::relative(dense.log_evidence(), kJointMissingError));
   const Evidence found = evidence(plan, state);
   CHECK(found.is_exact);
-  CHECK(found.log_value == doctest::Approx(dense.log_evidence()).epsilon(kJointMissingError));
+  CHECK(found.log_value == oracle::relative(dense.log_evidence(), kJointMissingError));
 }
 
 TEST_CASE("joint: an evidence that is no finite number is not called exact") {

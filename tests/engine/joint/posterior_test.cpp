@@ -7,6 +7,7 @@
 #include "schedules/forward_backward.h"
 #include "tests/engine/joint/joint_models.h"
 #include "tests/oracles/dense_rows.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -45,8 +46,8 @@ TEST_CASE("joint: draws have the posterior's moments, and deterministic variable
   }
   const double sd = state.belief(pair.a).sd(), covariance = posterior.covariance(pair.a, pair.b)(0, 0);
   CHECK(std::abs(mean - state.belief(pair.a).mean()) < 4 * sd / std::sqrt(kDraws));
-  CHECK(product - mean * state.belief(pair.b).mean() == doctest::Approx(covariance).epsilon(0.05));
-  CHECK(covariance == doctest::Approx(-2.0 / 3.1).epsilon(1e-10));
+  CHECK(product - mean * state.belief(pair.b).mean() == oracle::relative(covariance, 0.05));
+  CHECK(covariance == oracle::relative(-2.0 / 3.1, 1e-10));
   CHECK(posterior.sample(3, 5)(2, pair.b) == samples(2, pair.b));
   CHECK_THROWS_WITH_AS(samples(kDraws, pair.a),
                        "samples: there is no element 0 of variable 'a' in draw 20000; 1 elements and 20000 draws exist",
@@ -104,11 +105,10 @@ TEST_CASE("joint: a missing observation is integrated over, for sweeps as well")
   const Eigen::VectorXd mean = dense.mean();
   const Eigen::MatrixXd covariance = dense.covariance();
   for (Eigen::Index t = 0; t < 30; ++t) {
-    CHECK(state.belief(axis.p).mean(static_cast<std::size_t>(t)) == doctest::Approx(mean[t]).epsilon(1e-9));
-    CHECK(state.belief(axis.p).variance(static_cast<std::size_t>(t)) ==
-          doctest::Approx(covariance(t, t)).epsilon(1e-9));
+    CHECK(state.belief(axis.p).mean(static_cast<std::size_t>(t)) == oracle::relative(mean[t], 1e-9));
+    CHECK(state.belief(axis.p).variance(static_cast<std::size_t>(t)) == oracle::relative(covariance(t, t), 1e-9));
   }
-  CHECK(JointPosterior(state).log_evidence() == doctest::Approx(dense.log_evidence()).epsilon(1e-9));
+  CHECK(JointPosterior(state).log_evidence() == oracle::relative(dense.log_evidence(), 1e-9));
   // Observed again, it counts again.
   state.observe(axis.y, values);
   CHECK(run(plan, state).converged());
@@ -185,9 +185,9 @@ TEST_CASE("joint: a quantity known a million times less than its neighbour keeps
   State state(plan);
   const Report report = run(plan, state);
   CHECK(report.stop == Report::Stop::exact);
-  CHECK(state.belief(a).mean() == doctest::Approx(4).epsilon(1e-9));
-  CHECK(state.belief(a).variance() == doctest::Approx(5e11).epsilon(1e-9));
-  CHECK(state.belief(difference).variance() == doctest::Approx(1e-12).epsilon(1e-9));
+  CHECK(state.belief(a).mean() == oracle::relative(4, 1e-9));
+  CHECK(state.belief(a).variance() == oracle::relative(5e11, 1e-9));
+  CHECK(state.belief(difference).variance() == oracle::relative(1e-12, 1e-9));
 }
 
 TEST_CASE("joint: values that a Gaussian system cannot hold are refused by name, with the repair") {

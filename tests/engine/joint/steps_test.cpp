@@ -4,6 +4,7 @@
 #include "factors/authoring/from_function.h"
 #include "tests/engine/joint/joint_models.h"
 #include "tests/oracles/dense_rows.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -121,7 +122,7 @@ TEST_CASE("joint: a pose chain with range measurements is where Gauss-Newton goe
   CHECK(largest_difference(posterior.mean(chain.y), exact.mean.segment(n, n)) < kStepsError);
   CHECK(largest_difference(posterior.covariance(chain.x, chain.y), exact.covariance.block(0, n, n, n)) < kStepsError);
   for (std::size_t t = 0; t < n; ++t)
-    CHECK(state.belief(chain.x).variance(t) == doctest::Approx(exact.covariance(t, t)).epsilon(kStepsError));
+    CHECK(state.belief(chain.x).variance(t) == oracle::relative(exact.covariance(t, t), kStepsError));
   // From there, a warm run makes no step.
   const Report again = run(plan, state, {.warm = true});
   CHECK(again.joint->iterations == 1);
@@ -183,7 +184,7 @@ TEST_CASE("joint: matrix factorisation finds what alternating least squares find
     objective += (fit - ratings[r]) * (fit - ratings[r]) / 0.1;
     error = std::max(error, std::abs(fit - fitted.mean(r)));
   }
-  CHECK(report.joint->objective == doctest::Approx(objective).epsilon(1e-10));
+  CHECK(report.joint->objective == oracle::relative(objective, 1e-10));
   CHECK(error < kStepsError);
 }
 
@@ -256,8 +257,8 @@ TEST_CASE("joint: two factors of a product leave 0, where nothing pulls") {
   const Report report = run(plan, state);
   CHECK(report.stop == Report::Stop::converged);
   // a = b by symmetry: a^2 + (a^2 - 4)^2 / 0.02 is least at a^2 = 4 - 0.01.
-  CHECK(std::abs(state.belief(a).mean()) == doctest::Approx(std::sqrt(3.99)).epsilon(1e-6));
-  CHECK(report.joint->objective == doctest::Approx(3.99 + 0.0001 / 0.02).epsilon(1e-9));
+  CHECK(std::abs(state.belief(a).mean()) == oracle::relative(std::sqrt(3.99), 1e-6));
+  CHECK(report.joint->objective == oracle::relative(3.99 + 0.0001 / 0.02, 1e-9));
   // At y = 0 there is no saddle to leave.
   state.observe(y, 0.0);
   CHECK(run(plan, state).stop == Report::Stop::converged);
@@ -284,7 +285,7 @@ TEST_CASE("joint: a saddle that bends down little, in one direction of many, is 
         // Gauss-Newton converges slowly here: a run that reaches its limit reports that.
         const bool has_arrived = run(plan, state).stop == Report::Stop::converged;
         CHECK(std::abs(state.belief(a).mean()) ==
-              doctest::Approx(std::sqrt((ratio - 1) * variance)).epsilon(has_arrived ? 1e-6 : 0.2));
+              oracle::relative(std::sqrt((ratio - 1) * variance), has_arrived ? 1e-6 : 0.2));
       }
 }
 
@@ -320,8 +321,8 @@ TEST_CASE("joint steps: if another start is worse, the covariance is that of the
     CHECK(run(plan, state).converged());
     const JointPosterior posterior(state);
     const double variance = 1 / (1e-4 + 4 * start * start / 0.01);
-    CHECK(posterior.mean(x)(0) == doctest::Approx(start).epsilon(1e-9));
-    CHECK(posterior.covariance(x, 0, x, 0) == doctest::Approx(variance).epsilon(1e-9));
-    CHECK(posterior.covariance(x, 0, square, 0) == doctest::Approx(2 * start * variance).epsilon(1e-9));
+    CHECK(posterior.mean(x)(0) == oracle::relative(start, 1e-9));
+    CHECK(posterior.covariance(x, 0, x, 0) == oracle::relative(variance, 1e-9));
+    CHECK(posterior.covariance(x, 0, square, 0) == oracle::relative(2 * start * variance, 1e-9));
   }
 }

@@ -6,6 +6,7 @@
 
 #include "factors/authoring/from_function.h"
 #include "factors/standard_registry.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -106,7 +107,7 @@ TEST_CASE("linear view: values are the function's, gains its derivatives") {
     const auto r = plate.view(plate.kind.linear_view(), false);
     for (std::size_t s = 0; s < kSlots; ++s) {
       const std::vector<double> x = plate.inputs_at(s);
-      CHECK(r.value[s] == doctest::Approx(plate.at(s, x)).epsilon(1e-14));
+      CHECK(r.value[s] == oracle::relative(plate.at(s, x), 1e-14));
       for (std::size_t i = 0; i < x.size(); ++i) {
         auto above = x, below = x;
         above[i] += 1e-5, below[i] -= 1e-5;
@@ -121,7 +122,7 @@ TEST_CASE("linear view: differences of a function find its gains to eleven digit
     const auto closed = plate.view(plate.kind.linear_view(), false);
     const auto numerical = plate.view(numerical_linear_view(plate.kind.function()), false);
     for (std::size_t q = 0; q < closed.gains.size(); ++q)
-      CHECK(numerical.gains[q] == doctest::Approx(closed.gains[q]).epsilon(1e-11));
+      CHECK(numerical.gains[q] == oracle::relative(closed.gains[q], 1e-11, 1));
   });
 }
 
@@ -156,9 +157,9 @@ TEST_CASE("linear view: a plain function of one input is smoothed by quadrature"
   const auto r = plate.view(kind.linear_view(), true);
   for (std::size_t s = 0; s < kSlots; ++s) {
     const double m = plate.values[s], v = plate.variances[s];
-    CHECK(r.value[s] == doctest::Approx(m * m * m + 3 * m * v - m).epsilon(1e-12));
-    CHECK(r.gains[s] == doctest::Approx(3 * m * m + 3 * v - 1).epsilon(1e-12));
-    CHECK(r.variance_gains[s] == doctest::Approx(3 * m).epsilon(1e-12));
+    CHECK(r.value[s] == oracle::relative(m * m * m + 3 * m * v - m, 1e-12));
+    CHECK(r.gains[s] == oracle::relative(3 * m * m + 3 * v - 1, 1e-12));
+    CHECK(r.variance_gains[s] == oracle::relative(3 * m, 1e-12));
   }
 }
 
@@ -204,7 +205,7 @@ TEST_CASE("linear view: the row of a Gaussian density is its density") {
         residual += c[i * kSlots + s] * x[i];
       }
       CHECK(log_density(Gaussian::from_moments(0, variance[s]), residual) ==
-            doctest::Approx(plate.kind.log_density()(x, plate.parameters_at(s))).epsilon(1e-13));
+            oracle::relative(plate.kind.log_density()(x, plate.parameters_at(s)), 1e-13));
     }
   }
 }

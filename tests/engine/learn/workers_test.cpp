@@ -11,6 +11,7 @@
 #include "schedules/forward_backward.h"
 #include "tests/oracles/meeting_team.h"
 #include "tests/oracles/plain_matrix.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -75,8 +76,7 @@ TEST_CASE("workers: the means are those of one worker, and exact, for any number
     Learner learner = model.learner({.batches = 60, .epochs = 400, .workers = workers});
     learner.fit(rows.data(model));
     const Belief w = learner.belief(model.w);
-    for (std::size_t j = 0; j < kLineInputs; ++j)
-      CHECK(w[j].mean() == doctest::Approx(mean[j]).epsilon(1e-6));
+    for (std::size_t j = 0; j < kLineInputs; ++j) CHECK(w[j].mean() == oracle::relative(mean[j], 1e-6));
   }
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("workers: a weight that the prior knows exactly stays what it is; the 
   learner.fit({{x, inputs}, {y, outputs}});
   CHECK(learner.belief(w)[0].mean() == 1);
   CHECK(learner.belief(w)[0].variance() == 0);
-  CHECK(learner.belief(w)[1].mean() == doctest::Approx(60 / kLineNoise / (30 / kLineNoise + 1)).epsilon(1e-6));
+  CHECK(learner.belief(w)[1].mean() == oracle::relative(60 / kLineNoise / (30 / kLineNoise + 1), 1e-6));
 }
 
 TEST_CASE("workers: what cannot be is refused with a clear line") {

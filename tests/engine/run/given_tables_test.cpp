@@ -11,6 +11,7 @@
 #include "schedules/forward_backward.h"
 #include "schedules/residual.h"
 #include "tests/oracles/messages_agree.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -87,8 +88,8 @@ TEST_CASE("given tables: a season is learned with the graph of one game") {
   }
   const Belief belief = learner.belief(game.skill);
   for (std::uint32_t i = 0; i < kPlayers; ++i) {
-    CHECK(belief.mean(i) == doctest::Approx(mean[i]).epsilon(1e-9));
-    CHECK(belief.variance(i) == doctest::Approx(variance[i]).epsilon(1e-9));
+    CHECK(belief.mean(i) == oracle::relative(mean[i], 1e-9));
+    CHECK(belief.variance(i) == oracle::relative(variance[i], 1e-9));
   }
   // Predictions for the given players.
   std::vector<double> means(1), variances(1);
@@ -96,8 +97,8 @@ TEST_CASE("given tables: a season is learned with the graph of one game") {
   const std::vector<std::uint32_t> pair{4, 3};
   next.tables.push_back({game.difference, "terms", pair});
   learner.predict(next, means, variances);
-  CHECK(means[0] == doctest::Approx(mean[4] - mean[3]).epsilon(1e-9));
-  CHECK(variances[0] == doctest::Approx(variance[4] + variance[3] + 0.5).epsilon(1e-9));
+  CHECK(means[0] == oracle::relative(mean[4] - mean[3], 1e-9));
+  CHECK(variances[0] == oracle::relative(variance[4] + variance[3] + 0.5, 1e-9));
 
   const std::vector<std::uint32_t> wrong{0, 1, 1, 2, 3, 7, 4, 2, 2, 0};
   data.tables[0].elements = wrong;

@@ -10,6 +10,7 @@
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -123,8 +124,8 @@ TEST_CASE(
   for (const VariableId shared : {model.w, model.v}) {
     const Belief a = one.belief(shared), b = other.belief(shared);
     for (std::size_t i = 0; i < a.size(); ++i) {
-      CHECK(a[i].tau == doctest::Approx(b[i].tau).epsilon(1e-10));
-      CHECK(a[i].rho == doctest::Approx(b[i].rho).epsilon(1e-10));
+      CHECK(a[i].tau == oracle::relative(b[i].tau, 1e-10));
+      CHECK(a[i].rho == oracle::relative(b[i].rho, 1e-10));
     }
   }
 }
@@ -175,8 +176,8 @@ TEST_CASE("held cavities: a learner that holds them learns what one that does no
     const Belief a = held.belief(model.w), b = natural.belief(model.w);
     for (std::size_t i = 0; i < 4; ++i) {
       CAPTURE(i);
-      CHECK(a[i].tau == doctest::Approx(b[i].tau).epsilon(1e-11));
-      CHECK(a[i].rho == doctest::Approx(b[i].rho).epsilon(1e-11));
+      CHECK(a[i].tau == oracle::relative(b[i].tau, 1e-11, 1));
+      CHECK(a[i].rho == oracle::relative(b[i].rho, 1e-11, 1));
     }
     // The weight of an input that is always 0 has learned nothing.
     for (const auto& site : held.memory().rho) CHECK(site[2] == 0);

@@ -17,6 +17,7 @@
 #include "schedules/sequential.h"
 #include "tests/oracles/allocations.h"
 #include "tests/oracles/random_graphs.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -199,8 +200,8 @@ TEST_CASE("run: damping keeps its fraction of the old message in natural paramet
       run(plan, state);
       const double fraction = 1 - std::pow(damping, n);
       const Gaussian found = state.belief(y)[0];
-      CHECK(found.tau == doctest::Approx(fraction * whole.tau).epsilon(1e-14));
-      CHECK(found.rho == doctest::Approx(fraction * whole.rho).epsilon(1e-14));
+      CHECK(found.tau == oracle::relative(fraction * whole.tau, 1e-14));
+      CHECK(found.rho == oracle::relative(fraction * whole.rho, 1e-14));
     }
 }
 
@@ -273,8 +274,8 @@ TEST_CASE("run: scalar factors on observed variables agree, whether the values s
       run(plan, state);
       for (std::size_t i = 0; i < kCount; ++i) {
         const Gaussian belief = state.belief(x[i])[0];
-        CHECK(belief.rho == doctest::Approx(1 / kPrior + 1 / kNoise).epsilon(1e-14));
-        CHECK(belief.tau == doctest::Approx(static_cast<double>(i) / kNoise).epsilon(1e-14));
+        CHECK(belief.rho == oracle::relative(1 / kPrior + 1 / kNoise, 1e-14));
+        CHECK(belief.tau == oracle::relative(static_cast<double>(i) / kNoise, 1e-14, 1));
       }
     }
   };

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/oracles/relative.h"
+
 using namespace dma;
 using Vector = Eigen::VectorXd;
 
@@ -17,8 +19,8 @@ TEST_CASE("maximise: a curved ridge is followed to its top") {  // Rosenbrock's 
   };
   const Maximum found = maximise(ridge, Vector{{-1.2, 1}});
   CHECK(found.converged);
-  CHECK(found.at[0] == doctest::Approx(1).epsilon(1e-6));
-  CHECK(found.at[1] == doctest::Approx(1).epsilon(1e-6));
+  CHECK(found.at[0] == oracle::relative(1, 1e-6));
+  CHECK(found.at[1] == oracle::relative(1, 1e-6));
   CHECK(found.evaluations < 200);
 }
 
@@ -30,7 +32,7 @@ TEST_CASE("maximise: a top beyond the box is looked for on its wall") {
   const Maximum found = maximise(hill, Vector{{0, 0}}, {.low = -1, .high = 1});
   CHECK(found.converged);
   CHECK(found.at[0] == 1);
-  CHECK(found.at[1] == doctest::Approx(0.25).epsilon(1e-6));
+  CHECK(found.at[1] == oracle::relative(0.25, 1e-6));
 }
 
 TEST_CASE("maximise: a NaN is stepped back from, and reaching the limit is not convergence") {
@@ -40,6 +42,6 @@ TEST_CASE("maximise: a NaN is stepped back from, and reaching the limit is not c
   };
   const Maximum found = maximise(cliff, Vector{{20}});
   CHECK(found.converged);
-  CHECK(found.at[0] == doctest::Approx(1).epsilon(1e-6));
+  CHECK(found.at[0] == oracle::relative(1, 1e-6));
   CHECK(!maximise(cliff, Vector{{20}}, {.limit = 3}).converged);
 }

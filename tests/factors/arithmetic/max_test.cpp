@@ -5,6 +5,7 @@
 #include "engine/kinds/evaluate.h"
 #include "factors/standard_registry.h"
 #include "tests/oracles/quadrature.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -24,22 +25,22 @@ TEST_CASE("max: Clark's moments are those of quadrature, and the fit is the best
     const Gaussian x1 = Gaussian::from_moments(mean, 1.5), x2 = Gaussian::from_moments(0.4, 0.6);
     const double e = expectation([](double a, double b) { return std::max(a, b); }, x1, x2);
     const double v = expectation([&](double a, double b) { return std::pow(std::max(a, b) - e, 2); }, x1, x2);
-    CHECK(Max::to_y(x1, x2).mean() == doctest::Approx(e).epsilon(1e-8));
-    CHECK(Max::to_y(x1, x2).variance() == doctest::Approx(v).epsilon(1e-7));
+    CHECK(Max::to_y(x1, x2).mean() == oracle::relative(e, 1e-8));
+    CHECK(Max::to_y(x1, x2).variance() == oracle::relative(v, 1e-7));
     // A y so vague that the belief is the arriving message: message to x1 of the linear fit under it.
     const Gaussian y = Gaussian::from_moments(1, 1e8);
     const double gain = expectation([&](double a, double b) { return (a - mean) * std::max(a, b); }, x1, x2) / 1.5;
     const Gaussian to_x1 = Max::to_x(x1, x2, y);
-    CHECK(to_x1.variance() == doctest::Approx((1e8 + v - gain * gain * 1.5) / (gain * gain)).epsilon(1e-6));
-    CHECK(to_x1.mean() == doctest::Approx(mean + (1 - e) / gain).epsilon(1e-6));
+    CHECK(to_x1.variance() == oracle::relative((1e8 + v - gain * gain * 1.5) / (gain * gain), 1e-6));
+    CHECK(to_x1.mean() == oracle::relative(mean + (1 - e) / gain, 1e-6));
   }
 }
 
 TEST_CASE("max: the larger one equals y, the smaller one learns almost nothing") {
   const Gaussian high = Gaussian::from_moments(5, 1), low = Gaussian::from_moments(-5, 1),
                  y = Gaussian::from_moments(6, 0.01);
-  CHECK(Max::to_x(high, low, y).mean() == doctest::Approx(6).epsilon(1e-6));
-  CHECK(Max::to_x(high, low, y).variance() == doctest::Approx(0.01).epsilon(1e-4));
+  CHECK(Max::to_x(high, low, y).mean() == oracle::relative(6, 1e-6));
+  CHECK(Max::to_x(high, low, y).variance() == oracle::relative(0.01, 1e-4));
   CHECK(Max::to_x(low, high, y).rho < 1e-10);
 }
 
@@ -63,11 +64,11 @@ TEST_CASE("max: the linear view is value and derivatives of the expected value")
   constexpr double kStep = 1e-5;
   CHECK(value == doctest::Approx(at(0.3, 0.8, 0.5, 0.2)));
   CHECK(gains[0] ==
-        doctest::Approx((at(0.3 + kStep, 0.8, 0.5, 0.2) - at(0.3 - kStep, 0.8, 0.5, 0.2)) / (2 * kStep)).epsilon(1e-6));
+        oracle::relative((at(0.3 + kStep, 0.8, 0.5, 0.2) - at(0.3 - kStep, 0.8, 0.5, 0.2)) / (2 * kStep), 1e-6));
   CHECK(gains[1] ==
-        doctest::Approx((at(0.3, 0.8 + kStep, 0.5, 0.2) - at(0.3, 0.8 - kStep, 0.5, 0.2)) / (2 * kStep)).epsilon(1e-6));
+        oracle::relative((at(0.3, 0.8 + kStep, 0.5, 0.2) - at(0.3, 0.8 - kStep, 0.5, 0.2)) / (2 * kStep), 1e-6));
   CHECK(variance_gains[1] ==
-        doctest::Approx((at(0.3, 0.8, 0.5, 0.2 + kStep) - at(0.3, 0.8, 0.5, 0.2 - kStep)) / (2 * kStep)).epsilon(1e-6));
+        oracle::relative((at(0.3, 0.8, 0.5, 0.2 + kStep) - at(0.3, 0.8, 0.5, 0.2 - kStep)) / (2 * kStep), 1e-6));
   call.variances = nullptr;
   view(call);
   double plain_value, plain_gains[2];

@@ -8,6 +8,7 @@
 
 #include "factors/families/charts.h"
 #include "factors/standard_registry.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -95,14 +96,14 @@ TEST_CASE("poses: a residual is 0 where b is a and what was measured, and grows 
     std::vector<double> to(chart.size);
     chart.retract(x.data(), step.data(), to.data());
     const auto offset = view(registry.kind(name + "_offset"), to, chart.size, x).value;
-    for (std::size_t i = 0; i < chart.size; ++i) CHECK(offset[i] == doctest::Approx(step[i]).epsilon(1e-12));
+    for (std::size_t i = 0; i < chart.size; ++i) CHECK(offset[i] == oracle::relative(step[i], 1e-12));
     std::vector<double> both = x;
     both.insert(both.end(), to.begin(), to.end());
     const auto apart = view(registry.kind(name + "_between"), both, chart.size, std::vector<double>(chart.size)).value;
     // The same, except for the frame of positions.
     double squares = 0, wanted = 0;
     for (std::size_t i = 0; i < chart.size; ++i) squares += apart[i] * apart[i], wanted += step[i] * step[i];
-    CHECK(squares == doctest::Approx(wanted).epsilon(1e-12));
+    CHECK(squares == oracle::relative(wanted, 1e-12));
   }
 }
 
@@ -128,7 +129,7 @@ TEST_CASE("poses: half the square of a scaled residual is the loss") {
       return y[0] * y[0] + y[1] * y[1];
     };
     const double s = size * size;
-    CHECK(square("huber", 1.5) == doctest::Approx(size <= 1.5 ? s : 3 * size - 2.25).epsilon(1e-13));
-    CHECK(square("cauchy", 0.7) == doctest::Approx(0.49 * std::log1p(s / 0.49)).epsilon(1e-13));
+    CHECK(square("huber", 1.5) == oracle::relative(size <= 1.5 ? s : 3 * size - 2.25, 1e-13));
+    CHECK(square("cauchy", 0.7) == oracle::relative(0.49 * std::log1p(s / 0.49), 1e-13));
   }
 }

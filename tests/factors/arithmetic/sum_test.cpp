@@ -5,6 +5,7 @@
 
 #include "tests/oracles/accuracy.h"
 #include "tests/oracles/paper_messages.h"
+#include "tests/oracles/relative.h"
 
 namespace dma {
 namespace {
@@ -95,8 +96,8 @@ TEST_CASE("sum: a term 1e40 times wider than the others does not blur what the o
                          Gaussian::from_moments(3, 2)};
   std::array<Gaussian, 3> out;
   Sum::to_terms(terms, Gaussian::from_moments(10, 4), {}, out);
-  CHECK(out[0].mean() == doctest::Approx(5).epsilon(1e-15));
-  CHECK(out[0].variance() == doctest::Approx(7).epsilon(1e-15));
+  CHECK(out[0].mean() == oracle::relative(5, 1e-15));
+  CHECK(out[0].variance() == oracle::relative(7, 1e-15));
 }
 
 TEST_CASE("sum: empty coefficients stand for ones") {
@@ -126,8 +127,8 @@ TEST_CASE("sum: only a uniform term receives an informative message") {
   CHECK(Sum::to_total(terms, {}) == Gaussian::uniform());
   std::array<Gaussian, 3> out;
   Sum::to_terms(terms, Gaussian::from_moments(10, 1), {}, out);
-  CHECK(out[0].mean() == doctest::Approx(6).epsilon(1e-15));
-  CHECK(out[0].variance() == doctest::Approx(3).epsilon(1e-15));
+  CHECK(out[0].mean() == oracle::relative(6, 1e-15));
+  CHECK(out[0].variance() == oracle::relative(3, 1e-15));
   CHECK(out[1] == Gaussian::uniform());
   CHECK(out[2] == Gaussian::uniform());
   Sum::to_terms(terms, Gaussian::uniform(), {}, out);

@@ -18,6 +18,7 @@
 #include "schedules/sequential.h"
 #include "tests/oracles/allocations.h"
 #include "tests/oracles/quadrature.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -32,8 +33,8 @@ Gaussian message_of(const Kind& kind, std::size_t target, const std::vector<Gaus
 }
 
 void check_close(const Gaussian& a, const Gaussian& b, double tolerance) {
-  CHECK(a.rho == doctest::Approx(b.rho).epsilon(tolerance));
-  CHECK(a.tau == doctest::Approx(b.tau).epsilon(tolerance));
+  CHECK(a.rho == oracle::relative(b.rho, tolerance));
+  CHECK(a.tau == oracle::relative(b.tau, tolerance));
 }
 
 Kind poisson_log() {
@@ -58,8 +59,7 @@ TEST_CASE("from_log_density: closed forms are what the quadrature of their densi
                      found = message_of(probit, 0, {x, Gaussian::point(y)});
       check_close(x * found, x * exact, 1e-9);
       const std::vector<Natural> arrivals{x, Gaussian::point(y)};
-      CHECK(probit.log_integral()(arrivals, {}) ==
-            doctest::Approx(Probit::log_integral(x, Gaussian::point(y))).epsilon(1e-8));
+      CHECK(probit.log_integral()(arrivals, {}) == oracle::relative(Probit::log_integral(x, Gaussian::point(y)), 1e-8));
     }
     check_close(x * message_of(greater, 0, {x}, {-1.0}), x * GreaterThan::to_x(x, {-1.0}), 1e-8);
   }
@@ -82,8 +82,8 @@ TEST_CASE("from_log_density: a likelihood from a lambda runs in a tree and gives
   for (std::size_t i = 0; i < 3; ++i) {
     const auto exact = oracle::matched([&](double t) { return std::exp(counts[i] * t - std::exp(t)); },
                                        Gaussian::from_moments(0.5, 2));
-    CHECK(state.belief(x).mean(i) == doctest::Approx(exact.mean).epsilon(1e-9));
-    CHECK(state.belief(x).variance(i) == doctest::Approx(exact.variance).epsilon(1e-9));
+    CHECK(state.belief(x).mean(i) == oracle::relative(exact.mean, 1e-9));
+    CHECK(state.belief(x).variance(i) == oracle::relative(exact.variance, 1e-9));
   }
 }
 
@@ -106,11 +106,11 @@ TEST_CASE("from_log_density: a site of the joint solver, parameters by slot, and
     const auto exact =
         oracle::matched([&](double t) { return std::exp(counts[i] * scales[i] * t - std::exp(scales[i] * t)); },
                         Gaussian::from_moments(0.5, 2));
-    CHECK(state.belief(x).mean(i) == doctest::Approx(exact.mean).epsilon(1e-8));
-    CHECK(state.belief(x).variance(i) == doctest::Approx(exact.variance).epsilon(1e-8));
+    CHECK(state.belief(x).mean(i) == oracle::relative(exact.mean, 1e-8));
+    CHECK(state.belief(x).variance(i) == oracle::relative(exact.variance, 1e-8));
     evidence += std::log(exact.mass);
   }
-  CHECK(JointPosterior(state).log_evidence() == doctest::Approx(evidence).epsilon(1e-9));
+  CHECK(JointPosterior(state).log_evidence() == oracle::relative(evidence, 1e-9));
 }
 
 TEST_CASE("from_log_density: two inputs share the information on their sum") {
@@ -121,13 +121,13 @@ TEST_CASE("from_log_density: two inputs share the information on their sum") {
       oracle::matched([](double s) { return std::exp(5 * s - std::exp(s)); }, Gaussian::from_moments(0.7, 1.6));
   const Gaussian to_a = a * message_of(kind, 0, {a, b, Gaussian::point(5)}),
                  to_b = b * message_of(kind, 1, {a, b, Gaussian::point(5)});
-  CHECK(to_a.mean() == doctest::Approx(0.2 + (exact.mean - 0.7) / 1.6).epsilon(1e-5));
-  CHECK(to_a.variance() == doctest::Approx(1 - (1.6 - exact.variance) / (1.6 * 1.6)).epsilon(1e-5));
-  CHECK(to_b.mean() == doctest::Approx(0.5 + 0.6 * (exact.mean - 0.7) / 1.6).epsilon(1e-5));
+  CHECK(to_a.mean() == oracle::relative(0.2 + (exact.mean - 0.7) / 1.6, 1e-5));
+  CHECK(to_a.variance() == oracle::relative(1 - (1.6 - exact.variance) / (1.6 * 1.6), 1e-5));
+  CHECK(to_b.mean() == oracle::relative(0.5 + 0.6 * (exact.mean - 0.7) / 1.6, 1e-5));
   // With one of them known: one-dimensional quadrature over the other.
   const Gaussian alone = a * message_of(kind, 0, {a, Gaussian::point(0.5), Gaussian::point(5)});
   const auto one = oracle::matched([](double t) { return std::exp(5 * t - std::exp(t + 0.5)); }, a);
-  CHECK(alone.mean() == doctest::Approx(one.mean).epsilon(1e-9));
+  CHECK(alone.mean() == oracle::relative(one.mean, 1e-9));
 }
 
 // All three by the trapezoidal rule.
@@ -172,7 +172,7 @@ TEST_CASE("noise of a log variance: moments and evidence are those of the integr
       });
     });
     const std::vector<Natural> naturals{c.x, c.z, c.y};
-    CHECK(kind.log_integral()(naturals, parameters) == doctest::Approx(std::log(mass)).epsilon(tolerance));
+    CHECK(kind.log_integral()(naturals, parameters) == oracle::relative(std::log(mass), tolerance));
     for (std::size_t i = 0; i < 3; ++i) {
       CAPTURE(i);
       const Gaussian message = message_of(kind, i, arrivals, parameters);
@@ -182,8 +182,8 @@ TEST_CASE("noise of a log variance: moments and evidence are those of the integr
       }
       const Gaussian belief = arrivals[i] * message;
       const double mean = first[i] / mass;
-      CHECK(belief.mean() == doctest::Approx(mean).epsilon(tolerance));
-      CHECK(belief.variance() == doctest::Approx(second[i] / mass - mean * mean).epsilon(tolerance));
+      CHECK(belief.mean() == oracle::relative(mean, tolerance));
+      CHECK(belief.variance() == oracle::relative(second[i] / mass - mean * mean, tolerance));
     }
   }
   // A y with a uniform message gets N(E x, V x + E exp(z)); one with a nearly uniform message, nearly that.
@@ -191,8 +191,8 @@ TEST_CASE("noise of a log variance: moments and evidence are those of the integr
   for (const Gaussian& y : {Gaussian::uniform(), Gaussian::from_moments(0, 1e30)}) {
     if (d > 0 && !y.is_uniform()) continue;
     const Gaussian ahead = message_of(kind, 2, {x, wide, y}, parameters);
-    CHECK(ahead.mean() == doctest::Approx(2).epsilon(1e-9));
-    CHECK(ahead.variance() == doctest::Approx(0.5 + std::exp(1 + 12.5) * (d > 0 ? d / (d - 2) : 1)).epsilon(1e-9));
+    CHECK(ahead.mean() == oracle::relative(2, 1e-9));
+    CHECK(ahead.variance() == oracle::relative(0.5 + std::exp(1 + 12.5) * (d > 0 ? d / (d - 2) : 1), 1e-9));
   }
   CHECK(message_of(kind, 1, {x, z, Gaussian::uniform()}, parameters).is_uniform());
   CHECK(message_of(kind, 0, {x, Gaussian::uniform(), x}, parameters).is_uniform());
@@ -226,8 +226,8 @@ TEST_CASE("noise_from_log_variance: a step of unknown volatility, by sweeps and 
     const VariableId both[] = {z, after};
     for (int i = 0; i < 2; ++i) {
       const double mean = first[i] / mass;
-      CHECK(state.belief(both[i]).mean() == doctest::Approx(mean).epsilon(1e-7));
-      CHECK(state.belief(both[i]).variance() == doctest::Approx(second[i] / mass - mean * mean).epsilon(1e-7));
+      CHECK(state.belief(both[i]).mean() == oracle::relative(mean, 1e-7));
+      CHECK(state.belief(both[i]).variance() == oracle::relative(second[i] / mass - mean * mean, 1e-7));
     }
   }
 }
@@ -246,7 +246,7 @@ TEST_CASE("from_log_density: an outlier's message is a site in sweeps, and in jo
     CHECK(report.replaced == (by_joint ? 1 : 0));
     CHECK(report.faults == 0);
     CHECK((report.text().find("1 replaced") != std::string::npos) == by_joint);
-    if (by_joint) CHECK(state.belief(x).mean() == doctest::Approx(1.1).epsilon(0.1));
+    if (by_joint) CHECK(state.belief(x).mean() == oracle::relative(1.1, 0.1));
   }
 }
 

@@ -5,6 +5,7 @@
 #include "factors/authoring/normal.h"
 #include "factors/authoring/tilted_product.h"
 #include "tests/oracles/quadrature.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -18,9 +19,9 @@ void check_quadratic(double at, double rho, double tolerance) {
   CAPTURE(rho);
   const Tilted t = tilt([=](double x) { return -0.5 * rho * (x - at) * (x - at); });
   REQUIRE(t.found);
-  CHECK(t.rho == doctest::Approx(rho).epsilon(tolerance));
-  CHECK(t.tau == doctest::Approx(rho * at).epsilon(tolerance));
-  CHECK(t.log_mass == doctest::Approx(-0.5 * std::log1p(rho) - 0.5 * at * at * rho / (1 + rho)).epsilon(tolerance));
+  CHECK(t.rho == oracle::relative(rho, tolerance));
+  CHECK(t.tau == oracle::relative(rho * at, tolerance, 1));
+  CHECK(t.log_mass == oracle::relative(-0.5 * std::log1p(rho) - 0.5 * at * at * rho / (1 + rho), tolerance, 1));
 }
 
 }  // namespace
@@ -39,9 +40,9 @@ TEST_CASE("tilted: cut, skewed and heavy-tailed factors have the moments of the 
     const auto exact =
         oracle::matched([&](double x) { return std::isnan(log_f(x)) ? 0.0 : std::exp(log_f(x)); }, kStandard, kink);
     REQUIRE(t.found);
-    CHECK(t.log_mass == doctest::Approx(std::log(exact.mass)).epsilon(1e-9));
-    CHECK(t.mean == doctest::Approx(exact.mean).epsilon(1e-9));
-    CHECK(1 / (1 + t.rho) == doctest::Approx(exact.variance).epsilon(1e-9));
+    CHECK(t.log_mass == oracle::relative(std::log(exact.mass), 1e-9));
+    CHECK(t.mean == oracle::relative(exact.mean, 1e-9));
+    CHECK(1 / (1 + t.rho) == oracle::relative(exact.variance, 1e-9));
   };
   check([](double x) { return x > 1.234 ? 0.0 : -kInfinity; }, 1.234);
   check([](double x) { return 7 * 2 * x - std::exp(2 * x); }, 0.9);
@@ -64,8 +65,8 @@ TEST_CASE(
   CHECK(message.replaced);
   CHECK(message.is_proper());
   const Gaussian belief = arrived * Gaussian(message);
-  CHECK(belief.mean() == doctest::Approx(2 + 3 * widened.mean).epsilon(1e-6));
-  CHECK(belief.variance() == doctest::Approx(9).epsilon(1e-5));
+  CHECK(belief.mean() == oracle::relative(2 + 3 * widened.mean, 1e-6));
+  CHECK(belief.variance() == oracle::relative(9, 1e-5));
   CHECK(tilted_message(tilt([](double) { return -4.0; }), arrived).is_uniform());
   CHECK_FALSE(is_valid(tilted_message(tilt([](double) { return -kInfinity; }), arrived)));
 }
@@ -80,9 +81,9 @@ TEST_CASE("tilted: a factor's message in its far flat part is almost uniform") {
       const Tilted t = tilt(log_f);
       const double exact = sd * std::exp(-m + 0.5 * sd * sd);
       CHECK(t.found);
-      CHECK(t.mean == doctest::Approx(exact).epsilon(1e-6));
-      CHECK(t.log_mass == doctest::Approx(-std::exp(-m + 0.5 * sd * sd)).epsilon(1e-6));
-      CHECK(t.rho == doctest::Approx(exact * sd).epsilon(1e-5));
+      CHECK(t.mean == oracle::relative(exact, 1e-6, 1));
+      CHECK(t.log_mass == oracle::relative(-std::exp(-m + 0.5 * sd * sd), 1e-6, 1));
+      CHECK(t.rho == oracle::relative(exact * sd, 1e-5, 1));
       const Tilted moved = tilt([&](double u) { return log_f(u) - 1e5; });  // a large constant hides it
       CHECK(std::abs(moved.mean) < 1e-9 + 2 * exact);
     }
@@ -97,8 +98,8 @@ TEST_CASE("tilted: the message of a factor of several variables in its far flat 
       };
       const double square = 0.25 + (count == 3 ? 0.04 : 0), exact = 0.4 * std::exp(-m + 0.5 * square);
       const Tilted t = tilt_first(f, count, none);
-      CHECK(t.mean == doctest::Approx(exact).epsilon(1e-6));
-      CHECK(t.rho == doctest::Approx(exact * 0.4).epsilon(1e-5));
+      CHECK(t.mean == oracle::relative(exact, 1e-6));
+      CHECK(t.rho == oracle::relative(exact * 0.4, 1e-5, 1));
     }
 }
 
@@ -106,7 +107,7 @@ TEST_CASE("tilted: a linear log f moves the mean and counts nothing") {
   for (const double slope : {1e-5, 0.3, 4.0}) {
     const GaussianOrFallback message = tilted_message(tilt([=](double t) { return slope * t; }), kStandard);
     CHECK_FALSE(message.replaced);
-    CHECK((kStandard * Gaussian(message)).mean() == doctest::Approx(slope).epsilon(1e-5));
+    CHECK((kStandard * Gaussian(message)).mean() == oracle::relative(slope, 1e-5));
   }
 }
 
@@ -125,9 +126,9 @@ TEST_CASE("tilted: several variables that f reads as a sum equal one variable th
     const Tilted t = tilt_first(f, count, none);
     const auto exact =
         oracle::matched([&](double x) { return std::exp(of_sum(x)); }, Gaussian::from_moments(1, square));
-    CHECK(t.log_mass == doctest::Approx(std::log(exact.mass)).epsilon(1e-5));
-    CHECK(t.mean == doctest::Approx((exact.mean - 1) / square).epsilon(1e-4));
-    CHECK(1 / (1 + t.rho) == doctest::Approx(1 - (1 - exact.variance / square) / square).epsilon(1e-4));
+    CHECK(t.log_mass == oracle::relative(std::log(exact.mass), 1e-5));
+    CHECK(t.mean == oracle::relative((exact.mean - 1) / square, 1e-4));
+    CHECK(1 / (1 + t.rho) == oracle::relative(1 - (1 - exact.variance / square) / square, 1e-4));
   }
 }
 
@@ -153,9 +154,9 @@ TEST_CASE("tilted: a product and a sum below Gaussian noise, with one mode or tw
             },
             Gaussian::from_moments(mean, 1));
         REQUIRE(found.found);
-        CHECK(found.log_mass == doctest::Approx(std::log(exact.mass)).epsilon(1e-7));
-        CHECK(mean + found.mean == doctest::Approx(exact.mean).epsilon(1e-6));
-        CHECK(1 / (1 + found.rho) == doctest::Approx(exact.variance).epsilon(1e-6));
+        CHECK(found.log_mass == oracle::relative(std::log(exact.mass), 1e-7));
+        CHECK(mean + found.mean == oracle::relative(exact.mean, 1e-6));
+        CHECK(1 / (1 + found.rho) == oracle::relative(exact.variance, 1e-6));
       }
 }
 
@@ -174,9 +175,9 @@ TEST_CASE("tilted: factors of two variables that are skewed, curved, or have two
     const double mean = first / mass;
     const Tilted found = tilt_first(f, 2, none);
     REQUIRE(found.found);
-    CHECK(found.log_mass == doctest::Approx(std::log(mass * kStep * kStep / (2 * std::numbers::pi))).epsilon(1e-6));
-    CHECK(found.mean == doctest::Approx(mean).epsilon(1e-6));
-    CHECK(1 / (1 + found.rho) == doctest::Approx(second / mass - mean * mean).epsilon(1e-6));
+    CHECK(found.log_mass == oracle::relative(std::log(mass * kStep * kStep / (2 * std::numbers::pi)), 1e-6));
+    CHECK(found.mean == oracle::relative(mean, 1e-6));
+    CHECK(1 / (1 + found.rho) == oracle::relative(second / mass - mean * mean, 1e-6));
   };
   check("Student's t", [](const double* t) {
     return -0.5 * t[1] - 2.5 * std::log1p((4 - t[0]) * (4 - t[0]) * std::exp(-t[1]) / 4);
@@ -206,8 +207,8 @@ TEST_CASE("tilted: a smooth factor of three variables is added up on a lattice, 
   const Tilted found =
       tilt_first([&](const double* t) { return ++evaluations, log_t(t[0] + t[2], t[1]); }, 3, none);
   const double mean = first / mass, variance = second / mass - mean * mean;
-  CHECK(found.mean == doctest::Approx(mean / std::numbers::sqrt2).epsilon(1e-5));
-  CHECK(1 / (1 + found.rho) == doctest::Approx(0.5 + 0.5 * variance).epsilon(1e-5));
+  CHECK(found.mean == oracle::relative(mean / std::numbers::sqrt2, 1e-5));
+  CHECK(1 / (1 + found.rho) == oracle::relative(0.5 + 0.5 * variance, 1e-5));
   CHECK(evaluations < 100'000);  // nested integrals take eight million
 }
 
@@ -215,7 +216,7 @@ TEST_CASE("tilted: a factor that is cut off along a diagonal is integrated one v
   const std::span<const double> none[kMostFree] = {};
   const Tilted t = tilt_first([](const double* x) { return x[0] > x[1] ? 0.0 : -kInfinity; }, 2, none);
   // x1 - x2 ~ N(0, 2) is positive.
-  CHECK(t.log_mass == doctest::Approx(std::log(0.5)).epsilon(1e-6));
-  CHECK(t.mean == doctest::Approx(1 / std::sqrt(std::numbers::pi)).epsilon(1e-6));
-  CHECK(1 / (1 + t.rho) == doctest::Approx(1 - 1 / std::numbers::pi).epsilon(1e-6));
+  CHECK(t.log_mass == oracle::relative(std::log(0.5), 1e-6));
+  CHECK(t.mean == oracle::relative(1 / std::sqrt(std::numbers::pi), 1e-6));
+  CHECK(1 / (1 + t.rho) == oracle::relative(1 - 1 / std::numbers::pi, 1e-6));
 }

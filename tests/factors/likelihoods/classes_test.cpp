@@ -18,6 +18,7 @@
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
 #include "tests/oracles/quadrature.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -112,10 +113,10 @@ TEST_CASE("argmax, softmax, multinomial, ordered: exact moments and evidence, by
       state.observe(y, c.observed);
       CHECK(run(plan, state).converged());
       for (std::size_t k = 0; k < 3; ++k) {
-        CHECK(state.belief(x).mean(k) == doctest::Approx(model.first[k]).epsilon(1e-6));
-        CHECK(state.belief(x).variance(k) == doctest::Approx(model.second[k]).epsilon(1e-6));
+        CHECK(state.belief(x).mean(k) == oracle::relative(model.first[k], 1e-6));
+        CHECK(state.belief(x).variance(k) == oracle::relative(model.second[k], 1e-6));
       }
-      CHECK(log_evidence(plan, state) == doctest::Approx(std::log(model.mass)).epsilon(1e-6));
+      CHECK(log_evidence(plan, state) == oracle::relative(std::log(model.mass), 1e-6, 1));
     };
     check(compile(g, flooding({.tolerance = 1e-10}), standard_registry(), {.method = "ep"}));
     check(compile(g, joint(), standard_registry()));
@@ -152,7 +153,7 @@ TEST_CASE("softmax, multinomial: two classes give the binomial's integral, for a
         }
         first /= mass, second = second / mass - first * first;
         std::vector<Natural> arrivals{scores[0], scores[1], Gaussian::point(a), Gaussian::point(b)};
-        CHECK(Multinomial::log_integral(arrivals) == doctest::Approx(top + std::log(mass)).epsilon(1e-9));
+        CHECK(Multinomial::log_integral(arrivals) == oracle::relative(top + std::log(mass), 1e-9));
         std::vector<GaussianOrFallback> said(2);
         const std::vector<Gaussian> counts{Gaussian::point(a), Gaussian::point(b)};
         Multinomial::to_scores(scores, counts, said);
@@ -162,7 +163,7 @@ TEST_CASE("softmax, multinomial: two classes give the binomial's integral, for a
           const Gaussian belief = scores[k] * said[k];
           const double mean = scores[k].mean() + sign * gain * first, variance = own - gain * gain * (v - second);
           CHECK(std::abs(belief.mean() - mean) < 1e-8 * std::sqrt(own));
-          CHECK(belief.variance() == doctest::Approx(variance).epsilon(1e-7));
+          CHECK(belief.variance() == oracle::relative(variance, 1e-7));
         }
       }
 }
@@ -196,8 +197,8 @@ TEST_CASE("softmax, multinomial: huge counts, scores that are known almost exact
     if (narrow < 1e-30) continue;  // the message is too small to change the belief, and is uniform
     std::vector<GaussianOrFallback> said(2);
     Softmax::to_scores(scores, first, said);
-    CHECK(said[0].tau == doctest::Approx(0.5).epsilon(1e-9));
-    CHECK(said[0].rho == doctest::Approx(0.25).epsilon(1e-9));
+    CHECK(said[0].tau == oracle::relative(0.5, 1e-9));
+    CHECK(said[0].rho == oracle::relative(0.25, 1e-9));
     CHECK(!said[0].replaced);
   }
   for (const double wide : {1e20, 1e40, 1e200}) {  // the half that exceeds the other
@@ -207,8 +208,8 @@ TEST_CASE("softmax, multinomial: huge counts, scores that are known almost exact
     Softmax::to_scores(scores, first, said);
     CHECK(std::abs(Softmax::log_integral(std::vector<Natural>{scores[0], scores[1], first[0], first[1]}) +
                    std::log(2.0)) < 1e-10);
-    CHECK((scores[0] * said[0]).mean() == doctest::Approx(std::sqrt(2 * wide / std::acos(-1.0))).epsilon(1e-9));
-    CHECK((scores[1] * said[1]).variance() == doctest::Approx(1).epsilon(1e-9));
+    CHECK((scores[0] * said[0]).mean() == oracle::relative(std::sqrt(2 * wide / std::acos(-1.0)), 1e-9));
+    CHECK((scores[1] * said[1]).variance() == oracle::relative(1, 1e-9));
   }
 }
 
@@ -263,7 +264,7 @@ TEST_CASE("softmax, ordered: regression with unknown weights and cut points, nea
     CHECK(report.converged());
     for (std::size_t k = 0; k < 3; ++k) {
       CHECK(std::abs(state.belief(w).mean(k) - model.first[k]) < 0.1 * std::sqrt(model.second[k]));
-      CHECK(state.belief(w).variance(k) == doctest::Approx(model.second[k]).epsilon(0.1));
+      CHECK(state.belief(w).variance(k) == oracle::relative(model.second[k], 0.15));
     }
     CHECK(std::abs(log_evidence(plan, state) - std::log(model.mass)) < 0.1);
   }
@@ -280,14 +281,14 @@ TEST_CASE("argmax: the probabilities of the classes have sum one, and of two the
     for (std::size_t k = 0; k < 3; ++k) arrivals.push_back({k == c ? 1.0 : 0.0, kInfinity});
     sum += std::exp(Argmax::log_integral(arrivals, {0.5}));
   }
-  CHECK(sum == doctest::Approx(1).epsilon(1e-9));
+  CHECK(sum == oracle::relative(1, 1e-9));
   CHECK(out[1].tau < -200);  // far below, not forbidden
   CHECK(out[1].rho == 0);
   Argmax::to_class({scores.data(), 1}, {0.5}, {out.data(), 1});
   std::vector<Gaussian> two = {scores[0], scores[2]};
   Argmax::to_class(two, {0.5}, {out.data(), 2});
   const double odds = std::exp(out[1].tau - out[0].tau), p = normal::distribution(1.7 / std::sqrt(1 + 3 + 1.0));
-  CHECK(odds / (1 + odds) == doctest::Approx(p).epsilon(1e-9));
+  CHECK(odds / (1 + odds) == oracle::relative(p, 1e-9));
 }
 
 TEST_CASE("argmax: three classes of points in a plane are learned and distinguished") {
@@ -357,7 +358,7 @@ TEST_CASE("argmax: scores of very different widths: two classes give the probit'
           const Gaussian belief = scores[k] * said[k];
           CHECK(std::abs(belief.mean() - (scores[k].mean() + (k == 1 ? 1 : -1) * gain * hazard)) <
                 1e-9 * (scores[k].sd() + std::abs(belief.mean())));
-          CHECK(belief.variance() == doctest::Approx(v[k] - gain * gain * hazard * (hazard + t)).epsilon(1e-7));
+          CHECK(belief.variance() == oracle::relative(v[k] - gain * gain * hazard * (hazard + t), 1e-7));
         }
       }
 }
@@ -388,7 +389,7 @@ TEST_CASE("argmax: scores of very different widths: three classes give the integ
           cuts[i], cuts[i + 1]);
     sum += mass[c];
   }
-  CHECK(sum == doctest::Approx(1).epsilon(1e-11));
+  CHECK(sum == oracle::relative(1, 1e-11));
   for (std::size_t c = 0; c < 3; ++c)
-    CHECK(out[c].tau - out[0].tau == doctest::Approx(std::log(mass[c] / mass[0])).epsilon(1e-10));
+    CHECK(out[c].tau - out[0].tau == oracle::relative(std::log(mass[c] / mass[0]), 1e-10, 1));
 }

@@ -20,6 +20,7 @@
 #include "schedules/forward_backward.h"
 #include "schedules/sequential.h"
 #include "tests/oracles/quadrature.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -57,13 +58,13 @@ TEST_CASE("ordered, interval: probabilities at known x and cut points, and of an
           if (spread == 0) {
             std::vector<double> values;
             for (const Natural& m : arrivals) values.push_back(m.tau);
-            CHECK(found == doctest::Approx(std::log(probability(mean))).epsilon(1e-9));
+            CHECK(found == oracle::relative(std::log(probability(mean)), 1e-9));
             CHECK(kind.log_density()(values, is_logistic ? std::vector<double>() : parameters) ==
-                  doctest::Approx(found).epsilon(1e-9));
+                  oracle::relative(found, 1e-9));
             continue;
           }
           const auto exact = oracle::matched(probability, x);
-          CHECK(found == doctest::Approx(std::log(exact.mass)).epsilon(1e-9));
+          CHECK(found == oracle::relative(std::log(exact.mass), 1e-9));
           const Arrivals ports = is_logistic
                                      ? Arrivals{{x}, {arrivals.begin() + 1, arrivals.end() - 1}, {arrivals.back()}}
                                      : Arrivals{{x}, {arrivals.begin() + 1, arrivals.end()}};
@@ -71,9 +72,9 @@ TEST_CASE("ordered, interval: probabilities at known x and cut points, and of an
           REQUIRE(said);
           const Gaussian belief = x * Gaussian((*said)[0]);
           CHECK(std::abs(belief.mean() - exact.mean) < 1e-8 * std::sqrt(spread));
-          CHECK(belief.variance() == doctest::Approx(exact.variance).epsilon(1e-7));
+          CHECK(belief.variance() == oracle::relative(exact.variance, 1e-7));
         }
-        CHECK(sum == doctest::Approx(1).epsilon(1e-10));
+        CHECK(sum == oracle::relative(1, 1e-10));
       }
 }
 
@@ -105,11 +106,11 @@ TEST_CASE(
           const Gaussian prior = Gaussian::from_moments(0.4, 2);
           const auto exact = oracle::matched(
               [&](double t) { return is_above(t) * given(1) + (1 - is_above(t)) * given(0); }, prior, threshold);
-          CHECK(log_evidence(plan, state) == doctest::Approx(std::log(exact.mass)).epsilon(1e-9));
-          CHECK(state.belief(x).mean() == doctest::Approx(exact.mean).epsilon(1e-7));
-          CHECK(state.belief(x).variance() == doctest::Approx(exact.variance).epsilon(1e-7));
+          CHECK(log_evidence(plan, state) == oracle::relative(std::log(exact.mass), 1e-9));
+          CHECK(state.belief(x).mean() == oracle::relative(exact.mean, 1e-7));
+          CHECK(state.belief(x).variance() == oracle::relative(exact.variance, 1e-7));
           const double odds = oracle::expectation(is_above, prior, threshold) * given(1) / exact.mass;
-          CHECK(state.belief(step).mean(0, 1) == doctest::Approx(odds).epsilon(1e-9));
+          CHECK(state.belief(step).mean(0, 1) == oracle::relative(odds, 1e-9));
         }
 }
 
@@ -128,9 +129,9 @@ TEST_CASE("joint: a missing class gives no information, and one that two factors
     return std::pair{log_evidence(plan, state), state.belief(x).means()};
   };
   const auto one = solved(1, false), two = solved(2, false);
-  CHECK(two.first == doctest::Approx(std::log(0.5)).epsilon(1e-12));  // by symmetry
-  CHECK(one.first == doctest::Approx(two.first).epsilon(1e-12));
-  CHECK(two.second[1] == doctest::Approx(one.second[1]).epsilon(1e-12));
+  CHECK(two.first == oracle::relative(std::log(0.5), 1e-12));  // by symmetry
+  CHECK(one.first == oracle::relative(two.first, 1e-12));
+  CHECK(two.second[1] == oracle::relative(one.second[1], 1e-12));
   CHECK(two.second[3] == 0);
   CHECK_THROWS_WITH_AS((void)solved(2, true), doctest::Contains("joint: a value of 'y' is missing"), Error);
 }

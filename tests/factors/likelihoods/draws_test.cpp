@@ -16,6 +16,7 @@
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -60,14 +61,14 @@ TEST_CASE("draws: counts of observed categories are exact in one sweep, and so i
     count += 1;
   }
   for (std::size_t k = 0; k < 3; ++k)
-    CHECK(state.belief(p).message(0)[k].tau + 1 == doctest::Approx(counts[k]).epsilon(1e-14));
+    CHECK(state.belief(p).message(0)[k].tau + 1 == oracle::relative(counts[k], 1e-14));
   const Evidence found = evidence(plan, state);
   CHECK(found.is_exact);
-  CHECK(found.log_value == doctest::Approx(log_probability).epsilon(1e-12));
+  CHECK(found.log_value == oracle::relative(log_probability, 1e-12));
   // A missing outcome adds nothing.
   state.observe_missing(z, 3);
   (void)run(plan, state);
-  CHECK(state.belief(p).message(0)[1].tau == doctest::Approx(counts[1] - 2).epsilon(1e-14));
+  CHECK(state.belief(p).message(0)[1].tau == oracle::relative(counts[1] - 2, 1e-14));
 }
 
 TEST_CASE("draws: the next outcome is predicted by the mean of the probabilities") {
@@ -81,8 +82,8 @@ TEST_CASE("draws: the next outcome is predicted by the mean of the probabilities
   State state(plan);
   state.observe(x, {1, 0, 0, 1, 1});
   CHECK(run(plan, state).stop == Report::Stop::exact);
-  CHECK(state.belief(p).mean() == doctest::Approx(5.0 / 8).epsilon(1e-14));
-  CHECK(state.belief(next).mean() == doctest::Approx(5.0 / 8).epsilon(1e-12));
+  CHECK(state.belief(p).mean() == oracle::relative(5.0 / 8, 1e-14));
+  CHECK(state.belief(next).mean() == oracle::relative(5.0 / 8, 1e-12));
 }
 
 TEST_CASE("draws: an outcome that is only likely leaves the moments of the tilted distribution, by quadrature") {
@@ -98,12 +99,12 @@ TEST_CASE("draws: an outcome that is only likely leaves the moments of the tilte
     const Report report = run(plan, state);
     CHECK(report.stop == Report::Stop::converged);
     const TiltedBeta exact(a, b, l0, l1);
-    CHECK(state.belief(p).mean() == doctest::Approx(exact.mean).epsilon(1e-9));
-    CHECK(state.belief(p).variance() == doctest::Approx(exact.variance).epsilon(1e-9));
+    CHECK(state.belief(p).mean() == oracle::relative(exact.mean, 1e-9));
+    CHECK(state.belief(p).variance() == oracle::relative(exact.variance, 1e-9));
     const double yes = l1 * a / (l1 * a + l0 * b);
-    CHECK(state.belief(x).mean() == doctest::Approx(yes).epsilon(1e-12));
+    CHECK(state.belief(x).mean() == oracle::relative(yes, 1e-12));
     const double mass = exact.mass / boost::math::beta(a, b) / (l0 + l1);
-    CHECK(log_evidence(plan, state) == doctest::Approx(std::log(mass)).epsilon(1e-9));
+    CHECK(log_evidence(plan, state) == oracle::relative(std::log(mass), 1e-9));
   }
 }
 
@@ -122,9 +123,9 @@ TEST_CASE("draws: vmp is the fixed point of its two equations") {
   for (std::size_t k = 0; k < 3; ++k)
     sum += fraction[k] = likelihood[k] * std::exp(boost::math::digamma(state.belief(p).message(0)[k].tau + 1));
   for (std::size_t k = 0; k < 3; ++k) {
-    CHECK(state.belief(z).mean(0, k) == doctest::Approx(fraction[k] / sum).epsilon(1e-11));
+    CHECK(state.belief(z).mean(0, k) == oracle::relative(fraction[k] / sum, 1e-11));
     CHECK(state.belief(p).message(0)[k].tau + 1 ==
-          doctest::Approx(concentration[k] + state.belief(z).mean(0, k)).epsilon(1e-11));
+          oracle::relative(concentration[k] + state.belief(z).mean(0, k), 1e-11));
   }
 }
 
@@ -144,7 +145,7 @@ TEST_CASE("draws: uniform in, uniform out; a known probability is passed on; wha
   CategoricalDraw::to_outcome(flat, outcome);
   for (const auto& component : outcome) CHECK(component.is_uniform());
   CategoricalDraw::to_outcome(known, outcome);
-  CHECK(outcome[0].tau - outcome[2].tau == doctest::Approx(std::log(0.4)).epsilon(1e-14));
+  CHECK(outcome[0].tau - outcome[2].tau == oracle::relative(std::log(0.4), 1e-14));
   for (const ToProbabilities& to_p : {ToProbabilities(ep), ToProbabilities(&CategoricalDraw::Vmp::to_probabilities)}) {
     to_p(flat, unknown, p);
     for (const auto& component : p) CHECK(component.is_uniform());
@@ -155,9 +156,9 @@ TEST_CASE("draws: uniform in, uniform out; a known probability is passed on; wha
         CategoricalComponent::forbidden(), {-3, 0}, CategoricalComponent::forbidden()};
     to_p(flat, left, p);
     CHECK(p[0].tau == doctest::Approx(0).epsilon(1e-12));
-    CHECK(p[1].tau == doctest::Approx(1).epsilon(1e-12));
+    CHECK(p[1].tau == oracle::relative(1, 1e-12));
   }
-  CHECK(BernoulliDraw::to_outcome(Beta(0.25, kInfinity)).mean() == doctest::Approx(0.25).epsilon(1e-14));
+  CHECK(BernoulliDraw::to_outcome(Beta(0.25, kInfinity)).mean() == oracle::relative(0.25, 1e-14));
   CHECK(BernoulliDraw::to_probability(Bernoulli(1, kInfinity)) == Natural{1, 0});
 }
 
@@ -188,7 +189,7 @@ TEST_CASE("draws: if ep's projection is no message the fractions are sent, and c
   State state(plan);
   CHECK(run(plan, state).replaced == 1);
   const auto means = state.belief(p).means();
-  CHECK(means[0] + means[1] + means[2] == doctest::Approx(1).epsilon(1e-12));
+  CHECK(means[0] + means[1] + means[2] == oracle::relative(1, 1e-12));
 
   std::mt19937 random(7);
   std::uniform_real_distribution<double> unit(0, 1);

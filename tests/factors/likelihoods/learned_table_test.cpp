@@ -14,6 +14,7 @@
 #include "factors/standard_registry.h"
 #include "schedules/sequential.h"
 #include "tests/oracles/high_precision.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -56,8 +57,8 @@ TEST_CASE("learned_table: observed rows are counted, and their evidence is the P
   }
   for (std::size_t a = 0; a < 2; ++a)
     for (std::size_t k = 0; k < 3; ++k)
-      CHECK(state.belief(rows).message(a)[k].tau + 1 == doctest::Approx(counts[a][k]).epsilon(1e-12));
-  CHECK(log_evidence(plan, state) == doctest::Approx(log_evidence_of).epsilon(1e-10));
+      CHECK(state.belief(rows).message(a)[k].tau + 1 == oracle::relative(counts[a][k], 1e-12));
+  CHECK(log_evidence(plan, state) == oracle::relative(log_evidence_of, 1e-10));
 }
 
 TEST_CASE("learned_table: messages are those of the mixture over both categories") {
@@ -98,10 +99,10 @@ TEST_CASE("learned_table: messages are those of the mixture over both categories
       found.push_back(counts[a][k] + (*to_rows)[3 * a + k].tau), total += found.back();
     double found_square = 0;
     for (std::size_t k = 0; k < 3; ++k) {
-      CHECK(found[k] / total == doctest::Approx(mean[k]).epsilon(1e-12));
+      CHECK(found[k] / total == oracle::relative(mean[k], 1e-12));
       found_square += found[k] * (found[k] + 1) / (total * (total + 1));
     }
-    CHECK(found_square == doctest::Approx(square).epsilon(1e-12));
+    CHECK(found_square == oracle::relative(square, 1e-12));
     CHECK(s < total + 1);
   }
   const auto to_child = evaluate(kind, "ep", 2, arrivals, parameters);
@@ -111,7 +112,7 @@ TEST_CASE("learned_table: messages are those of the mixture over both categories
           doctest::Approx(std::log((shares[0][k] + shares[1][k]) / v[k] * v[0] / (shares[0][0] + shares[1][0]))));
   std::vector<Natural> flat = rows;
   for (const auto* const list : {&arrivals[1], &arrivals[2]}) flat.insert(flat.end(), list->begin(), list->end());
-  CHECK(kind.log_integral()(flat, parameters) == doctest::Approx(std::log(all / (1.2 * 2.2))).epsilon(1e-12));
+  CHECK(kind.log_integral()(flat, parameters) == oracle::relative(std::log(all / (1.2 * 2.2)), 1e-12));
 }
 
 TEST_CASE("learned_table: gains of large counts have all digits, against sixty-digit arithmetic") {

@@ -12,6 +12,7 @@
 #include "tests/oracles/distributions.h"
 #include "tests/oracles/high_precision.h"
 #include "tests/oracles/quadrature.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -29,13 +30,13 @@ void check_moments(const Kind& kind, const Gaussian& x, double y, const std::vec
   REQUIRE(messages);
   const Gaussian belief = x * Gaussian((*messages)[0]);
   const auto exact = oracle::matched(density, x, y);
-  CHECK(belief.mean() == doctest::Approx(exact.mean).epsilon(1e-8));
+  CHECK(belief.mean() == oracle::relative(exact.mean, 1e-8));
   if (exact.variance < x.variance())
-    CHECK(belief.variance() == doctest::Approx(exact.variance).epsilon(1e-8));
+    CHECK(belief.variance() == oracle::relative(exact.variance, 1e-8));
   else
-    CHECK(belief.variance() == doctest::Approx(x.variance()).epsilon(1e-5));
+    CHECK(belief.variance() == oracle::relative(x.variance(), 1e-5));
   const std::vector<Natural> arrivals{x, Gaussian::point(y)};
-  CHECK(kind.log_integral()(arrivals, parameters) == doctest::Approx(std::log(exact.mass)).epsilon(1e-9));
+  CHECK(kind.log_integral()(arrivals, parameters) == oracle::relative(std::log(exact.mass), 1e-9));
 }
 
 const std::vector<Gaussian> kArrivals = {Gaussian::from_moments(0, 1), Gaussian::from_moments(1.5, 0.3),
@@ -98,7 +99,7 @@ TEST_CASE("poisson_draw: a gamma rate gains what is counted, and the evidence is
                   oracle::poisson(kExposure * r, y);
     }
     const std::vector<Natural> arrivals{rate, Gaussian::point(y)};
-    CHECK(kind.log_integral()(arrivals, parameters) == doctest::Approx(std::log(expected)).epsilon(1e-10));
+    CHECK(kind.log_integral()(arrivals, parameters) == oracle::relative(std::log(expected), 1e-10));
   }
 }
 
@@ -119,7 +120,7 @@ TEST_CASE("beta_binomial: a binomial whose probability is integrated over") {
       const std::vector<double> parameters{kTrials, kConcentration};
       const std::vector<Natural> known{Gaussian::point(t), Gaussian::point(y)};
       CHECK(registry.kind("beta_binomial").log_integral()(known, parameters) ==
-            doctest::Approx(std::log(expected)).epsilon(1e-8));
+            oracle::relative(std::log(expected), 1e-8));
     }
 }
 
@@ -178,7 +179,7 @@ TEST_CASE("student_t_noise: the density of many degrees of freedom, as in 60 dig
                                            (Real(d) + 1) / 2 * log1p(Real(0.25) / 9 / d);
     const std::vector<double> at{0.5, 1.0}, parameters{3.0, d};
     const double found = standard_registry().kind("student_t_noise").log_density()(at, parameters);
-    CHECK(found == doctest::Approx(expected.convert_to<double>()).epsilon(1e-13));
+    CHECK(found == oracle::relative(expected.convert_to<double>(), 1e-13));
   }
 }
 
@@ -200,10 +201,10 @@ TEST_CASE("student_t_noise: with many degrees of freedom it is Gaussian noise, i
              to_y = evaluate(kind, "ep", 1, {{x}, {y}}, parameters);
   REQUIRE(to_x);
   REQUIRE(to_y);
-  CHECK(Gaussian((*to_x)[0]).mean() == doctest::Approx(-0.5).epsilon(1e-4));
-  CHECK(Gaussian((*to_x)[0]).variance() == doctest::Approx(3 + 0.64).epsilon(1e-4));
-  CHECK(Gaussian((*to_y)[0]).mean() == doctest::Approx(1).epsilon(1e-4));
-  CHECK(Gaussian((*to_y)[0]).variance() == doctest::Approx(2 + 0.64).epsilon(1e-4));
+  CHECK(Gaussian((*to_x)[0]).mean() == oracle::relative(-0.5, 1e-4));
+  CHECK(Gaussian((*to_x)[0]).variance() == oracle::relative(3 + 0.64, 1e-4));
+  CHECK(Gaussian((*to_y)[0]).mean() == oracle::relative(1, 1e-4));
+  CHECK(Gaussian((*to_y)[0]).variance() == oracle::relative(2 + 0.64, 1e-4));
 }
 
 TEST_CASE("argmax: classes that differ by more than a double can hold have a finite evidence") {
@@ -215,7 +216,7 @@ TEST_CASE("argmax: classes that differ by more than a double can hold have a fin
     const std::vector<Natural> arrivals = {scores[0], scores[1], no, yes};
     return Argmax::log_integral(arrivals, {0.25});
   };
-  CHECK(evidence_of({0, kInfinity}, {1, kInfinity}) == doctest::Approx(tail).epsilon(1e-12));
-  CHECK(evidence_of({-6000, 0}, {0, 0}) == doctest::Approx(tail).epsilon(1e-12));
-  CHECK(evidence_of({-4000, 0}, {0, 0}) == doctest::Approx(-4000).epsilon(1e-12));
+  CHECK(evidence_of({0, kInfinity}, {1, kInfinity}) == oracle::relative(tail, 1e-12));
+  CHECK(evidence_of({-6000, 0}, {0, 0}) == oracle::relative(tail, 1e-12));
+  CHECK(evidence_of({-4000, 0}, {0, 0}) == oracle::relative(-4000, 1e-12));
 }

@@ -12,6 +12,7 @@
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -34,8 +35,8 @@ TEST_CASE("mixture: the source of a number among two known Gaussians, by Bayes' 
   state.observe(y, 0.4);
   (void)run(plan, state);
   const double a = 0.3 * density_at(0.4, -1, 1), b = 0.7 * density_at(0.4, 2, 4);
-  CHECK(state.belief(z).mean(0, 1) == doctest::Approx(b / (a + b)).epsilon(1e-13));
-  CHECK(log_evidence(plan, state) == doctest::Approx(std::log(a + b)).epsilon(1e-13));
+  CHECK(state.belief(z).mean(0, 1) == oracle::relative(b / (a + b), 1e-13));
+  CHECK(log_evidence(plan, state) == oracle::relative(std::log(a + b), 1e-13));
 }
 
 TEST_CASE("mixture: means and value have the moments of the tilted distribution, by quadrature") {
@@ -53,7 +54,7 @@ TEST_CASE("mixture: means and value have the moments of the tilted distribution,
   // One mixture factor with everything else exact: EP's beliefs have the exact moments.
   const double w0 = 0.4 * density_at(0.8, -1, 0.5 + 1 + 0.7), w1 = 0.6 * density_at(0.8, 2, 1.5 + 0.3 + 0.7),
                r = w1 / (w0 + w1);
-  CHECK(state.belief(z).mean(0, 1) == doctest::Approx(r).epsilon(1e-12));
+  CHECK(state.belief(z).mean(0, 1) == oracle::relative(r, 1e-12));
   const auto mean_given = [](double prior, double variance, double noise) {
     const double gain = variance / (variance + noise);
     return std::array{prior + gain * (0.8 - prior), variance * (1 - gain)};
@@ -61,13 +62,13 @@ TEST_CASE("mixture: means and value have the moments of the tilted distribution,
   const auto informed = mean_given(2, 1.5, 1.0);
   const double mean = r * informed[0] + (1 - r) * 2,
                square = r * (informed[1] + informed[0] * informed[0]) + (1 - r) * (1.5 + 4);
-  CHECK(state.belief(m).mean(1) == doctest::Approx(mean).epsilon(1e-12));
-  CHECK(state.belief(m).variance(1) == doctest::Approx(square - mean * mean).epsilon(1e-12));
+  CHECK(state.belief(m).mean(1) == oracle::relative(mean, 1e-12));
+  CHECK(state.belief(m).variance(1) == oracle::relative(square - mean * mean, 1e-12));
   const auto y0 = mean_given(-1, 1.5, 0.7), y1 = mean_given(2, 1.8, 0.7);
   const double my = r * y1[0] + (1 - r) * y0[0], sy = r * (y1[1] + y1[0] * y1[0]) + (1 - r) * (y0[1] + y0[0] * y0[0]);
-  CHECK(state.belief(y).mean() == doctest::Approx(my).epsilon(1e-12));
-  CHECK(state.belief(y).variance() == doctest::Approx(sy - my * my).epsilon(1e-12));
-  CHECK(log_evidence(plan, state) == doctest::Approx(std::log(w0 + w1)).epsilon(1e-12));
+  CHECK(state.belief(y).mean() == oracle::relative(my, 1e-12));
+  CHECK(state.belief(y).variance() == oracle::relative(sy - my * my, 1e-12));
+  CHECK(log_evidence(plan, state) == oracle::relative(std::log(w0 + w1), 1e-12));
 }
 
 TEST_CASE("mixture: the means of two clusters are found, and the evidence is close to enumeration") {
@@ -102,7 +103,7 @@ TEST_CASE("mixture: the means of two clusters are found, and the evidence is clo
   }
   for (std::size_t i = 0; i < logs.size(); ++i)
     sum += std::exp(logs[i] - largest), low += std::exp(logs[i] - largest) * lows[i];
-  CHECK(state.belief(m).mean(0) == doctest::Approx(low / sum).epsilon(0.05));
+  CHECK(state.belief(m).mean(0) == oracle::relative(low / sum, 0.05));
   CHECK(state.belief(z).mean(1, 1) > 0.99);
   CHECK(std::abs(log_evidence(plan, state) - (largest + std::log(sum))) < 0.3);
   CHECK(!evidence(plan, state).is_exact);
@@ -123,8 +124,8 @@ TEST_CASE("mixture: a message to a mean that EP cannot send is replaced, and the
   CHECK(far.replaced == 2);
   // The replacement: the number's message to the power of the mean's fraction.
   const Gaussian expected = Gaussian::from_moments(0, 9) * Gaussian::from_moments(6, 2);
-  CHECK(state.belief(m).mean(0) == doctest::Approx(expected.mean()).epsilon(1e-12));
-  CHECK(state.belief(m).variance(1) == doctest::Approx(expected.variance()).epsilon(1e-12));
+  CHECK(state.belief(m).mean(0) == oracle::relative(expected.mean(), 1e-12));
+  CHECK(state.belief(m).variance(1) == oracle::relative(expected.variance(), 1e-12));
   state.observe(y, 0.1);
   CHECK(run(plan, state).replaced == 0);
 }
@@ -154,10 +155,10 @@ TEST_CASE(
   CHECK(one - zero > 1500);
   CHECK(state.belief(z).mean(0, 1) == 1);
   CHECK(state.belief(m).mean(0) == doctest::Approx(0).epsilon(1e-12));
-  CHECK(state.belief(m).variance(0) == doctest::Approx(1).epsilon(1e-12));
-  CHECK(state.belief(m).mean(1) == doctest::Approx(100).epsilon(1e-12));
-  CHECK(state.belief(m).variance(1) == doctest::Approx(0.5).epsilon(1e-12));
-  CHECK(log_evidence(plan, state) == doctest::Approx(one).epsilon(1e-12));
+  CHECK(state.belief(m).variance(0) == oracle::relative(1, 1e-12));
+  CHECK(state.belief(m).mean(1) == oracle::relative(100, 1e-12));
+  CHECK(state.belief(m).variance(1) == oracle::relative(0.5, 1e-12));
+  CHECK(log_evidence(plan, state) == oracle::relative(one, 1e-12));
 }
 
 TEST_CASE("normal_mixture: one number, with unknown means and precisions, by quadrature") {
@@ -185,20 +186,18 @@ TEST_CASE("normal_mixture: one number, with unknown means and precisions, by qua
       of_w[k] += p * x, of_w2[k] += p * x * x;
     }
   total = mass[0] + mass[1];
-  CHECK(log_evidence(plan, state) == doctest::Approx(std::log(total)).epsilon(1e-8));
-  CHECK(state.belief(z).mean(0, 1) == doctest::Approx(mass[1] / total).epsilon(1e-8));
+  CHECK(log_evidence(plan, state) == oracle::relative(std::log(total), 1e-8));
+  CHECK(state.belief(z).mean(0, 1) == oracle::relative(mass[1] / total, 1e-8));
   for (std::size_t k = 0; k < 2; ++k) {
     const double rest = 1 - mass[k] / total, expected = mean[k] / total + rest * prior[k],
                  expected_w = of_w[k] / total + rest * a[k] / b[k];
-    CHECK(state.belief(m).mean(k) == doctest::Approx(expected).epsilon(1e-7));
+    CHECK(state.belief(m).mean(k) == oracle::relative(expected, 1e-7));
     CHECK(state.belief(m).variance(k) ==
-          doctest::Approx(square[k] / total + rest * (prior[k] * prior[k] + spread[k]) - expected * expected)
-              .epsilon(1e-7));
+          oracle::relative(square[k] / total + rest * (prior[k] * prior[k] + spread[k]) - expected * expected, 1e-7));
     // EP keeps E[w] and E[log w] of the component's part; the variance then deviates slightly.
-    CHECK(state.belief(w).mean(k) == doctest::Approx(expected_w).epsilon(1e-7));
+    CHECK(state.belief(w).mean(k) == oracle::relative(expected_w, 1e-7));
     CHECK(state.belief(w).variance(k) ==
-          doctest::Approx(of_w2[k] / total + rest * a[k] * (a[k] + 1) / b[k] / b[k] - expected_w * expected_w)
-              .epsilon(0.03));
+          oracle::relative(of_w2[k] / total + rest * a[k] * (a[k] + 1) / b[k] / b[k] - expected_w * expected_w, 0.03));
   }
 }
 
@@ -223,7 +222,7 @@ TEST_CASE("normal_mixture: clusters far apart are learned as if each had a graph
   const Report report = run(plan, state);
   CAPTURE(report.line());
   CHECK(report.converged());
-  CHECK(state.belief(share).mean(0, 0) == doctest::Approx(7.0 / 13).epsilon(1e-6));
+  CHECK(state.belief(share).mean(0, 0) == oracle::relative(7.0 / 13, 1e-6));
   for (std::size_t k = 0; k < 2; ++k) {
     const std::vector<double>& own = k == 0 ? first : second;
     Graph one;
@@ -236,9 +235,9 @@ TEST_CASE("normal_mixture: clusters far apart are learned as if each had a graph
     State of(alone);
     of.observe(value, own);
     CHECK(run(alone, of).converged());
-    CHECK(state.belief(m).mean(k) == doctest::Approx(of.belief(mean).mean()).epsilon(1e-6));
-    CHECK(state.belief(m).sd(k) == doctest::Approx(of.belief(mean).sd()).epsilon(1e-3));
-    CHECK(state.belief(w).mean(k) == doctest::Approx(of.belief(precision).mean()).epsilon(1e-3));
-    CHECK(state.belief(w).sd(k) == doctest::Approx(of.belief(precision).sd()).epsilon(1e-2));
+    CHECK(state.belief(m).mean(k) == oracle::relative(of.belief(mean).mean(), 1e-6));
+    CHECK(state.belief(m).sd(k) == oracle::relative(of.belief(mean).sd(), 1e-3));
+    CHECK(state.belief(w).mean(k) == oracle::relative(of.belief(precision).mean(), 1e-3));
+    CHECK(state.belief(w).sd(k) == oracle::relative(of.belief(precision).sd(), 1e-2));
   }
 }

@@ -4,6 +4,7 @@
 
 #include "factors/authoring/normal.h"
 #include "tests/oracles/quadrature.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -29,8 +30,8 @@ TEST_CASE("probit: the message to x makes the marginal the exact one's moments")
     for (const double y : {-1.0, 0.0, 1.0}) {
       const Gaussian marginal = Probit::to_x(x, Gaussian::point(y)) * x;
       const Gaussian exact = matched([&](double t) { return normal::distribution(y > 0 ? t : -t); }, x);
-      CHECK(marginal.mean() == doctest::Approx(exact.mean()).epsilon(1e-10));
-      CHECK(marginal.variance() == doctest::Approx(exact.variance()).epsilon(1e-10));
+      CHECK(marginal.mean() == oracle::relative(exact.mean(), 1e-10));
+      CHECK(marginal.variance() == oracle::relative(exact.variance(), 1e-10));
     }
 }
 
@@ -40,22 +41,22 @@ TEST_CASE("probit: uncertain outcomes mix, in both directions") {
   const Gaussian of_x = Probit::to_x(x, y) * x;
   const Gaussian exact_x =
       matched([&](double t) { return p * normal::distribution(t) + (1 - p) * normal::distribution(-t); }, x);
-  CHECK(of_x.mean() == doctest::Approx(exact_x.mean()).epsilon(1e-10));
+  CHECK(of_x.mean() == oracle::relative(exact_x.mean(), 1e-10));
   // The exact marginal is wider than the arriving message: no proper message gives its variance, and only the mean is
   // kept.
   CHECK(exact_x.variance() > 2);
-  CHECK(of_x.variance() == doctest::Approx(2).epsilon(1e-5));
+  CHECK(of_x.variance() == oracle::relative(2, 1e-5));
   CHECK(Probit::to_x(x, y).replaced);
   const Gaussian sure = Gaussian::from_moments(0.9, 0.1), far = Gaussian::from_moments(-1, 0.5);
   const double s = normal::distribution(0.9 / std::sqrt(0.1));
   const Gaussian exact_far =
       matched([&](double t) { return s * normal::distribution(t) + (1 - s) * normal::distribution(-t); }, far);
-  CHECK((Probit::to_x(far, sure) * far).variance() == doctest::Approx(exact_far.variance()).epsilon(1e-9));
+  CHECK((Probit::to_x(far, sure) * far).variance() == oracle::relative(exact_far.variance(), 1e-9));
   const double q = Probit::probability(x);
   const Gaussian of_y = Probit::to_y(x, y) * y, exact_y = matched([&](double t) { return t > 0 ? q : 1 - q; }, y);
-  CHECK(of_y.mean() == doctest::Approx(exact_y.mean()).epsilon(1e-10));
+  CHECK(of_y.mean() == oracle::relative(exact_y.mean(), 1e-10));
   CHECK(exact_y.variance() > 0.5);
-  CHECK(of_y.variance() == doctest::Approx(0.5).epsilon(1e-5));
+  CHECK(of_y.variance() == oracle::relative(0.5, 1e-5));
   CHECK(Probit::to_x(x, Gaussian::uniform()).is_uniform());
   CHECK(Probit::to_x(Gaussian::uniform(), Gaussian::point(1)).is_uniform());
   CHECK(Probit::to_y(x, Gaussian::point(1)).is_uniform());
@@ -64,9 +65,9 @@ TEST_CASE("probit: uncertain outcomes mix, in both directions") {
 TEST_CASE("probit: the integral and the probability are those of quadrature") {
   for (const Gaussian& x : kProbitArrivals) {
     const double up = oracle::expectation([](double t) { return normal::distribution(t); }, x);
-    CHECK(Probit::probability(x) == doctest::Approx(up).epsilon(1e-11));
-    CHECK(Probit::log_integral(x, Gaussian::point(1)) == doctest::Approx(std::log(up)).epsilon(1e-10));
-    CHECK(Probit::log_integral(x, Gaussian::point(0)) == doctest::Approx(std::log1p(-up)).epsilon(1e-9));
+    CHECK(Probit::probability(x) == oracle::relative(up, 1e-11));
+    CHECK(Probit::log_integral(x, Gaussian::point(1)) == oracle::relative(std::log(up), 1e-10));
+    CHECK(Probit::log_integral(x, Gaussian::point(0)) == oracle::relative(std::log1p(-up), 1e-9));
   }
 }
 
@@ -75,10 +76,10 @@ TEST_CASE("probit: far in the wrong tail the message stays proper and tends to t
     const Gaussian message = Probit::to_x(Gaussian::from_moments(m, 1e-6), Gaussian::point(1));
     CHECK(message.is_proper());
     // log Phi(x) ~ -x^2 / 2: N(0, 1).
-    CHECK(message.rho == doctest::Approx(1).epsilon(3e-3));
+    CHECK(message.rho == oracle::relative(1, 3e-3));
     CHECK(std::isfinite(Probit::log_density(m, 1)));
     CHECK(Probit::log_density(m, 1) ==
-          doctest::Approx(-0.5 * m * m - std::log(-m * std::sqrt(2 * std::numbers::pi))).epsilon(1e-3));
+          oracle::relative(-0.5 * m * m - std::log(-m * std::sqrt(2 * std::numbers::pi)), 1e-3));
   }
   for (const double m : {10.0, 30.0}) CHECK(is_valid(Probit::to_x(Gaussian::from_moments(m, 1), Gaussian::point(1))));
 }
@@ -89,6 +90,6 @@ TEST_CASE("probit: an outcome known against all odds informs y as the integral d
   const double up = normal::distribution(x), down = normal::distribution(-x);
   const Gaussian exact = matched([&](double t) { return t > 0 ? up : down; }, y),
                  found = Probit::to_y(Gaussian::point(x), y) * y;
-  CHECK(found.mean() == doctest::Approx(exact.mean()).epsilon(1e-9));
-  CHECK(found.variance() == doctest::Approx(exact.variance()).epsilon(1e-9));
+  CHECK(found.mean() == oracle::relative(exact.mean(), 1e-9));
+  CHECK(found.variance() == oracle::relative(exact.variance(), 1e-9));
 }

@@ -12,6 +12,7 @@
 #include "engine/support/error.h"
 #include "tests/models/games/exact_games.h"
 #include "tests/oracles/distributions.h"
+#include "tests/oracles/relative.h"
 
 using namespace dma;
 using namespace dma::oracle;
@@ -74,11 +75,11 @@ TEST_CASE("rating: games of two teams, with draws and shares, are exact") {
   options.drift_sd = 0;
   const Chances next = chances(before[0], before[1], options);
   const double margin = std::sqrt(other) * oracle::quantile(oracle::normal_below, 0.6);
-  CHECK(next.win == doctest::Approx(oracle::normal_below((-6 - margin) / sd)).epsilon(1e-12));
+  CHECK(next.win == oracle::relative(oracle::normal_below((-6 - margin) / sd), 1e-12));
   CHECK(match_quality({{before[0]}, {before[1]}}) ==
-        doctest::Approx(std::sqrt(other / (other + 89)) * std::exp(-18 / (other + 89))).epsilon(1e-12));
+        oracle::relative(std::sqrt(other / (other + 89)) * std::exp(-18 / (other + 89)), 1e-12));
   CHECK(match_quality({{{25, 8, 25.0 / 6}}, {{31, 5}}}) ==
-        doctest::Approx(std::sqrt(noise / (noise + 89)) * std::exp(-18 / (noise + 89))).epsilon(1e-12));
+        oracle::relative(std::sqrt(noise / (noise + 89)) * std::exp(-18 / (noise + 89)), 1e-12));
 }
 
 TEST_CASE("rating: several players and ties are near the exact posterior") {
@@ -120,8 +121,8 @@ TEST_CASE("rating: a season of two players is near the exact posterior") {
   CHECK(std::abs(season.skills[0].mean - season.skills[1].mean - mean) < 0.005 * std::sqrt(variance));
   const double found = season.skills[0].sd * season.skills[0].sd + season.skills[1].sd * season.skills[1].sd -
                        2 * season.covariance(0, 1);
-  CHECK(found == doctest::Approx(variance).epsilon(0.01));
-  CHECK(season.skills[0].mean + season.skills[1].mean == doctest::Approx(50).epsilon(1e-9));
+  CHECK(found == oracle::relative(variance, 0.01));
+  CHECK(season.skills[0].mean + season.skills[1].mean == oracle::relative(50, 1e-9));
 }
 
 TEST_CASE("rating: without loops, sweeps along drifting skills and the joint solution agree") {
@@ -171,7 +172,7 @@ TEST_CASE("rating: a season with loops by sweeps is near the joint solution") {
       const std::uint32_t first[] = {a}, second[] = {(a + 1) % 40};
       const Chances one = chances(sweeps, first, second, options), other = chances(joint, first, second, options);
       CHECK(std::abs(one.win - other.win) < 0.02);
-      CHECK(one.win + one.draw + one.loss == doctest::Approx(1).epsilon(1e-12));
+      CHECK(one.win + one.draw + one.loss == oracle::relative(1, 1e-12));
     }
   }
 }
@@ -179,20 +180,19 @@ TEST_CASE("rating: a season with loops by sweeps is near the joint solution") {
 TEST_CASE("rating: equal and certain players draw with the given probability") {
   const RatingOptions options{.drift_sd = 0, .draw_probability = 0.3};
   const Skill sure{30, 0};
-  CHECK(chances(sure, sure, options).draw == doctest::Approx(0.3).epsilon(1e-12));
+  CHECK(chances(sure, sure, options).draw == oracle::relative(0.3, 1e-12));
   const std::vector<Skill> team(3, sure);
-  CHECK(chances(team, team, options).draw == doctest::Approx(0.3).epsilon(1e-12));
+  CHECK(chances(team, team, options).draw == oracle::relative(0.3, 1e-12));
   const Chances uneven = chances({40, 3}, {25, 2}, {.draw_probability = 0});
   const double sd = std::sqrt(9 + 4 + 2 * (25.0 / 6 * 25 / 6 + 25.0 / 300 * 25 / 300));
-  CHECK(uneven.win == doctest::Approx(oracle::normal_below(15 / sd)).epsilon(1e-12));
+  CHECK(uneven.win == oracle::relative(oracle::normal_below(15 / sd), 1e-12));
   CHECK(uneven.draw == 0);
   // A very improbable draw keeps its digits.
   const double noise = 2 * 25.0 / 6 * 25 / 6,
                margin = std::sqrt(noise) * oracle::quantile(oracle::normal_below, 0.65);
   const auto cdf = [&](double x) { return oracle::normal_below(x / std::sqrt(noise)); };
   for (const double far : {60.0, -60.0})
-    CHECK(chances({far, 0}, {0, 0}, options).draw ==
-          doctest::Approx(cdf(margin - 60) - cdf(-margin - 60)).epsilon(1e-9));
+    CHECK(chances({far, 0}, {0, 0}, options).draw == oracle::relative(cdf(margin - 60) - cdf(-margin - 60), 1e-9));
 }
 
 TEST_CASE("rating: very improbable upsets stay finite") {
@@ -242,8 +242,8 @@ TEST_CASE("rating: upsets of the public suite are those of the truncated normal"
       const auto& [before, published] = won ? winner : loser;
       const Skill& found = rating.skills()[won ? 0 : 1];
       const double s = spread(before);
-      CHECK(found.mean == doctest::Approx(before.mean + (won ? s : -s) * moves).epsilon(1e-9));
-      CHECK(found.sd == doctest::Approx(std::sqrt(s - s * s * narrows)).epsilon(1e-6));
+      CHECK(found.mean == oracle::relative(before.mean + (won ? s : -s) * moves, 1e-9));
+      CHECK(found.sd == oracle::relative(std::sqrt(s - s * s * narrows), 1e-6));
       CHECK(std::abs(found.mean - published.mean) < std::max(0.5, 2e-5 * found.mean));  // the suite's own comparison
       CHECK(std::abs(found.sd - published.sd) < 1e-3);
     }
@@ -260,7 +260,7 @@ TEST_CASE("rating: scales and means far from 0 change nothing else") {
           {.mean = mean, .sd = 25.0 / 3 * scale, .performance_sd = 25.0 / 6 * scale, .drift_sd = 25.0 / 300 * scale});
       CHECK(other.report.converged());
       for (std::size_t i = 0; i < 10; ++i)
-        CHECK((other.skills[i].mean - mean) / scale == doctest::Approx(plain.skills[i].mean - 25).epsilon(1e-5));
+        CHECK((other.skills[i].mean - mean) / scale == oracle::relative(plain.skills[i].mean - 25, 1e-5));
     }
 }
 
@@ -278,7 +278,7 @@ TEST_CASE("rating: a player without games keeps the prior, and no games are a se
   for (const double drift : {0.0, 0.1}) {
     const Season season = rate_season(games, 4, {.drift_sd = drift});
     CHECK(season.skills[3].mean == 25);
-    CHECK(season.skills[3].sd == doctest::Approx(25.0 / 3).epsilon(1e-12));
+    CHECK(season.skills[3].sd == oracle::relative(25.0 / 3, 1e-12));
     CHECK(season.covariance(0, 3) == doctest::Approx(0));
   }
   CHECK(rate_season({}, 3).skills.size() == 3);

@@ -17,6 +17,7 @@
 #include "engine/support/json.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
+#include "tests/oracles/relative.h"
 
 using namespace dma;
 
@@ -107,13 +108,12 @@ TEST_CASE(
   };
   const double density = std::log(60 * 0.3 * 0.5 * 0.5);  // density of dirichlet(1, 2, 3) at (0.2, 0.3, 0.5)
   const auto one = solved("1", "[0.2, 0.3, 0.5]");
-  CHECK(one[0] == doctest::Approx(density).epsilon(1e-12));
-  for (const std::size_t k : {0u, 1u, 2u})
-    CHECK(one[1 + k] == doctest::Approx(std::array{0.2, 0.3, 0.5}[k]).epsilon(1e-12));
+  CHECK(one[0] == oracle::relative(density, 1e-12));
+  for (const std::size_t k : {0u, 1u, 2u}) CHECK(one[1 + k] == oracle::relative(std::array{0.2, 0.3, 0.5}[k], 1e-12));
   const auto two = solved("2", "[null, [0.2, 0.3, 0.5]]");
   for (const std::size_t k : {0u, 1u, 2u}) {
-    CHECK(two[k] == doctest::Approx(std::array{1, 2, 3}[k] / 6.0).epsilon(1e-12));  // the mean of the prior
-    CHECK(two[3 + k] == doctest::Approx(std::array{0.2, 0.3, 0.5}[k]).epsilon(1e-12));
+    CHECK(two[k] == oracle::relative(std::array{1, 2, 3}[k] / 6.0, 1e-12));  // the mean of the prior
+    CHECK(two[3 + k] == oracle::relative(std::array{0.2, 0.3, 0.5}[k], 1e-12));
   }
   CHECK_THROWS_WITH_AS(solved("1", "[0.2, null, 0.5]"),
                        "variable 'p', element 0: some of its 3 numbers are missing; give all of them, or none", Error);

@@ -9,6 +9,7 @@
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/poses.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -37,8 +38,8 @@ TEST_CASE("growing: a level with a fixed lag is filtered and smoothed as by hand
     const double gain = spread / (spread + kNoise);
     mean.push_back(before + gain * (seen_at(t) - before));
     variance.push_back((1 - gain) * spread);
-    CHECK(level.belief(x[t]).mean() == doctest::Approx(mean[t]).epsilon(1e-10));
-    CHECK(level.belief(x[t]).variance() == doctest::Approx(variance[t]).epsilon(1e-10));
+    CHECK(level.belief(x[t]).mean() == oracle::relative(mean[t], 1e-10));
+    CHECK(level.belief(x[t]).variance() == oracle::relative(variance[t], 1e-10));
     if (t < kLag) continue;
     // Back from the last step to the one that leaves (Rauch, Tung and Striebel).
     double smoothed = mean[t], of = variance[t];
@@ -46,8 +47,8 @@ TEST_CASE("growing: a level with a fixed lag is filtered and smoothed as by hand
       const double predicted = variance[s] + kStep, back = variance[s] / predicted;
       smoothed = mean[s] + back * (smoothed - mean[s]);
       of = variance[s] + back * back * (of - predicted);
-      CHECK(level.belief(x[s]).mean() == doctest::Approx(smoothed).epsilon(1e-9));
-      CHECK(level.belief(x[s]).variance() == doctest::Approx(of).epsilon(1e-9));
+      CHECK(level.belief(x[s]).mean() == oracle::relative(smoothed, 1e-9));
+      CHECK(level.belief(x[s]).variance() == oracle::relative(of, 1e-9));
     }
   }
   CHECK(level.compiled() < 3 * kLag);
@@ -89,7 +90,7 @@ TEST_CASE("growing: a walk of poses that meets earlier ones ends near the whole 
       const Belief grown = walk.belief(x[t]), exact = state.belief(of_whole[t]);
       CHECK(std::abs(std::remainder(grown.mean(0, k) - exact.mean(0, k), k < 2 ? 1e9 : 2 * std::numbers::pi)) <
             0.1 * exact.sd(0, k));
-      CHECK(grown.sd(0, k) == doctest::Approx(exact.sd(0, k)).epsilon(0.05));
+      CHECK(grown.sd(0, k) == oracle::relative(exact.sd(0, k), 0.05));
     }
   CHECK(walk.compiled() < 4 * kLag);
 }

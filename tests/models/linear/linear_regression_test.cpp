@@ -11,6 +11,7 @@
 
 #include "engine/support/error.h"
 #include "tests/oracles/plain_matrix.h"
+#include "tests/oracles/relative.h"
 #include "tests/oracles/scores.h"
 
 namespace {
@@ -80,10 +81,10 @@ TEST_CASE("linear regression: under given variances it is the dense posterior") 
   const double y_variance = variance_of(table.y);
   const DenseRegression dense(table, 0.7, 0.4);
   const LinearFit fit = linear_regression(table.x, table.y, {.noise_variance = 0.7, .prior_variance = 0.4});
-  CHECK(fit.log_evidence == doctest::Approx(dense.log_evidence).epsilon(1e-9));
+  CHECK(fit.log_evidence == oracle::relative(dense.log_evidence, 1e-9));
   CHECK((fit.weights - dense.weights).norm() < 1e-9 * dense.weights.norm());
   CHECK((fit.covariance - dense.covariance).norm() < 1e-9 * dense.covariance.norm());
-  CHECK(fit.noise_variance == doctest::Approx(0.7).epsilon(1e-12));
+  CHECK(fit.noise_variance == oracle::relative(0.7, 1e-12));
   CHECK(y_variance > 0);
 }
 
@@ -117,9 +118,9 @@ TEST_CASE("linear regression: unknown noise and prior scale, by a sum over both"
     const auto at = static_cast<Eigen::Index>(j);
     const double sd = std::sqrt(covariance(j, j));
     CHECK(std::abs(fit.weights[at] - mean[j]) < 0.05 * sd);
-    CHECK(std::sqrt(fit.covariance(at, at)) == doctest::Approx(sd).epsilon(0.05));
+    CHECK(std::sqrt(fit.covariance(at, at)) == oracle::relative(sd, 0.05));
   }
-  CHECK(fit.noise_variance == doctest::Approx(noise_mean).epsilon(0.05));
+  CHECK(fit.noise_variance == oracle::relative(noise_mean, 0.05));
 }
 
 TEST_CASE("linear regression: honest on few rows of noise") {
@@ -154,5 +155,5 @@ TEST_CASE("linear regression: wrong tables are one clear line") {
   CHECK_THROWS_WITH_AS(linear_regression(table.x, table.y).predict(table.x.leftCols(1)),
                        doctest::Contains("2 are expected"), Error);
   const LinearFit flat = linear_regression(Eigen::MatrixXd::Constant(5, 1, 2), Eigen::VectorXd::LinSpaced(5, 0, 4));
-  CHECK(flat.predict(Eigen::MatrixXd::Constant(1, 1, 2)).mean[0] == doctest::Approx(2).epsilon(1e-3));
+  CHECK(flat.predict(Eigen::MatrixXd::Constant(1, 1, 2)).mean[0] == oracle::relative(2, 1e-3));
 }

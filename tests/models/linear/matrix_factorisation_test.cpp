@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "engine/support/error.h"
+#include "tests/oracles/relative.h"
 
 using namespace dma;
 using Eigen::MatrixXd;
@@ -93,7 +94,7 @@ TEST_CASE("matrix factorisation: gaps are filled as well as by alternating least
       // ... and as least squares with known noise and factor size.
       CHECK(problem.error(found.mean) <=
             1.05 * problem.error(alternating_least_squares(problem.values, 2, noise * noise)));
-      CHECK(std::sqrt(found.noise_variance) == doctest::Approx(noise).epsilon(0.15));
+      CHECK(std::sqrt(found.noise_variance) == oracle::relative(noise, 0.15));
       for (Eigen::Index e = 0; e < problem.truth.size(); ++e)
         if (std::isnan(problem.values(e)))
           inside += std::abs(found.mean(e) - problem.truth(e)) < 1.96 * found.sd(e), ++gaps;
@@ -101,16 +102,18 @@ TEST_CASE("matrix factorisation: gaps are filled as well as by alternating least
   CHECK(inside / gaps > 0.9);
 }
 
-TEST_CASE("matrix factorisation: with factors of one side known, its intervals are those of a linear regression") {
-  // Rank 1, and so much data on the columns that only the rows are uncertain.
+TEST_CASE("matrix factorisation: its intervals are those of two linear regressions") {
+  // Rank 1: a sum of squares over the other side makes each row, and each column, a regression.
   const Problem problem(200, 3, 1, 0.5, 1.0, 4);
   const Factorisation found = factorise(problem.values, {.rank = 1, .noise_variance = 0.25, .factor_variance = 1});
   CHECK(found.report.converged());
-  const double squares = found.columns.squaredNorm();
+  const double of_row = 1 / (1 + found.columns.squaredNorm() / 0.25),
+               of_column = 1 / (1 + found.rows.squaredNorm() / 0.25);
   for (const Eigen::Index i : {0, 50, 199})
     for (Eigen::Index j = 0; j < 3; ++j) {
-      const double expected = std::abs(found.columns(j, 0)) / std::sqrt(1 + squares / 0.25);
-      CHECK(found.sd(i, j) == doctest::Approx(expected).epsilon(0.15));
+      const double row = found.rows(i, 0), column = found.columns(j, 0);
+      const double variance = column * column * of_row + row * row * of_column + of_row * of_column;
+      CHECK(found.sd(i, j) == oracle::relative(std::sqrt(variance), 0.15));
     }
 }
 
@@ -122,7 +125,7 @@ TEST_CASE("matrix factorisation: unobserved entries have the prior") {
   CHECK(found.report.converged());
   // Neither row nor column is observed: the variance of a sum of two products.
   CHECK(std::abs(found.mean(3, 5)) < 1e-6);
-  CHECK(found.sd(3, 5) == doctest::Approx(1.5 * std::sqrt(2.0)).epsilon(1e-3));
+  CHECK(found.sd(3, 5) == oracle::relative(1.5 * std::sqrt(2.0), 1e-3));
   CHECK(found.sd(3, 2) > 0.5 * 1.2 * found.columns.row(2).norm());
 }
 
@@ -131,8 +134,8 @@ TEST_CASE("matrix factorisation: a table in other units is the same factorisatio
   const double unit = 1.0 / 1024;  // a power of two: scaling is exact
   const Factorisation found = factorise(problem.values, {.rank = 2}),
                       small = factorise(unit * problem.values, {.rank = 2});
-  CHECK(small.noise_variance == doctest::Approx(unit * unit * found.noise_variance).epsilon(1e-9));
-  CHECK(small.factor_variance == doctest::Approx(unit * found.factor_variance).epsilon(1e-9));
+  CHECK(small.noise_variance == oracle::relative(unit * unit * found.noise_variance, 1e-9));
+  CHECK(small.factor_variance == oracle::relative(unit * found.factor_variance, 1e-9));
   CHECK((small.mean / unit - found.mean).cwiseAbs().maxCoeff() < 1e-9);
   CHECK((small.sd / unit - found.sd).cwiseAbs().maxCoeff() < 1e-9);
 }

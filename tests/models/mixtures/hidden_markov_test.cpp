@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/support/error.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -73,7 +74,7 @@ Eigen::MatrixXd number_likelihood(const GaussianEmission& emission, const Markov
 }
 
 void check_decoded(const HiddenMarkov::Decoded& found, const TextbookMarkov& textbook) {
-  CHECK(found.log_evidence == doctest::Approx(textbook.log_evidence).epsilon(1e-12));
+  CHECK(found.log_evidence == oracle::relative(textbook.log_evidence, 1e-12));
   CHECK((found.probability - textbook.probability).cwiseAbs().maxCoeff() < 1e-12);
   CHECK((found.transitions - textbook.transitions).cwiseAbs().maxCoeff() < 1e-11);
 }
@@ -113,8 +114,8 @@ TEST_CASE("hidden Markov model: one step of learning is that of Baum and Welch")
         count += p, sum += p * *numbers[t], squares += p * *numbers[t] * *numbers[t];
       }
     const auto& found = std::get<GaussianEmission>(model.emission());
-    CHECK(found.mean[i] == doctest::Approx(sum / count).epsilon(1e-10));
-    CHECK(found.variance[i] == doctest::Approx(squares / count - std::pow(sum / count, 2)).epsilon(1e-9));
+    CHECK(found.mean[i] == oracle::relative(sum / count, 1e-10));
+    CHECK(found.variance[i] == oracle::relative(squares / count - std::pow(sum / count, 2), 1e-9));
   }
 }
 
@@ -138,7 +139,7 @@ TEST_CASE("hidden Markov model: two regimes are found, and symbols never seen ha
   CHECK(learned.converged);
   CHECK(model.transition()(0, 0) > 0.9);
   const auto found = model.decode(numbers);
-  CHECK(found.log_evidence == doctest::Approx(learned.log_evidence).epsilon(1e-12));
+  CHECK(found.log_evidence == oracle::relative(learned.log_evidence, 1e-12));
   int right = 0;
   for (std::size_t t = 0; t < truth.size(); ++t)
     right += (found.probability(static_cast<Eigen::Index>(t), 1) > 0.5) == (truth[t] == 1);
@@ -196,7 +197,7 @@ TEST_CASE(
       for (std::size_t t = 0; t < kSteps; ++t) probability(static_cast<Eigen::Index>(t), paths[p][t]) += weight;
     }
     const auto found = HiddenMarkov(start, transition, emission).decode(values);
-    CHECK(found.log_evidence == doctest::Approx(largest + std::log(sum)).epsilon(1e-12));
+    CHECK(found.log_evidence == oracle::relative(largest + std::log(sum), 1e-12));
     CHECK((found.probability - probability / sum).cwiseAbs().maxCoeff() < 1e-9);
   }
 }
@@ -220,7 +221,7 @@ TEST_CASE("hidden Markov model: no step of learning lets the evidence fall, and 
     const auto learned = model.learn(values, {.limit = 1});
     CHECK(learned.fault.empty());
     CHECK(learned.log_evidence >= before - 1e-9 * std::abs(before));
-    CHECK(model.decode(values).log_evidence == doctest::Approx(learned.log_evidence).epsilon(1e-12));
+    CHECK(model.decode(values).log_evidence == oracle::relative(learned.log_evidence, 1e-12));
     before = learned.log_evidence;
   }
   CHECK(before > at_first + 1000);

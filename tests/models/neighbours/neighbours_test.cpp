@@ -9,6 +9,7 @@
 
 #include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/relative.h"
 #include "tests/oracles/scores.h"
 
 namespace {
@@ -73,7 +74,7 @@ TEST_CASE("nearest rows: a tree and products of blocks find what sorting all dis
         std::ranges::sort(all);
         for (std::size_t i = 0; i < 12; ++i) {
           const Index row = found(static_cast<Index>(i), p);
-          CHECK(square_between(rows, row, points, p) == doctest::Approx(all[i].first).epsilon(1e-9));
+          CHECK(square_between(rows, row, points, p) == oracle::relative(all[i].first, 1e-9));
           if (columns <= NearestRows::kMostTreeColumns && columns != 15) CHECK(row == all[i].second);
         }
       }
@@ -105,7 +106,7 @@ TEST_CASE("neighbours: with all rows as neighbours it is the Gaussian process") 
       CHECK(std::abs(found.mean(i, k) - fresh_trend(i) - mean[at]) < 1e-10);
       CHECK(std::abs(std::pow(found.epistemic_sd(i, k), 2) - (kernel.signal - explained(at, at))) < 1e-10);
     }
-    CHECK(found.noise_sd(5, k) == doctest::Approx(std::sqrt(kernel.noise)).epsilon(1e-14));
+    CHECK(found.noise_sd(5, k) == oracle::relative(std::sqrt(kernel.noise), 1e-14));
     // Every row without itself: y - (K^-1 y) / diagonal, 1 / diagonal.
     const IndexMatrix others = NearestRows(kernel.scaled(rows)).find(kernel.scaled(rows), count - 1, counted(count));
     const Vector no_weights;
@@ -136,7 +137,7 @@ TEST_CASE("neighbours: the gradient is that of finite differences") {
       moved(i) += step;
       return mean_log_density(NeighbourKernel::from_logs(moved), rows, values, own, some, nearest, unused);
     };
-    CHECK(gradient(i) == doctest::Approx((at(kStep) - at(-kStep)) / (2 * kStep)).epsilon(1e-7));
+    CHECK(gradient(i) == oracle::relative((at(kStep) - at(-kStep)) / (2 * kStep), 1e-7));
   }
 }
 
@@ -168,7 +169,7 @@ TEST_CASE("neighbours: a row of weight w is w equal rows") {
   for (Index n = 0; n < kRows; ++n)
     for (Index i = 0; i < kRows - 1; ++i) nearest(i, n) = i < n ? i : i + 1;
   const double found = mean_log_density(kernel, rows, values, values, counted(kRows), nearest, gradient, 1, weights);
-  CHECK(found == doctest::Approx(sum / rows_in_all).epsilon(1e-10));
+  CHECK(found == oracle::relative(sum / rows_in_all, 1e-10));
   for (Index i = 0; i < gradient.size(); ++i)
     CHECK(std::abs(gradient(i) - expected[static_cast<std::size_t>(i)] / rows_in_all) < 1e-9);
 }
@@ -205,7 +206,7 @@ TEST_CASE("neighbours: tails that halves of few rows tell belong to the noise th
     const Matrix rows = random_matrix(250, 8, seed), fresh = random_matrix(500, 8, seed + 10);
     const Neighbours::Fit fit = Neighbours::fit(rows, steps(rows, seed + 20));
     CHECK(fit.left_out.noise_sd(0, 0) ==
-          doctest::Approx(std::sqrt(fit.model.memory().outputs[0].kernel.noise)).epsilon(1e-14));
+          oracle::relative(std::sqrt(fit.model.memory().outputs[0].kernel.noise), 1e-14));
     held += coverage(alone(fit.model.predict(fresh)), steps(fresh, seed + 30)) / 2;
   }
   CHECK(held < 0.985);  // 0.971; with tails beside the noise of halves all are held
@@ -223,8 +224,7 @@ TEST_CASE("neighbours: local structure is learned, its intervals hold, and threa
   CHECK(oracle::rmse(found.mean, waves(fresh, 0, 4)) < 0.12);
   CHECK(coverage(found, fresh_targets) > 0.92);
   CHECK(coverage(fit.left_out, targets) > 0.92);
-  CHECK(mean_of_log_density(fit.left_out, targets) ==
-        doctest::Approx(mean_of_log_density(found, fresh_targets)).epsilon(0.2));
+  CHECK(mean_of_log_density(fit.left_out, targets) == oracle::relative(mean_of_log_density(found, fresh_targets), 0.2));
   const Vector& lengthscales = fit.model.memory().outputs[0].kernel.lengthscales;
   CHECK(lengthscales(1) > 3 * lengthscales(0));
   CHECK(found.mean == again.model.predict(fresh).mean);
@@ -258,7 +258,7 @@ TEST_CASE("neighbours: of a large table a sample is judged, as all of its rows w
   // Single rows beyond all others tell much of the line, which all rows have learned from them.
   CHECK(oracle::rmse(oracle::chosen(all.mean, fit.judged), fit.left_out.mean) < 0.03);
   CHECK(oracle::rmse(oracle::chosen(all.epistemic_sd, fit.judged), fit.left_out.epistemic_sd) < 0.03);
-  CHECK(coverage(alone(all), targets) == doctest::Approx(0.95).epsilon(0.01));
+  CHECK(coverage(alone(all), targets) == oracle::relative(0.95, 0.01));
 }
 
 TEST_CASE("neighbours: far from the rows they are as wrong as they say") {
@@ -280,7 +280,7 @@ TEST_CASE("neighbours: far from the rows they are as wrong as they say") {
       const Matrix far{{100, -50}, {1e6, -5e5}};
       const PredictionComponent found = Neighbours::fit(rows, targets).model.predict(far);
       square += std::pow((found.mean(0) - line(far, 0)) / found.epistemic_sd(0), 2) / kTables;
-      CHECK(found.epistemic_sd(1) == doctest::Approx(1e4 * found.epistemic_sd(0)).epsilon(0.1));
+      CHECK(found.epistemic_sd(1) == oracle::relative(1e4 * found.epistemic_sd(0), 0.1));
     }
     CHECK(square < 2.5);
     CHECK(square > 0.04);  // not five times as wrong as they are

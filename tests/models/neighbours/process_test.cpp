@@ -7,6 +7,7 @@
 #include "models/neighbours/kernel_choice.h"
 #include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/relative.h"
 #include "tests/oracles/scores.h"
 
 namespace {
@@ -132,7 +133,7 @@ TEST_CASE("process: the kernel of most evidence is found near the one that made 
   const Vector drawn = (root * PlainMatrix(random_matrix(count, 1, 6))).vector();
   KernelChoice choice{.relevance = Vector::Ones(2)};
   const auto [kernel, slopes] = likeliest_process({rows, drawn}, choice);
-  CHECK(kernel.noise == doctest::Approx(made.noise).epsilon(0.25));
+  CHECK(kernel.noise == oracle::relative(made.noise, 0.25));
   CHECK(std::abs(std::log(kernel.lengthscales(0) / made.lengthscales(0))) < 0.6);
   CHECK(kernel.lengthscales(1) > 8);
   Vector unused;

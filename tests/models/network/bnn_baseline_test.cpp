@@ -7,6 +7,7 @@
 #include "models/learn/mixing.h"
 #include "models/network/regression.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/relative.h"
 #include "tests/oracles/saved_network.h"
 #include "tests/oracles/scores.h"
 
@@ -77,7 +78,7 @@ TEST_CASE("neighbours: the fraction of a second model is the likeliest on a grid
       }
       if (sum > most) most = sum, best = i / 1000.0;
     }
-    CHECK(likeliest_fraction(ahead, 0) == doctest::Approx(best).epsilon(0.002));
+    CHECK(likeliest_fraction(ahead, 0) == oracle::relative(best, 0.002));
     CHECK(likeliest_fraction(ahead, most + 1) == 0);
     if (most > 0.1) CHECK(likeliest_fraction(ahead, most - 0.1) > 0);
   }
@@ -98,7 +99,7 @@ TEST_CASE("neighbours: local structure is theirs, of pure noise they get nothing
   const Prediction found = net.predict(fresh);
   CHECK(rmse(found.mean, truth) < 0.5);
   CHECK(report.left_out.at(0).scores.rmse == doctest::Approx(rmse(net.left_out()->mean, y)));
-  CHECK(report.noise.at(0) == doctest::Approx(0.2).epsilon(0.5));
+  CHECK(report.noise.at(0) == oracle::relative(0.2, 0.5));
   const Json saved = oracle::saved_network(net);
   Bnn again = oracle::read_network(net.options(), saved);
   CHECK(again.predict(fresh).mean == found.mean);

@@ -11,6 +11,7 @@
 #include "models/network/regression.h"
 #include "models/table/scores.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/relative.h"
 #include "tests/oracles/saved_network.h"
 
 namespace {
@@ -81,7 +82,7 @@ TEST_CASE("bnn: posterior draws have the moments of the beliefs") {
   for (std::size_t k = 0; k < weights.size(); ++k) {
     const Eigen::VectorXd own = draws.col(static_cast<Eigen::Index>(k));
     CHECK(std::abs(own.mean() - weights[k].mean()) < 5 * weights[k].sd() / std::sqrt(kDraws));
-    CHECK((own.array() - own.mean()).square().mean() == doctest::Approx(weights[k].variance()).epsilon(0.15));
+    CHECK((own.array() - own.mean()).square().mean() == oracle::relative(weights[k].variance(), 0.15));
   }
 }
 
@@ -102,7 +103,7 @@ TEST_CASE("bnn: the paper's prior: means of variance 1/fan_in, variances 1/(laye
   const LayerPrior& prior = net.prior(0);
   double square = 0;
   for (const double m : prior.mean) square += m * m / static_cast<double>(prior.mean.size());
-  CHECK(square * 400 == doctest::Approx(1).epsilon(0.05));  // 20000 draws: standard error 0.01
+  CHECK(square * 400 == oracle::relative(1, 0.05));  // 20000 draws: standard error 0.01
   CHECK(prior.variance[0] == doctest::Approx(1.0 / (2 * 400)));
 }
 
@@ -273,7 +274,7 @@ TEST_CASE("bnn: learned priors follow the beliefs of their layer") {
       mean_square += (off * off + beliefs[i].variance()) / static_cast<double>(beliefs.size());
     }
     CHECK(prior.variance.front() == prior.variance.back());
-    CHECK(prior.variance[0] == doctest::Approx(mean_square).epsilon(0.05));  // the last step of a converging iteration
+    CHECK(prior.variance[0] == oracle::relative(mean_square, 0.05));  // the last step of a converging iteration
   }
   CHECK(net.prior(0).variance[0] != before);
 }

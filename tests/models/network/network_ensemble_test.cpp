@@ -10,6 +10,7 @@
 #include "models/table/relevance.h"
 #include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/relative.h"
 #include "tests/oracles/scores.h"
 
 using namespace dma;
@@ -58,7 +59,7 @@ TEST_CASE(
   const auto louder = [&](double times) {
     return oracle::filled(kRows, [&](Index n) { return rows(n, 0) + 0.3 * std::exp(times * rows(n, 1)) * noise(n); });
   };
-  CHECK(slopes_of(louder(0.6))[1] == doctest::Approx(1.2).epsilon(0.15));  // of the logarithm of the variance
+  CHECK(slopes_of(louder(0.6))[1] == oracle::relative(1.2, 0.15));  // of the logarithm of the variance
   for (const double slope : slopes_of(louder(0))) CHECK(std::abs(slope) < 0.1);
 }
 
@@ -188,7 +189,7 @@ TEST_CASE("network ensemble: of many inputs those that matter are found, and pre
   const auto said = net.mixture().predict(fresh.rows);
   CHECK(rmse(said, fresh.targets) < 1.03 * rmse(alone.mixture().predict(fresh.rows.leftCols(2)), fresh.targets));
   CHECK(rmse(said, fresh.targets) < 0.6);  // 0.5 is noise; 0.75 and more where all inputs are alike
-  CHECK(rmse(net.mixture().left_out(), data.targets) == doctest::Approx(rmse(said, fresh.targets)).epsilon(0.1));
+  CHECK(rmse(net.mixture().left_out(), data.targets) == oracle::relative(rmse(said, fresh.targets), 0.1));
   CHECK(std::abs(oracle::inside_95(Prediction::mix(said).cumulative(fresh.targets)) - 0.95) < 0.02);
 
   Ensemble again(net.mixture().family(), net.options());
@@ -259,7 +260,7 @@ TEST_CASE("network ensemble: a row of weight w is w equal rows, to networks and 
         return memory_of(net).members[0];
       };
       const auto by_weights = learned(weighted), by_rows = learned(rows);
-      CHECK(by_weights.plain_evidence == doctest::Approx(by_rows.plain_evidence).epsilon(1e-9));
+      CHECK(by_weights.plain_evidence == oracle::relative(by_rows.plain_evidence, 1e-9));
       for (auto posterior : {&GraphMixture::Member::plain_posterior, &GraphMixture::Member::weighted_posterior}) {
         REQUIRE((by_weights.*posterior).has_value() == (by_rows.*posterior).has_value());
         if (!(by_rows.*posterior)) continue;
@@ -306,7 +307,7 @@ TEST_CASE("network ensemble: weights of c are known noise of 1 / c, and rows tha
     for (Index i = 0; i < 10; ++i)
       if (i != n) others.push_back(i);
     const PredictionComponent without = line(data.some(others)).mixture().predict(data.rows.row(n)).at(0);
-    CHECK(left_out.mean(n, 0) == doctest::Approx(without.mean(0, 0)).epsilon(1e-6));
-    CHECK(left_out.epistemic_sd(n, 0) == doctest::Approx(without.epistemic_sd(0, 0)).epsilon(1e-6));
+    CHECK(left_out.mean(n, 0) == oracle::relative(without.mean(0, 0), 1e-6));
+    CHECK(left_out.epistemic_sd(n, 0) == oracle::relative(without.epistemic_sd(0, 0), 1e-6));
   }
 }

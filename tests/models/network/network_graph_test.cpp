@@ -16,6 +16,7 @@
 #include "schedules/forward_backward.h"
 #include "tests/oracles/network_rows.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/relative.h"
 #include "tests/oracles/saved_network.h"
 #include "tests/oracles/scores.h"
 
@@ -78,7 +79,7 @@ TEST_CASE("network: its row program is the network, with and without smoothing a
       for (std::size_t l = 0; l < 3; ++l)
         for (std::size_t i = 0; i < shape.fan_in(l) * shape.layers[l + 1]; ++i, ++at) {
           CHECK(program.prior().mean(at) == 0);
-          CHECK(program.prior().precision(at) == doctest::Approx(static_cast<double>(shape.fan_in(l))).epsilon(1e-15));
+          CHECK(program.prior().precision(at) == oracle::relative(static_cast<double>(shape.fan_in(l)), 1e-15));
         }
       CHECK(at == program.scalars());
     }
@@ -208,9 +209,9 @@ TEST_CASE("network: the graph of a member, written and read, is what it has lear
         const Belief predicted = state.belief(vy);
         for (Index j = 0; j < outputs; ++j) {
           const auto place = static_cast<std::size_t>(j);
-          CHECK(predicted.mean(place) == doctest::Approx(expected.mean(n, j)).epsilon(1e-11));
+          CHECK(predicted.mean(place) == oracle::relative(expected.mean(n, j), 1e-11));
           if (smoothing > 0) continue;
-          CHECK(predicted.variance(place) == doctest::Approx(std::pow(expected.sd(n, j), 2)).epsilon(1e-11));
+          CHECK(predicted.variance(place) == oracle::relative(std::pow(expected.sd(n, j), 2), 1e-11));
           std::vector<std::optional<double>> values(static_cast<std::size_t>(outputs));
           values[place] = targets(n, j);
           state.observe(vy, values);
@@ -336,7 +337,7 @@ TEST_CASE("network family: given priors are taken as they are, with nothing besi
   for (std::size_t l = 0; l < 2; ++l) {
     CHECK(found[l].mean == priors[l].mean);
     for (std::size_t i = 0; i < priors[l].variance.size(); ++i)
-      CHECK(found[l].variance[i] == doctest::Approx(priors[l].variance[i]).epsilon(1e-15));
+      CHECK(found[l].variance[i] == oracle::relative(priors[l].variance[i], 1e-15));
   }
 }
 

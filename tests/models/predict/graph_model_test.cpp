@@ -19,6 +19,7 @@
 #include "tests/models/predict/model_examples.h"
 #include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/relative.h"
 #include "tests/oracles/scores.h"
 
 namespace {
@@ -70,14 +71,14 @@ TEST_CASE("graph model: an intercept for each of 50 unbalanced groups is the exa
   CHECK(beliefs[kGroups].name == "w");
   for (std::size_t i = 0; i <= kGroups; ++i) {
     const Gaussian& belief = beliefs[i].belief;
-    CHECK(belief.mean() == doctest::Approx(exact[i]).epsilon(1e-9));
-    CHECK(belief.variance() == doctest::Approx(covariance(i, i)).epsilon(1e-9));
+    CHECK(belief.mean() == oracle::relative(exact[i], 1e-9));
+    CHECK(belief.variance() == oracle::relative(covariance(i, i), 1e-9));
   }
   const Prediction p = model.predict(inputs.topRows(4));
   for (Index i = 0; i < 4; ++i) {
     const PlainMatrix row = design.block(static_cast<std::size_t>(i), 0, 1, kGroups + 1);
-    CHECK(p.mean(i, 0) == doctest::Approx(dot(row, exact)).epsilon(1e-9));
-    CHECK(p.sd(i, 0) * p.sd(i, 0) == doctest::Approx(0.25 + dot(row * covariance, row)).epsilon(1e-9));
+    CHECK(p.mean(i, 0) == oracle::relative(dot(row, exact), 1e-9));
+    CHECK(p.sd(i, 0) * p.sd(i, 0) == oracle::relative(0.25 + dot(row * covariance, row), 1e-9));
   }
   // As a file, word for word and number for number.
   TableModel saved = TableModel::graph_of(GraphModel(random_intercept(), standard_registry(), {"y"}));
@@ -111,7 +112,7 @@ TEST_CASE("graph model: variables with values in the file are no columns; elemen
   CHECK(model.inputs() == std::vector<std::string>{"x[0]", "x[1]"});
   const Matrix inputs = random_matrix(40, 2, 5);
   model.fit(inputs, oracle::filled(40, [&](Index n) { return 2 * (0.5 * inputs(n, 0) - inputs(n, 1)); }));
-  CHECK(model.beliefs()[0].belief.mean() == doctest::Approx(0.5).epsilon(1e-3));
+  CHECK(model.beliefs()[0].belief.mean() == oracle::relative(0.5, 1e-3));
   CHECK(model.likelihood(0) == "gaussian noise, sd 0.1 (given)");
   CHECK_THROWS_WITH_AS(model.fit(inputs.leftCols(1), inputs.col(0)), "the graph has 2 inputs, but 1 columns are given",
                        Error);
@@ -138,7 +139,7 @@ TEST_CASE("graph model: a variable with a value in the file is no column where s
   both << x, Matrix::Constant(40, 1, 2);
   constant.fit(x, y), column.fit(both, y);
   CHECK(constant.beliefs().size() == 2);  // the first of the sizes, where nothing chooses
-  CHECK(constant.beliefs()[0].belief.mean() + constant.beliefs()[1].belief.mean() == doctest::Approx(1).epsilon(1e-3));
+  CHECK(constant.beliefs()[0].belief.mean() + constant.beliefs()[1].belief.mean() == oracle::relative(1, 1e-3));
   CHECK(constant.predict(x).mean == column.predict(both).mean);
   CHECK(constant.predict(x).sd == column.predict(both).sd);
   // Learned as a table a size is chosen, and the constant stays.
@@ -190,7 +191,7 @@ TEST_CASE("graph model: means, deviations and intervals of a formula are those o
     const Gaussian& belief = beliefs[i].belief;
     const double mean = sum[i] / kSteps, sd = std::sqrt(squares[i] / kSteps - mean * mean);
     CHECK(std::abs(belief.mean() - mean) < 0.2 * sd);  // the posterior is a little skewed
-    CHECK(belief.sd() == doctest::Approx(sd).epsilon(0.1));
+    CHECK(belief.sd() == oracle::relative(sd, 0.1));
   }
   std::ranges::sort(later);
   const Prediction p = model.predict(Matrix::Constant(1, 1, 6));
@@ -221,10 +222,10 @@ TEST_CASE("graph model: a class by softmax of two scores is logistic regression"
   GraphModel model(parse_graph(text), standard_registry(), {"c"});
   REQUIRE(model.has_classes());
   const TableReport report = model.fit(x, labels);
-  CHECK(model.beliefs()[1].belief.mean() == doctest::Approx(w).epsilon(1e-3));
-  CHECK(model.beliefs()[0].belief.mean() == doctest::Approx(-w).epsilon(1e-3));
+  CHECK(model.beliefs()[1].belief.mean() == oracle::relative(w, 1e-3));
+  CHECK(model.beliefs()[0].belief.mean() == oracle::relative(-w, 1e-3));
   // Nothing is learned of the sum w[0] + w[1]: half of it has variance 1.
-  CHECK(model.beliefs()[1].belief.variance() == doctest::Approx(1 + 1 / curvature).epsilon(0.02));
+  CHECK(model.beliefs()[1].belief.variance() == oracle::relative(1 + 1 / curvature, 0.02));
   const Matrix p = model.probabilities(x);
   CHECK((p.rowwise().sum().array() - 1).abs().maxCoeff() < 1e-12);
   REQUIRE(report.left_out_classes);
@@ -265,7 +266,7 @@ TEST_CASE("graph model: counts by a rate are learned and predicted as what they 
   CHECK(std::isnan(report.noise.at(0)));
   CHECK(model.likelihood(0) == "poisson");
   CHECK(report.left_out.at(0).scores.log_likelihood ==
-        doctest::Approx(learner.left_out().log_density(n).mean()).epsilon(1e-9));
+        oracle::relative(learner.left_out().log_density(n).mean(), 1e-9));
   CHECK_THROWS_WITH_AS(model.fit(x, -n), doctest::Contains("n"), Error);
 }
 

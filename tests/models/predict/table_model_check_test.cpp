@@ -6,6 +6,7 @@
 #include "engine/support/error.h"
 #include "models/network/regression.h"
 #include "models/predict/table_model.h"
+#include "tests/oracles/relative.h"
 #include "tests/oracles/scores.h"
 
 namespace {
@@ -43,8 +44,8 @@ TEST_CASE("model check: targets of any magnitude give the same network in other 
     CHECK(model.check(rows).empty());
     const Prediction p = model.predict(rows.inputs);
     for (Eigen::Index n = 0; n < 24; ++n) {
-      CHECK(p.mean(n, 0) / magnitude == doctest::Approx(expected.mean(n, 0)).epsilon(1e-6));
-      CHECK(p.sd(n, 0) / magnitude == doctest::Approx(expected.sd(n, 0)).epsilon(1e-6));
+      CHECK(p.mean(n, 0) / magnitude == oracle::relative(expected.mean(n, 0), 1e-6));
+      CHECK(p.sd(n, 0) / magnitude == oracle::relative(expected.sd(n, 0), 1e-6));
     }
   }
 }

@@ -4,6 +4,7 @@
 
 #include "engine/support/error.h"
 #include "tests/models/series/textbook_series.h"
+#include "tests/oracles/relative.h"
 
 using namespace dma;
 using namespace dma::oracle;
@@ -18,11 +19,11 @@ TEST_CASE("series filter: forecasts value by value are those of Kalman's filter"
     SeriesFilter filter(model, std::span(values).first(first));
     for (std::size_t t = first; t < values.size(); ++t) {
       const SeriesFilter::Forecast next = filter.forecast();
-      CHECK(next.mean == doctest::Approx(expected.forecast_means[t - first]).epsilon(1e-9));
-      CHECK(next.variance == doctest::Approx(expected.forecast_variances[t - first]).epsilon(1e-9));
+      CHECK(next.mean == oracle::relative(expected.forecast_means[t - first], 1e-9));
+      CHECK(next.variance == oracle::relative(expected.forecast_variances[t - first], 1e-9));
       const SeriesFilter::Estimate now = filter.add(values[t]);
       if (t + 1 == values.size()) {
-        CHECK(now.mean == doctest::Approx(book.model.gain.dot(expected.means.back())).epsilon(1e-9));
+        CHECK(now.mean == oracle::relative(book.model.gain.dot(expected.means.back()), 1e-9));
       }
     }
   }

@@ -12,6 +12,7 @@
 
 #include "engine/support/error.h"
 #include "tests/models/series/textbook_series.h"
+#include "tests/oracles/relative.h"
 
 using namespace dma;
 using namespace dma::oracle;
@@ -26,14 +27,14 @@ TEST_CASE("state space: beliefs, forecasts and evidence are those of the textboo
     auto longer = values;
     longer.resize(values.size() + horizon);
     const KalmanResult expected = kalman(book.model, longer);
-    CHECK(found.log_evidence == doctest::Approx(expected.log_evidence).epsilon(1e-9));
+    CHECK(found.log_evidence == oracle::relative(expected.log_evidence, 1e-9));
     REQUIRE(found.signal.mean.size() == longer.size());
     const std::size_t first = static_cast<std::size_t>(book.model.first_gains.rows()) - 1;
     for (std::size_t t = first; t < longer.size(); ++t) {
       const double variance = book.model.gain.dot(expected.covariances[t - first] * book.model.gain.transpose());
-      CHECK(found.signal.mean[t] == doctest::Approx(book.model.gain.dot(expected.means[t - first])).epsilon(1e-9));
-      CHECK(found.signal.sd[t] == doctest::Approx(std::sqrt(variance)).epsilon(1e-9));
-      CHECK(found.sd[t] == doctest::Approx(std::sqrt(variance + 0.5)).epsilon(1e-9));
+      CHECK(found.signal.mean[t] == oracle::relative(book.model.gain.dot(expected.means[t - first]), 1e-9));
+      CHECK(found.signal.sd[t] == oracle::relative(std::sqrt(variance), 1e-9));
+      CHECK(found.sd[t] == oracle::relative(std::sqrt(variance + 0.5), 1e-9));
     }
   }
 }
@@ -50,8 +51,8 @@ TEST_CASE("state space: variances are learned to where the evidence is highest")
   StateSpace model({random_walk()});
   const StateSpace::Learned learned = model.learn(values);
   CHECK(learned.converged);
-  CHECK(model.variances()[0].value == doctest::Approx(1.5).epsilon(0.1));
-  CHECK(model.variances()[1].value == doctest::Approx(0.2).epsilon(0.25));
+  CHECK(model.variances()[0].value == oracle::relative(1.5, 0.1));
+  CHECK(model.variances()[1].value == oracle::relative(0.2, 0.4));
   // No neighbour is more probable.
   for (const double more : {0.97, 1.03})
     for (const bool of_walk : {false, true}) {
@@ -79,7 +80,7 @@ TEST_CASE("state space: a season and a trend are separated") {
     CHECK(std::abs(found.signal.mean[t] - truth) < 0.6);
   }
   CHECK(found.states[1].name == "trend.slope");
-  CHECK(found.states[1].mean[60] == doctest::Approx(0.5).epsilon(0.1));
+  CHECK(found.states[1].mean[60] == oracle::relative(0.5, 0.1));
   CHECK(found.states[2].name == "season");
 }
 
@@ -146,9 +147,8 @@ TEST_CASE("state space: ordinary series of every length, far from 0 and with sea
   for (int i = 0; i < 30; ++i) near.push_back(i * 13 % 7), far.push_back(*near.back() + 4096);
   StateSpace a({random_walk()}), b({random_walk()});
   (void)a.learn(near), (void)b.learn(far);
-  CHECK(b.smooth(far, 2).signal.mean[31] - 4096 == doctest::Approx(a.smooth(near, 2).signal.mean[31]).epsilon(1e-9));
-  CHECK(b.smooth(far, 2).states[0].mean[5] - 4096 ==
-        doctest::Approx(a.smooth(near, 2).states[0].mean[5]).epsilon(1e-9));
+  CHECK(b.smooth(far, 2).signal.mean[31] - 4096 == oracle::relative(a.smooth(near, 2).signal.mean[31], 1e-9));
+  CHECK(b.smooth(far, 2).states[0].mean[5] - 4096 == oracle::relative(a.smooth(near, 2).states[0].mean[5], 1e-9));
 }
 
 TEST_CASE("state space: a season that the series does not reach, and sizes that variances cannot have, are refused") {
@@ -195,7 +195,7 @@ TEST_CASE("state space: the predictive score is the textbook filter's for the la
     const StateSpace model(book.processes, {.observation_variance = 0.5, .start_mean = 0.3, .start_variance = 20});
     const double expected = kalman(book.model, values).log_evidence -
                             kalman(book.model, {values.begin(), values.begin() + 12}).log_evidence;
-    CHECK(model.log_predictive(all, 12) == doctest::Approx(expected).epsilon(1e-9));
+    CHECK(model.log_predictive(all, 12) == oracle::relative(expected, 1e-9));
   }
 }
 
@@ -216,7 +216,7 @@ TEST_CASE("state space: the predictive score is integrated over the variances") 
     const double prior = std::exp(0.5 * log) / (3.141592653589793 * (1 + std::exp(log)));
     sum += step * prior * std::exp(at.log_predictive(values, 6));
   }
-  CHECK(model.log_predictive(values, 6) == doctest::Approx(std::log(sum)).epsilon(0.002));
+  CHECK(model.log_predictive(values, 6) == oracle::relative(std::log(sum), 0.002));
 }
 
 TEST_CASE("state space: quantiles are those of the mixture") {
@@ -226,7 +226,7 @@ TEST_CASE("state space: quantiles are those of the mixture") {
     const double at = found.quantile(0, probability);
     const double below = 0.25 * 0.5 * std::erfc((1 - at) / (2 * std::sqrt(2.0))) +
                          (at > 0 ? 0.75 * 0.5 * std::erfc((0.5 - std::log(at)) / (0.3 * std::sqrt(2.0))) : 0);
-    CHECK(below == doctest::Approx(probability).epsilon(1e-9));
+    CHECK(below == oracle::relative(probability, 1e-9));
   }
 }
 
@@ -240,8 +240,7 @@ TEST_CASE("state space: surprises are residuals without the value itself, and a 
     auto without = values;
     without[t].reset();
     const Smoothed others = model.smooth(without);
-    CHECK(found.value_surprise[t] ==
-          doctest::Approx((*values[t] - others.signal.mean[t]) / others.sd[t]).epsilon(1e-6));
+    CHECK(found.value_surprise[t] == oracle::relative((*values[t] - others.signal.mean[t]) / others.sd[t], 1e-6));
   }
   CHECK(std::ranges::max_element(found.value_surprise) - found.value_surprise.begin() == 15);
   CHECK(std::ranges::max_element(found.level_surprise) - found.level_surprise.begin() == 40);
@@ -282,17 +281,17 @@ TEST_CASE("state space: weights of inputs, beliefs and evidence are those of a d
   const Eigen::VectorXd signal = covariance(Eigen::all, seen) * solved,
                         weights = with_weights(seen, Eigen::all).transpose() * solved;
   for (Eigen::Index t = 0; t < n; ++t)
-    CHECK(found.signal.mean[static_cast<std::size_t>(t)] == doctest::Approx(0.3 + signal[t]).epsilon(1e-8));
+    CHECK(found.signal.mean[static_cast<std::size_t>(t)] == oracle::relative(0.3 + signal[t], 1e-8));
   const Eigen::MatrixXd left =
       Eigen::MatrixXd(prior.asDiagonal()) -
       with_weights(seen, Eigen::all).transpose() * llt.solve(Eigen::MatrixXd(with_weights(seen, Eigen::all)));
   for (Eigen::Index j = 0; j < 2; ++j) {
-    CHECK(found.weights.mean[static_cast<std::size_t>(j)] == doctest::Approx(weights[j]).epsilon(1e-8));
-    CHECK(found.weights.sd[static_cast<std::size_t>(j)] == doctest::Approx(std::sqrt(left(j, j))).epsilon(1e-8));
+    CHECK(found.weights.mean[static_cast<std::size_t>(j)] == oracle::relative(weights[j], 1e-8));
+    CHECK(found.weights.sd[static_cast<std::size_t>(j)] == oracle::relative(std::sqrt(left(j, j)), 1e-8));
   }
   const double log_determinant = 2 * Eigen::MatrixXd(llt.matrixL()).diagonal().array().log().sum();
-  CHECK(found.log_evidence == doctest::Approx(-0.5 * (apart.dot(solved) + log_determinant +
-                                                      static_cast<double>(seen.size()) * std::log(2 * M_PI)))
-                                  .epsilon(1e-9));
+  CHECK(found.log_evidence == oracle::relative(-0.5 * (apart.dot(solved) + log_determinant +
+                                                       static_cast<double>(seen.size()) * std::log(2 * M_PI)),
+                                               1e-9));
   CHECK_THROWS_WITH_AS(model.smooth(values, 4), doctest::Contains("'price' has 23 values; 24 are expected"), Error);
 }

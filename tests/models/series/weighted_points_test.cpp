@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/support/error.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -22,7 +23,7 @@ PointMoments moments_of_points(const std::vector<WeightedPoint>& points) {
   double total = 0;
   for (const WeightedPoint& p : points) m.mean += p.weight * p.at, total += p.weight;
   for (const WeightedPoint& p : points) m.covariance += p.weight * (p.at - m.mean) * (p.at - m.mean).transpose();
-  CHECK(total == doctest::Approx(1).epsilon(1e-12));
+  CHECK(total == oracle::relative(1, 1e-12));
   return m;
 }
 
@@ -64,7 +65,7 @@ TEST_CASE("weighted points: a density that leans is weighted as it is") {
   double mean = 0, exponential = 0;
   for (const WeightedPoint& p : points) mean += p.weight * p.at[0], exponential += p.weight * std::exp(p.at[0]);
   CHECK(std::abs(mean - (0.9227843350984671 - std::log(2.0))) < 0.05);  // 0.63: its standard deviation
-  CHECK(exponential == doctest::Approx(1.5).epsilon(0.02));
+  CHECK(exponential == oracle::relative(1.5, 0.02));
 }
 
 TEST_CASE("weighted points: inside the box, also where the density has no summit there") {
@@ -105,10 +106,10 @@ TEST_CASE("weighted points: two summits share the weight as they share the mass"
   const WeightedPoints points = weighted_points(log_density, found, {.count = 400});
   double left = 0;
   for (const WeightedPoint& p : points.points) left += p.at[0] < 0 ? p.weight : 0;
-  CHECK(left == doctest::Approx(0.3).epsilon(0.05));
-  CHECK(points.log_mass == doctest::Approx(std::log(5.0)).epsilon(0.02));
+  CHECK(left == oracle::relative(0.3, 0.05));
+  CHECK(points.log_mass == oracle::relative(std::log(5.0), 0.02));
   // For Gaussians the curvatures give the same result.
   const WeightedPoints alone = weighted_points(log_density, found, {.count = 0});
   CHECK(alone.points.size() == 1);
-  CHECK(alone.log_mass == doctest::Approx(std::log(5.0)).epsilon(0.01));
+  CHECK(alone.log_mass == oracle::relative(std::log(5.0), 0.01));
 }

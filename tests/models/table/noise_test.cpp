@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "tests/oracles/relative.h"
+
 using namespace dma;
 
 namespace {
@@ -30,8 +32,8 @@ TEST_CASE("noise: with equal variances it is what the residuals have beyond them
   const std::vector<double> y = {1, -2, 0.5, 3};
   const ComponentPredictions exact{{0, 0, 0, 0}, {0, 0, 0, 0}}, unsure{{0, 0, 0, 0}, {1, 1, 1, 1}};
   const double mean_square = (1 + 4 + 0.25 + 9) / 4;
-  CHECK(most_likely_noise({&exact, 1}, y, 1e-8, 10) == doctest::Approx(mean_square).epsilon(1e-6));
-  CHECK(most_likely_noise({&unsure, 1}, y, 1e-8, 10) == doctest::Approx(mean_square - 1).epsilon(1e-6));
+  CHECK(most_likely_noise({&exact, 1}, y, 1e-8, 10) == oracle::relative(mean_square, 1e-6));
+  CHECK(most_likely_noise({&unsure, 1}, y, 1e-8, 10) == oracle::relative(mean_square - 1, 1e-6));
   CHECK(most_likely_noise({&exact, 1}, y, 1e-8, 2) == 2);  // the bounds hold, and are reached
   CHECK(most_likely_noise({&exact, 1}, y, 5, 10) == 5);
   CHECK(most_likely_noise({&exact, 1}, y, 3, 3) == 3);
@@ -40,7 +42,7 @@ TEST_CASE("noise: with equal variances it is what the residuals have beyond them
 TEST_CASE("noise: bounds beyond every double and predictions that are not numbers come to an end") {
   const std::vector<double> y = {1, -2};
   const ComponentPredictions exact{{0, 0}, {0, 0}}, wrong{{std::nan(""), 0}, {0, 0}};
-  CHECK(most_likely_noise({&exact, 1}, y, 1e307, HUGE_VAL) == doctest::Approx(1e307).epsilon(1e-9));
+  CHECK(most_likely_noise({&exact, 1}, y, 1e307, HUGE_VAL) == oracle::relative(1e307, 1e-9));
   CHECK(most_likely_noise({&wrong, 1}, y, 1e-8, 10) == 1e-8);
 }
 
@@ -55,7 +57,7 @@ TEST_CASE("noise: of several maxima the highest is found") {
     for (double log_b = std::log(1e-8); log_b < std::log(1e5); log_b += 1e-3)
       if (const double value = log_likelihood({p}, y, std::exp(log_b)); value > best)
         best = value, best_b = std::exp(log_b);
-    CHECK(found == doctest::Approx(best_b).epsilon(2e-3));
+    CHECK(found == oracle::relative(best_b, 2e-3));
     CHECK(log_likelihood({p}, y, found) >= best - 1e-9);
   }
 }
@@ -76,16 +78,16 @@ TEST_CASE("noise: the step of values is the power of ten that most are multiples
     return all;
   };
   Eigen::VectorXd tenths = column(83, [](double n) { return 24 - (2 + 0.1 * n); });
-  CHECK(step_of(tenths) == doctest::Approx(0.1).epsilon(1e-12));
+  CHECK(step_of(tenths) == oracle::relative(0.1, 1e-12));
   tenths(7) += 0.0137;  // one that was rounded differently
-  CHECK(step_of(tenths) == doctest::Approx(0.1).epsilon(1e-12));
-  CHECK(step_of(column(50, [](double n) { return 1000 * n; })) == doctest::Approx(1000).epsilon(1e-12));
-  CHECK(step_of(column(50, [](double n) { return 1e-9 * n; })) == doctest::Approx(1e-9).epsilon(1e-9));
-  CHECK(step_of(column(90, [](double n) { return std::fmod(n, 3) / 7; })) == doctest::Approx(1 / 7.0).epsilon(1e-12));
+  CHECK(step_of(tenths) == oracle::relative(0.1, 1e-12));
+  CHECK(step_of(column(50, [](double n) { return 1000 * n; })) == oracle::relative(1000, 1e-12));
+  CHECK(step_of(column(50, [](double n) { return 1e-9 * n; })) == oracle::relative(1e-9, 1e-9));
+  CHECK(step_of(column(90, [](double n) { return std::fmod(n, 3) / 7; })) == oracle::relative(1 / 7.0, 1e-12));
   CHECK(step_of(column(50, [](double n) { return std::sin(n); })) == 0);
   CHECK(step_of(column(50, [](double n) { return n < 40 ? 0.1 * n : std::sin(n); })) == 0);  // one of five has none
   CHECK(step_of(column(50, [](double) { return 0.0; })) == 1);
-  CHECK(step_of(column(50, [](double) { return 7.0; })) == doctest::Approx(1).epsilon(1e-12));
+  CHECK(step_of(column(50, [](double) { return 7.0; })) == oracle::relative(1, 1e-12));
 }
 
 TEST_CASE("noise: the least that targets can show is that of their rounding, and of few values a hundredth") {
@@ -94,7 +96,7 @@ TEST_CASE("noise: the least that targets can show is that of their rounding, and
     targets.row(n) << 0.5 * static_cast<double>(n), static_cast<double>(n % 2), std::sin(static_cast<double>(n)),
         1e9 + std::sin(static_cast<double>(n));
   const Eigen::VectorXd least = least_noise_of(targets, Eigen::RowVectorXd{{2.0, 0.5, 0.7, 0.7}});
-  CHECK(least(0) == doctest::Approx(0.05 * 0.05 / 12).epsilon(1e-9));
+  CHECK(least(0) == oracle::relative(0.05 * 0.05 / 12, 1e-9));
   CHECK(least(1) == 0.01);
   CHECK(least(2) == 1e-10);
   CHECK(least(3) == 1e-10);

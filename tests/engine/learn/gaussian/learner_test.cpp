@@ -12,6 +12,7 @@
 #include "tests/engine/learn/gaussian/learned_graphs.h"
 #include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -32,8 +33,8 @@ void check_beliefs(const std::vector<Gaussian>& found, const PlainMatrix& mean, 
                    double tolerance = 1e-8) {
   REQUIRE(found.size() == mean.rows());
   for (std::size_t i = 0; i < mean.rows(); ++i) {
-    CHECK(found[i].mean() == doctest::Approx(mean[i]).epsilon(tolerance));
-    CHECK(found[i].variance() == doctest::Approx(variance[i]).epsilon(tolerance));
+    CHECK(found[i].mean() == oracle::relative(mean[i], tolerance));
+    CHECK(found[i].variance() == oracle::relative(variance[i], tolerance));
   }
 }
 
@@ -53,19 +54,19 @@ TEST_CASE(
   for (Index i = 0; i < 3; ++i) {
     const PlainMatrix row = fresh.row(i);
     const double mean = (row * exact.mean)[0], variance = (row * exact.covariance * row.transpose())[0] + 0.25;
-    CHECK(p.mean(i, 0) == doctest::Approx(mean).epsilon(1e-8));
-    CHECK(p.sd(i, 0) == doctest::Approx(std::sqrt(variance)).epsilon(1e-8));
-    CHECK(p.quantile(0.975)(i, 0) == doctest::Approx(mean + 1.959963984540054 * std::sqrt(variance)).epsilon(1e-8));
+    CHECK(p.mean(i, 0) == oracle::relative(mean, 1e-8));
+    CHECK(p.sd(i, 0) == oracle::relative(std::sqrt(variance), 1e-8));
+    CHECK(p.quantile(0.975)(i, 0) == oracle::relative(mean + 1.959963984540054 * std::sqrt(variance), 1e-8));
     CHECK(p.log_density(Matrix::Ones(3, 1))(i, 0) ==
-          doctest::Approx(-0.5 * std::pow(1 - mean, 2) / variance - 0.5 * std::log(2 * std::numbers::pi * variance))
-              .epsilon(1e-8));
+          oracle::relative(-0.5 * std::pow(1 - mean, 2) / variance - 0.5 * std::log(2 * std::numbers::pi * variance),
+                           1e-8));
   }
   // The evidence is the density of all targets at once.
   const PlainMatrix joint = 2 * x * x.transpose() + 0.25 * PlainMatrix::identity(20);
   const PlainMatrix rest = y - x * PlainMatrix(4, 1, 0.5);
   const double evidence =
       -0.5 * (dot(rest, joint.solve(rest)) + joint.log_determinant() + 20 * std::log(2 * std::numbers::pi));
-  CHECK(report.log_evidence == doctest::Approx(evidence).epsilon(1e-9));
+  CHECK(report.log_evidence == oracle::relative(evidence, 1e-9));
   CHECK(report.line().find("log evidence") != std::string::npos);
 }
 
@@ -81,9 +82,8 @@ TEST_CASE("gaussian learner: left-out predictions are those of learners that nev
     others(n, 0) = others(n, 1) = 0;  // inputs of zero say nothing of the weights
     const Dense exact(others, y);
     const PlainMatrix row = x.row(n);
-    CHECK(left_out.mean(n, 0) == doctest::Approx((row * exact.mean)[0]).epsilon(1e-7));
-    CHECK(left_out.sd(n, 0) ==
-          doctest::Approx(std::sqrt((row * exact.covariance * row.transpose())[0] + 0.25)).epsilon(1e-7));
+    CHECK(left_out.mean(n, 0) == oracle::relative((row * exact.mean)[0], 1e-7));
+    CHECK(left_out.sd(n, 0) == oracle::relative(std::sqrt((row * exact.covariance * row.transpose())[0] + 0.25), 1e-7));
   }
 }
 
@@ -104,10 +104,10 @@ TEST_CASE("gaussian learner: an example of weight 2 counts as two, also for nois
   }
   const double one = weighted.fit(r.data(x, y), weights).log_evidence,
                other = repeated.fit(r.data(more, again)).log_evidence;
-  CHECK(one == doctest::Approx(other).epsilon(1e-5));
-  CHECK(weighted.noise_variance(0) == doctest::Approx(repeated.noise_variance(0)).epsilon(1e-3));
+  CHECK(one == oracle::relative(other, 1e-5));
+  CHECK(weighted.noise_variance(0) == oracle::relative(repeated.noise_variance(0), 1e-3));
   for (std::size_t i = 0; i < 3; ++i)
-    CHECK(weighted.belief(r.w)[i].mean() == doctest::Approx(repeated.belief(r.w)[i].mean()).epsilon(1e-4));
+    CHECK(weighted.belief(r.w)[i].mean() == oracle::relative(repeated.belief(r.w)[i].mean(), 1e-4));
 }
 
 TEST_CASE("gaussian learner: examples added later, forgotten, or learned by update give what learning at once gives") {
@@ -171,8 +171,8 @@ TEST_CASE("gaussian learner: a frozen variable stays, and the others are learned
   const Dense exact(PlainMatrix(9, 1, 1), ys - 0.5 * xs);
   check_beliefs(learner.belief(b), exact.mean, exact.variance);
   const Prediction p = learner.predict({{x, xs.values()}});
-  CHECK(p.mean(3, 0) == doctest::Approx(0.5 * xs[3] + exact.mean[0]).epsilon(1e-8));
-  CHECK(p.epistemic_sd(3, 0) == doctest::Approx(std::sqrt(exact.covariance(0, 0))).epsilon(1e-8));
+  CHECK(p.mean(3, 0) == oracle::relative(0.5 * xs[3] + exact.mean[0], 1e-8));
+  CHECK(p.epistemic_sd(3, 0) == oracle::relative(std::sqrt(exact.covariance(0, 0)), 1e-8));
   learner.thaw(a);
   learner.forget(std::vector<std::size_t>{0});
   CHECK(!learner.belief(a)[0].is_point());
@@ -192,9 +192,9 @@ TEST_CASE("gaussian learner: scalars whose matrix would take too much memory are
                     covariance = 2 * fresh * fresh.transpose() - across * kernel.solve(across.transpose());
   const Prediction p = learner.predict({{r.x, fresh.values()}});
   for (Index i = 0; i < 2; ++i) {
-    CHECK(p.mean(i, 0) == doctest::Approx(mean[static_cast<std::size_t>(i)]).epsilon(1e-8));
+    CHECK(p.mean(i, 0) == oracle::relative(mean[static_cast<std::size_t>(i)], 1e-8));
     const auto own = static_cast<std::size_t>(i);
-    CHECK(p.epistemic_sd(i, 0) == doctest::Approx(std::sqrt(covariance(own, own))).epsilon(1e-8));
+    CHECK(p.epistemic_sd(i, 0) == oracle::relative(std::sqrt(covariance(own, own)), 1e-8));
   }
 }
 

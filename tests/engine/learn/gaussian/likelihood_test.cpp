@@ -19,6 +19,7 @@
 #include "tests/oracles/model_files.h"
 #include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -121,13 +122,12 @@ TEST_CASE("output likelihood: what is known of x makes of y what sums and distri
     CAPTURE(l.kind());
     const auto out = l.outlook(mean, sd);
     const double centre = averaged(first);
-    CHECK(out.mean == doctest::Approx(centre).epsilon(tolerance));
-    CHECK(out.noise_variance == doctest::Approx(averaged(variance)).epsilon(tolerance));
+    CHECK(out.mean == oracle::relative(centre, tolerance));
+    CHECK(out.noise_variance == oracle::relative(averaged(variance), tolerance));
     CHECK(out.epistemic_variance ==
-          doctest::Approx(averaged([&](double x) { return std::pow(first(x) - centre, 2); })).epsilon(tolerance));
+          oracle::relative(averaged([&](double x) { return std::pow(first(x) - centre, 2); }), tolerance));
     for (const double y : ys)
-      CHECK(l.cumulative(mean, sd, y) ==
-            doctest::Approx(averaged([&](double x) { return below(x, y); })).epsilon(tolerance));
+      CHECK(l.cumulative(mean, sd, y) == oracle::relative(averaged([&](double x) { return below(x, y); }), tolerance));
   };
   using oracle::counts_to;
   for (const double exposure : {1.0, 1e4})  // one number at a time, and several
@@ -180,26 +180,26 @@ TEST_CASE("gaussian learner: Poisson regression is Laplace's, with its evidence 
     const auto [mode, covariance] =
         newton(x, count, [](double at, double n) { return std::pair(n - std::exp(at), std::exp(at)); });
     for (std::size_t i = 0; i < 3; ++i) {
-      CHECK(learner.belief(m.w)[i].mean() == doctest::Approx(mode[i]).epsilon(1e-8));
-      CHECK(learner.belief(m.w)[i].variance() == doctest::Approx(covariance(i, i)).epsilon(1e-7));
+      CHECK(learner.belief(m.w)[i].mean() == oracle::relative(mode[i], 1e-8));
+      CHECK(learner.belief(m.w)[i].variance() == oracle::relative(covariance(i, i), 1e-7));
     }
     double evidence = -0.125 * dot(mode, mode) + 0.5 * std::log(covariance.determinant()) - 1.5 * std::log(4.0);
     const PlainMatrix rates = x * mode;
     for (std::size_t i = 0; i < rows; ++i)
       evidence += count[i] * rates[i] - std::exp(rates[i]) - std::lgamma(count[i] + 1);
-    CHECK(report.log_evidence == doctest::Approx(evidence).epsilon(1e-9));
+    CHECK(report.log_evidence == oracle::relative(evidence, 1e-9));
     const PlainMatrix fresh = rows == 60 ? PlainMatrix{{1, 0.5, -1}} : PlainMatrix(x.row(0));
     const Prediction p = learner.predict({{m.x, fresh.values()}});
     const double at = (fresh * mode)[0], v = (fresh * covariance * fresh.transpose())[0];
-    CHECK(p.mean(0, 0) == doctest::Approx(std::exp(at + 0.5 * v)).epsilon(1e-7));
+    CHECK(p.mean(0, 0) == oracle::relative(std::exp(at + 0.5 * v), 1e-7));
     CHECK(p.sd(0, 0) * p.sd(0, 0) ==
-          doctest::Approx(std::exp(at + 0.5 * v) + std::exp(2 * at + v) * std::expm1(v)).epsilon(1e-6));
+          oracle::relative(std::exp(at + 0.5 * v) + std::exp(2 * at + v) * std::expm1(v), 1e-6));
     // Quantiles by summing the density of every count.
     double below = 0;
     int median = -1;
     for (int n = 0; median < 0; ++n) {
       below += std::exp(p.log_density(Matrix::Constant(1, 1, n))(0, 0));
-      CHECK(p.cumulative(Matrix::Constant(1, 1, n))(0, 0) == doctest::Approx(below).epsilon(1e-6));
+      CHECK(p.cumulative(Matrix::Constant(1, 1, n))(0, 0) == oracle::relative(below, 1e-6));
       if (below >= 0.5) median = n;
     }
     CHECK(p.quantile(0.5)(0, 0) == median);
@@ -235,9 +235,9 @@ TEST_CASE("gaussian learner: logistic and Student-t regression are Laplace's; an
       const double r = t - at, d = 0.12 + r * r;
       return std::pair(4 * r / d, 4 / d);  // iterated least squares finds the mode
     });
-    for (std::size_t i = 0; i < 2; ++i) CHECK(learner.belief(m.w)[i].mean() == doctest::Approx(mode[i]).epsilon(1e-6));
+    for (std::size_t i = 0; i < 2; ++i) CHECK(learner.belief(m.w)[i].mean() == oracle::relative(mode[i], 1e-6));
     if (is_binary)
-      CHECK(learner.belief(m.w)[0].variance() == doctest::Approx(covariance(0, 0)).epsilon(1e-6));
+      CHECK(learner.belief(m.w)[0].variance() == oracle::relative(covariance(0, 0), 1e-6));
     else
       CHECK(std::abs(mode[0] - 0.8) < 0.1);
     // The rows once more, as an update: as if they had been seen twice at the start, but for Laplace's first Gaussian.
@@ -275,17 +275,17 @@ TEST_CASE("gaussian learner: a count and a number on one trunk, each with its li
   }
   const PlainMatrix covariance = precision.inverse();
   for (std::size_t i = 0; i < 3; ++i) {
-    CHECK(learner.belief(m.w)[i].mean() == doctest::Approx(mode[i]).epsilon(1e-8));
-    CHECK(learner.belief(m.w)[i].variance() == doctest::Approx(covariance(i, i)).epsilon(1e-7));
+    CHECK(learner.belief(m.w)[i].mean() == oracle::relative(mode[i], 1e-8));
+    CHECK(learner.belief(m.w)[i].variance() == oracle::relative(covariance(i, i), 1e-7));
   }
   const PlainMatrix fresh = random_matrix(2, 3, 13), means = fresh * mode,
                     variances = (fresh * covariance * fresh.transpose()).diagonal();
   const Prediction p = learner.predict({{m.x, fresh.values()}});
   for (Index i = 0; i < 2; ++i) {
     const double at = means[i], v = variances[i];
-    CHECK(p.mean(i, 0) == doctest::Approx(std::exp(0.5 * at + 1 + 0.125 * v)).epsilon(1e-7));
-    CHECK(p.mean(i, 1) == doctest::Approx(at).epsilon(1e-7));
-    CHECK(p.sd(i, 1) == doctest::Approx(std::sqrt(v + 0.04)).epsilon(1e-7));
+    CHECK(p.mean(i, 0) == oracle::relative(std::exp(0.5 * at + 1 + 0.125 * v), 1e-7));
+    CHECK(p.mean(i, 1) == oracle::relative(at, 1e-7));
+    CHECK(p.sd(i, 1) == oracle::relative(std::sqrt(v + 0.04), 1e-7));
   }
   // Noise is learned of the number alone, and left-out predictions are there for both.
   GaussianLearner noisy(m.graph, standard_registry(), {n, y}, {.learn_noise = true});
@@ -326,6 +326,6 @@ TEST_CASE("gaussian learner: a likelihood of one's own learns; one that is not n
     }
     const double found = learner.belief(m.w)[0].mean(), v = learner.belief(m.w)[0].variance();
     CHECK(30 - total * std::exp(found) - 0.25 * found == doctest::Approx(0).epsilon(1e-6));
-    CHECK(learner.predict({{m.x, one}}).mean(0, 0) == doctest::Approx(std::exp(-found + 0.5 * v)).epsilon(1e-6));
+    CHECK(learner.predict({{m.x, one}}).mean(0, 0) == oracle::relative(std::exp(-found + 0.5 * v), 1e-6));
   }
 }

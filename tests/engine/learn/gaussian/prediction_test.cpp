@@ -8,6 +8,7 @@
 #include "models/table/scores.h"
 #include "models/table/standardiser.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/relative.h"
 
 using namespace dma;
 
@@ -25,7 +26,7 @@ TEST_CASE("prediction: quantiles invert the distribution function of the mixture
   for (const Prediction& p : {mixture(0, 1, 0, 1), mixture(-3, 0.01, 4, 2), mixture(0, 1, 1e3, 1e-2)})
     for (const double probability : {1e-12, 0.01, 0.3, 0.5, 0.8, 0.999}) {
       const Eigen::MatrixXd q = p.quantile(probability);
-      CHECK(p.cumulative(q)(0, 0) == doctest::Approx(probability).epsilon(1e-9));
+      CHECK(p.cumulative(q)(0, 0) == oracle::relative(probability, 1e-9));
     }
   CHECK_THROWS_AS(mixture(0, 1, 0, 1).quantile(0), Error);
   CHECK_THROWS_AS(mixture(0, 1, 0, 1).quantile(1), Error);
@@ -50,7 +51,7 @@ TEST_CASE("prediction: the likeliest factor on noise is that of a grid, and less
       if (sum > most) most = sum, best = log_factor;
     }
     CHECK((best < 0) == (spread < 1.2));
-    CHECK(std::log(found) == doctest::Approx(best < 0 ? best * 60 / 160 : best).epsilon(0.03));
+    CHECK(std::log(found) == oracle::relative(best < 0 ? best * 60 / 160 : best, 0.03));
   }
 }
 
@@ -64,8 +65,8 @@ TEST_CASE("prediction: units in which variances are out of range") {
         base.in_units_before(Standardiser{Eigen::RowVectorXd::Zero(1), Eigen::RowVectorXd::Constant(1, scale)});
     CHECK(p.sd(0, 0) == doctest::Approx(base.sd(0, 0) * scale));
     CHECK(p.log_density(target * scale)(0, 0) ==
-          doctest::Approx(base.log_density(target)(0, 0) - std::log(scale)).epsilon(1e-12));
-    CHECK(scores_of(p, target * scale)[0].rmse == doctest::Approx(expected.rmse * scale).epsilon(1e-12));
-    CHECK(p.quantile(0.9)(0, 0) == doctest::Approx(base.quantile(0.9)(0, 0) * scale).epsilon(1e-12));
+          oracle::relative(base.log_density(target)(0, 0) - std::log(scale), 1e-12));
+    CHECK(scores_of(p, target * scale)[0].rmse == oracle::relative(expected.rmse * scale, 1e-12));
+    CHECK(p.quantile(0.9)(0, 0) == oracle::relative(base.quantile(0.9)(0, 0) * scale, 1e-12));
   }
 }

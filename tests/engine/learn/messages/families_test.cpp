@@ -9,6 +9,7 @@
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -37,7 +38,7 @@ struct Counting {
 
 void check_counts(const Belief& belief, const std::vector<double>& counts) {
   for (std::size_t k = 0; k < counts.size(); ++k)
-    CHECK(belief.message(0)[k].tau + 1 == doctest::Approx(counts[k]).epsilon(1e-13));
+    CHECK(belief.message(0)[k].tau + 1 == oracle::relative(counts[k], 1e-13));
 }
 
 }  // namespace
@@ -54,10 +55,10 @@ TEST_CASE("families: the learner counts categories exactly, forgets a mini-batch
   double log_likelihood = 0;
   for (const double k : model.seen) log_likelihood += std::log(counts[static_cast<std::size_t>(k)] / all);
   CHECK(report.epochs.back().log_likelihood ==
-        doctest::Approx(log_likelihood / static_cast<double>(model.seen.size())).epsilon(1e-12));
+        oracle::relative(log_likelihood / static_cast<double>(model.seen.size()), 1e-12));
   std::vector<double> means(3), variances(3);
   learner.predict({{model.z, std::vector<double>{0}}}, means, variances);
-  for (std::size_t k = 0; k < 3; ++k) CHECK(means[k] == doctest::Approx(counts[k] / all).epsilon(1e-12));
+  for (std::size_t k = 0; k < 3; ++k) CHECK(means[k] == oracle::relative(counts[k] / all, 1e-12));
   learner.forget(1);
   check_counts(learner.belief(model.p), model.counts(2, 4));
 }
@@ -89,8 +90,8 @@ TEST_CASE("families: the learner's gamma precision of many readings is the conju
     const LearnReport report = learner.fit({{mean, means}, {y, readings}});
     CHECK(report.faults == 0);
     const Natural found = learner.belief(precision).message(0)[0];
-    CHECK(found.tau + 1 == doctest::Approx(2.0 + 0.5 * static_cast<double>(readings.size())).epsilon(1e-9));
-    CHECK(found.rho == doctest::Approx(1.5 + 0.5 * square).epsilon(1e-9));
+    CHECK(found.tau + 1 == oracle::relative(2.0 + 0.5 * static_cast<double>(readings.size()), 1e-9));
+    CHECK(found.rho == oracle::relative(1.5 + 0.5 * square, 1e-9));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
 #include "tests/oracles/plain_matrix.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -76,8 +77,8 @@ TEST_CASE("learn: one weight has its exact posterior after one epoch, whatever t
     CHECK(report.stop == LearnReport::Stop::limit);
     CHECK(report.faults == 0);
     const Belief w = learner.belief(model.w);
-    CHECK(w.mean() == doctest::Approx(exact.mean[0]).epsilon(1e-12));
-    CHECK(w.variance() == doctest::Approx(exact.covariance(0, 0)).epsilon(1e-12));
+    CHECK(w.mean() == oracle::relative(exact.mean[0], 1e-12));
+    CHECK(w.variance() == oracle::relative(exact.covariance(0, 0), 1e-12));
   }
 }
 
@@ -91,7 +92,7 @@ TEST_CASE("learn: several weights reach the exact posterior means, one example p
   learner.fit(sample.data(model));
   const Belief w = learner.belief(model.w);
   for (std::size_t j = 0; j < 3; ++j) {
-    CHECK(w.mean(j) == doctest::Approx(exact.mean[j]).epsilon(1e-8));
+    CHECK(w.mean(j) == oracle::relative(exact.mean[j], 1e-8));
     CHECK(w.variance(j) <= exact.covariance(j, j) * (1 + 1e-9));
     CHECK(w.variance(j) < kPriorVariance);
   }
@@ -108,8 +109,8 @@ TEST_CASE("learn: a forgotten batch leaves exactly the prior times the other sto
   for (std::size_t j = 0; j < 2; ++j) {
     double tau = 0, rho = 0;
     for (const std::size_t b : {0u, 1u, 3u, 4u}) tau += before.tau[b][j], rho += before.rho[b][j];
-    CHECK(w[j].tau == doctest::Approx(tau + 0.5 / kPriorVariance).epsilon(1e-14));
-    CHECK(w[j].rho == doctest::Approx(rho + 1 / kPriorVariance).epsilon(1e-14));
+    CHECK(w[j].tau == oracle::relative(tau + 0.5 / kPriorVariance, 1e-14));
+    CHECK(w[j].rho == oracle::relative(rho + 1 / kPriorVariance, 1e-14));
   }
   // Further epochs refine the belief without it: that of a learner that never saw those rows.
   learner.set_stopping({.epochs = 200, .tolerance = 0});
@@ -120,7 +121,7 @@ TEST_CASE("learn: a forgotten batch leaves exactly the prior times the other sto
   Learner other = model.learner({.batches = 4, .epochs = 200, .tolerance = 0});
   other.fit(rest.data(model));
   for (std::size_t j = 0; j < 2; ++j)
-    CHECK(learner.belief(model.w).mean(j) == doctest::Approx(other.belief(model.w).mean(j)).epsilon(1e-9));
+    CHECK(learner.belief(model.w).mean(j) == oracle::relative(other.belief(model.w).mean(j), 1e-9));
   CHECK_THROWS_AS(learner.forget(5), Error);
 }
 
@@ -149,7 +150,7 @@ TEST_CASE("learn: evidence_weight counts every stored message that many times") 
   // One weight and linear factors: the messages do not depend on the belief, so the tempered posterior is known.
   const Posterior exact(sample, 1);
   const double evidence = 1 / exact.covariance(0, 0) - 1 / kPriorVariance;
-  CHECK(learner.belief(model.w)[0].rho == doctest::Approx(1 / kPriorVariance + 3 * evidence).epsilon(1e-10));
+  CHECK(learner.belief(model.w)[0].rho == oracle::relative(1 / kPriorVariance + 3 * evidence, 1e-10));
 }
 
 TEST_CASE("learn: a weight that the prior knows exactly stays what it is; the others learn") {
@@ -170,8 +171,8 @@ TEST_CASE("learn: a weight that the prior knows exactly stays what it is; the ot
     square += sample.x[2 * n + 1] * sample.x[2 * n + 1] / kNoise;
     product += sample.x[2 * n + 1] * (sample.y[n] - 2 * sample.x[2 * n]) / kNoise;
   }
-  CHECK(learner.belief(w)[1].mean() == doctest::Approx(product / square).epsilon(1e-9));
-  CHECK(learner.belief(w)[1].variance() == doctest::Approx(1 / square).epsilon(1e-9));
+  CHECK(learner.belief(w)[1].mean() == oracle::relative(product / square, 1e-9));
+  CHECK(learner.belief(w)[1].variance() == oracle::relative(1 / square, 1e-9));
 }
 
 TEST_CASE("learn: another prior, given later, takes the place of the first") {
@@ -183,7 +184,7 @@ TEST_CASE("learn: another prior, given later, takes the place of the first") {
   const double learned = learner.belief(model.w)[0].rho - 1 / kPriorVariance;
   const double variance = 0.25;
   learner.set_parameter(FactorId{0}, "variance", std::span(&variance, 1));
-  CHECK(learner.belief(model.w)[0].rho == doctest::Approx(learned + 1 / variance).epsilon(1e-12));
+  CHECK(learner.belief(model.w)[0].rho == oracle::relative(learned + 1 / variance, 1e-12));
 }
 
 TEST_CASE("learn: left-out predictions are those of a learner without the batch") {
@@ -198,8 +199,8 @@ TEST_CASE("learn: left-out predictions are those of a learner without the batch"
   without.forget(1);
   without.predict(sample.data(model), other_means, other_variances);
   for (std::size_t n = 4; n < 8; ++n) {
-    CHECK(means[n] == doctest::Approx(other_means[n]).epsilon(1e-12));
-    CHECK(variances[n] == doctest::Approx(other_variances[n]).epsilon(1e-12));
+    CHECK(means[n] == oracle::relative(other_means[n], 1e-12));
+    CHECK(variances[n] == oracle::relative(other_variances[n], 1e-12));
   }
 }
 

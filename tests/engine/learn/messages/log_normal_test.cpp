@@ -1,4 +1,6 @@
 // Targets that are log-normal.
+#include "factors/families/log_normal.h"
+
 #include <doctest/doctest.h>
 
 #include <boost/math/constants/constants.hpp>
@@ -7,9 +9,9 @@
 
 #include "engine/learn/messages/learner.h"
 #include "engine/support/error.h"
-#include "factors/families/log_normal.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -58,11 +60,11 @@ TEST_CASE("learn: a log-normal target is predicted itself, not its logarithm, wi
     const bool after = likelihood == LearnOptions::Likelihood::after_epoch;
     if (after) rho += 1 / noise, tau += std::log(observed[0]) / noise;
     const double m = tau / rho, v = 1 / rho + noise, off = std::log(observed[0]) - m;
-    CHECK(learner.fitted_means()[0] == doctest::Approx(std::exp(m + v / 2)).epsilon(1e-12));
-    CHECK(learner.fitted_variances()[0] == doctest::Approx((std::exp(v) - 1) * std::exp(2 * m + v)).epsilon(1e-12));
+    CHECK(learner.fitted_means()[0] == oracle::relative(std::exp(m + v / 2), 1e-12));
+    CHECK(learner.fitted_variances()[0] == oracle::relative((std::exp(v) - 1) * std::exp(2 * m + v), 1e-12));
     const double log_density =
         -std::log(observed[0]) - 0.5 * std::log(boost::math::constants::two_pi<double>() * v) - off * off / (2 * v);
-    CHECK(report.epochs[0].log_likelihood == doctest::Approx(log_density).epsilon(1e-12));
+    CHECK(report.epochs[0].log_likelihood == oracle::relative(log_density, 1e-12));
     const std::vector<double> negative = {-1};
     CHECK_THROWS_WITH_AS(learner.fit({{y, negative}}), doctest::Contains("a positive number is expected"), Error);
   }

@@ -9,6 +9,7 @@
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -45,8 +46,8 @@ struct PartsLine {
     for (std::size_t n = first_example; n < xs.size(); ++n)
       tau += xs[n] * ys[n] / kVariance, rho += xs[n] * xs[n] / kVariance;
     const Gaussian found = learner.belief(w)[0];
-    CHECK(found.mean() == doctest::Approx(tau / rho).epsilon(1e-10));
-    CHECK(found.variance() == doctest::Approx(1 / rho).epsilon(1e-10));
+    CHECK(found.mean() == oracle::relative(tau / rho, 1e-10));
+    CHECK(found.variance() == oracle::relative(1 / rho, 1e-10));
   }
 };
 
@@ -124,8 +125,8 @@ TEST_CASE(
       const Natural expected = parts_by_hand(24, 2, parts, step, 5);
       const Gaussian found = learner.belief(model.w)[0];
       CAPTURE(parts);
-      CHECK(found.mean() == doctest::Approx(expected.tau / expected.rho).epsilon(1e-10));
-      CHECK(1 / found.variance() == doctest::Approx(expected.rho).epsilon(1e-10));
+      CHECK(found.mean() == oracle::relative(expected.tau / expected.rho, 1e-10));
+      CHECK(1 / found.variance() == oracle::relative(expected.rho, 1e-10));
     }
 }
 
@@ -176,8 +177,8 @@ TEST_CASE("parts: an example is left out with its fraction of the stored message
     tau += line.xs[n] * line.ys[n] / PartsLine::kVariance, rho += line.xs[n] * line.xs[n] / PartsLine::kVariance;
   const double left_rho = 1 / PartsLine::kPrior + 0.95 * rho, mean = 0.95 * tau / left_rho;
   for (std::size_t n = 0; n < 60; ++n) {
-    CHECK(means[n] == doctest::Approx(line.xs[n] * mean).epsilon(1e-10));
-    CHECK(variances[n] == doctest::Approx(line.xs[n] * line.xs[n] / left_rho + PartsLine::kVariance).epsilon(1e-10));
+    CHECK(means[n] == oracle::relative(line.xs[n] * mean, 1e-10));
+    CHECK(variances[n] == oracle::relative(line.xs[n] * line.xs[n] / left_rho + PartsLine::kVariance, 1e-10));
   }
 }
 

@@ -7,6 +7,7 @@
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -106,8 +107,8 @@ TEST_CASE("learn: a weight is learned again when what made it exact is gone") {
   learner.set_stopping({.epochs = 60, .tolerance = 0});
   learner.fit({{model.v, kOnes}, {model.y, three}});
   const double rho = 1 + 4 / variance, tau = 2 + 4 * 3 / variance;
-  CHECK(learner.belief(model.w)[0].rho == doctest::Approx(rho).epsilon(1e-9));
-  CHECK(learner.belief(model.w)[0].tau == doctest::Approx(tau).epsilon(1e-9));
+  CHECK(learner.belief(model.w)[0].rho == oracle::relative(rho, 1e-9));
+  CHECK(learner.belief(model.w)[0].tau == oracle::relative(tau, 1e-9));
 }
 
 TEST_CASE("learn: a prior that was exact and no longer is gives way to what was learned under it") {
@@ -119,8 +120,8 @@ TEST_CASE("learn: a prior that was exact and no longer is gives way to what was 
   learner.fit({{model.v, kOnes}, {model.y, y}});
   CHECK(learner.belief(model.w)[0] == Gaussian::point(2));
   learner.set_parameter(model.prior, "variance", {&one, 1});
-  CHECK(learner.belief(model.w)[0].rho == doctest::Approx(1 + 4 / 0.5).epsilon(1e-12));
-  CHECK(learner.belief(model.w)[0].tau == doctest::Approx(2 + 12 / 0.5).epsilon(1e-12));
+  CHECK(learner.belief(model.w)[0].rho == oracle::relative(1 + 4 / 0.5, 1e-12));
+  CHECK(learner.belief(model.w)[0].tau == oracle::relative(2 + 12 / 0.5, 1e-12));
 }
 
 TEST_CASE("learn: an evidence weight below 1 is the power of the likelihood") {
@@ -130,7 +131,7 @@ TEST_CASE("learn: an evidence weight below 1 is the power of the likelihood") {
     for (const std::size_t batches : {1u, 2u, 4u}) {
       Learner learner = model.learner(batches, weight);
       learner.fit({{model.v, kOnes}, {model.y, y}});
-      CHECK(learner.belief(model.w)[0].rho == doctest::Approx(1 + weight * 4 / 0.5).epsilon(1e-12));
-      CHECK(learner.belief(model.w)[0].tau == doctest::Approx(2 + weight * 12 / 0.5).epsilon(1e-12));
+      CHECK(learner.belief(model.w)[0].rho == oracle::relative(1 + weight * 4 / 0.5, 1e-12));
+      CHECK(learner.belief(model.w)[0].tau == oracle::relative(2 + weight * 12 / 0.5, 1e-12));
     }
 }

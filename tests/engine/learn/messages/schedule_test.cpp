@@ -10,6 +10,7 @@
 #include "schedules/forward_backward.h"
 #include "schedules/residual.h"
 #include "schedules/sequential.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -46,14 +47,14 @@ TEST_CASE("learn: every order of a schedule gives the exact posterior of a tree"
       Learner learner(chain.g, standard_registry(), rule, rule,
                       {.targets = {chain.y}, .batches = 2, .epochs = 2, .tolerance = 0, .likelihood = likelihood});
       const LearnReport report = learner.fit({{chain.x, kScheduledX}, {chain.y, kScheduledY}});
-      CHECK(learner.belief(chain.w)[0].rho == doctest::Approx(rho).epsilon(1e-12));
-      CHECK(learner.belief(chain.w)[0].tau == doctest::Approx(tau).epsilon(1e-12));
+      CHECK(learner.belief(chain.w)[0].rho == oracle::relative(rho, 1e-12));
+      CHECK(learner.belief(chain.w)[0].tau == oracle::relative(tau, 1e-12));
       CHECK(report.epochs.back().unfinished == 0);
       const double input = 2;
       double mean = 0, variance = 0;
       learner.predict({{chain.x, {&input, 1}}}, {&mean, 1}, {&variance, 1});
-      CHECK(mean == doctest::Approx(input * tau / rho).epsilon(1e-12));
-      CHECK(variance == doctest::Approx(input * input / rho + kScheduledNoise).epsilon(1e-12));
+      CHECK(mean == oracle::relative(input * tau / rho, 1e-12));
+      CHECK(variance == oracle::relative(input * input / rho + kScheduledNoise, 1e-12));
     }
   }
 }

@@ -7,6 +7,7 @@
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -46,8 +47,8 @@ struct StreamModel {
       rho += weight * xs[n] * xs[n] / 0.3;
       tau += weight * xs[n] * ys[n] / 0.3;
     }
-    CHECK(learner.belief(w).mean() == doctest::Approx(tau / rho).epsilon(1e-12));
-    CHECK(learner.belief(w).variance() == doctest::Approx(1 / rho).epsilon(1e-12));
+    CHECK(learner.belief(w).mean() == oracle::relative(tau / rho, 1e-12));
+    CHECK(learner.belief(w).variance() == oracle::relative(1 / rho, 1e-12));
   }
 };
 
@@ -82,7 +83,7 @@ TEST_CASE("stream: what was added is part of the memory, and counts as often as 
   CHECK(other.belief(model.w).variance() == learner.belief(model.w).variance());
   Learner predicts(model.g, standard_registry(), forward_backward(), forward(), {.targets = {model.y}, .batches = 1});
   predicts.restore(learner.condensed_memory());
-  CHECK(predicts.belief(model.w).mean() == doctest::Approx(learner.belief(model.w).mean()).epsilon(1e-13));
+  CHECK(predicts.belief(model.w).mean() == oracle::relative(learner.belief(model.w).mean(), 1e-13));
   auto broken = learner.memory();
   broken.added_rho[0] = -1;
   CHECK_THROWS_WITH_AS(other.restore(broken), doctest::Contains("added examples to shared scalar 0 has tau"), Error);
@@ -127,8 +128,8 @@ TEST_CASE(
   }
   const Belief found = learner.belief(skill);
   for (std::uint32_t i = 0; i < kPlayers; ++i) {
-    CHECK(found.mean(i) == doctest::Approx(mean[i]).epsilon(1e-10));
-    CHECK(found.variance(i) == doctest::Approx(variance[i]).epsilon(1e-10));
+    CHECK(found.mean(i) == oracle::relative(mean[i], 1e-10));
+    CHECK(found.variance(i) == oracle::relative(variance[i], 1e-10));
   }
   LearnMemory memory = learner.memory();
   memory.tau.assign(1, std::vector<double>(kPlayers)), memory.rho.assign(1, std::vector<double>(kPlayers)),

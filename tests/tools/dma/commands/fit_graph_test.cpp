@@ -7,6 +7,7 @@
 
 #include "engine/support/json.h"
 #include "tests/oracles/plain_matrix.h"
+#include "tests/oracles/relative.h"
 #include "tests/tools/run_dma.h"
 
 namespace {
@@ -82,14 +83,14 @@ TEST_CASE("dma fit --graph: a formula is what Gauss-Newton finds; saved, predict
   REQUIRE_MESSAGE(fitted.exit_code == 0, fitted.errors);
   const auto json = dma::parse_json(fitted.output);
   const PlainMatrix m = steps();
-  CHECK(json["learned"]["a"]["mean"].get<double>() == doctest::Approx(m[0]).epsilon(1e-7));
-  CHECK(json["learned"]["b"]["mean"].get<double>() == doctest::Approx(m[1]).epsilon(1e-7));
-  CHECK(json["learned"]["c"]["mean"].get<double>() == doctest::Approx(m[2]).epsilon(1e-7));
+  CHECK(json["learned"]["a"]["mean"].get<double>() == dma::oracle::relative(m[0], 1e-7));
+  CHECK(json["learned"]["b"]["mean"].get<double>() == dma::oracle::relative(m[1], 1e-7));
+  CHECK(json["learned"]["c"]["mean"].get<double>() == dma::oracle::relative(m[2], 1e-7));
   CHECK(json["features"] == dma::Json({"t"}));
   folder.write("new.csv", "t\n0.5\n6\n");
   const auto predicted = dma::parse_json(run_dma(folder, "predict model.json new.csv --json").output);
   CHECK(predicted["predictions"]["y"]["mean"][1].get<double>() ==
-        doctest::Approx(m[0] * std::exp(-6 * m[1]) + m[2]).epsilon(1e-7));
+        dma::oracle::relative(m[0] * std::exp(-6 * m[1]) + m[2], 1e-7));
   CHECK(predicted["predictions"]["y"]["q2.5"][1] < predicted["predictions"]["y"]["mean"][1]);
   const auto inspected = run_dma(folder, "inspect model.json");
   CHECK(inspected.output.find("target    y, gaussian noise, sd 0.1 (given)\n") != std::string::npos);
@@ -111,8 +112,8 @@ TEST_CASE("dma fit --graph: a count and a number, each with its likelihood, on o
   CHECK(fitted.output.find("target    n, poisson\n") != std::string::npos);
   folder.write("new.csv", "t\n0\n");
   const auto predicted = dma::parse_json(run_dma(folder, "predict model.json new.csv --json").output);
-  CHECK(predicted["predictions"]["y"]["mean"][0].get<double>() == doctest::Approx(3).epsilon(0.05));
-  CHECK(predicted["predictions"]["n"]["mean"][0].get<double>() == doctest::Approx(std::exp(3.0)).epsilon(0.15));
+  CHECK(predicted["predictions"]["y"]["mean"][0].get<double>() == dma::oracle::relative(3, 0.05));
+  CHECK(predicted["predictions"]["n"]["mean"][0].get<double>() == dma::oracle::relative(std::exp(3.0), 0.15));
   const double high = predicted["predictions"]["n"]["q97.5"][0].get<double>();
   CHECK(high == std::floor(high));
 }
@@ -128,7 +129,7 @@ TEST_CASE("dma fit --graph: a random intercept, its groups chosen by a column") 
   REQUIRE_MESSAGE(fitted.exit_code == 0, fitted.errors);
   const auto json = dma::parse_json(fitted.output);
   CHECK(json["features"] == dma::Json({"x", "group"}));
-  CHECK(json["learned"]["effect[2]"]["mean"].get<double>() == doctest::Approx(2).epsilon(0.05));
+  CHECK(json["learned"]["effect[2]"]["mean"].get<double>() == dma::oracle::relative(2, 0.05));
   folder.write("new.csv", "x,group\n1,3\n");
   check_refused(folder, "predict model.json new.csv",
                 "column 'group' is 3 in row 1; it chooses an element: a whole number from 0 to 2 is expected");
@@ -159,8 +160,8 @@ TEST_CASE("dma fit --update: rows added to a learned graph give what learning al
   };
   const auto updated = learned("updated.json"), all = learned("all.json");
   for (const auto& [name, belief] : all.items()) {
-    CHECK(updated[name]["mean"].get<double>() == doctest::Approx(belief["mean"].get<double>()).epsilon(1e-9));
-    CHECK(updated[name]["sd"].get<double>() == doctest::Approx(belief["sd"].get<double>()).epsilon(1e-9));
+    CHECK(updated[name]["mean"].get<double>() == dma::oracle::relative(belief["mean"].get<double>(), 1e-9));
+    CHECK(updated[name]["sd"].get<double>() == dma::oracle::relative(belief["sd"].get<double>(), 1e-9));
   }
   CHECK(run_dma(folder, "inspect updated.json").output.find("training  50 rows, the last 30 on top of 20 before\n") !=
         std::string::npos);
@@ -237,13 +238,13 @@ TEST_CASE("dma fit --graph: classes by softmax are those of Newton's steps; save
       run_dma(folder, "fit data.csv --graph graph.json --target c --holdout 0 --json --model model.json");
   REQUIRE_MESSAGE(fitted.exit_code == 0, fitted.errors);
   const auto json = dma::parse_json(fitted.output);
-  CHECK(json["learned"]["w[1]"]["mean"].get<double>() == doctest::Approx(w).epsilon(1e-3));
+  CHECK(json["learned"]["w[1]"]["mean"].get<double>() == dma::oracle::relative(w, 1e-3));
   // Of the sum w[0] + w[1] nothing is learned: half of it has variance 1.
-  CHECK(json["learned"]["w[1]"]["sd"].get<double>() == doctest::Approx(std::sqrt(1 + 1 / curvature)).epsilon(0.02));
+  CHECK(json["learned"]["w[1]"]["sd"].get<double>() == dma::oracle::relative(std::sqrt(1 + 1 / curvature), 0.02));
   CHECK(json["left_out"]["c"]["accuracy"] > 0.6);
   const auto p = dma::parse_json(run_dma(folder, "predict model.json new.csv --json").output)["predictions"]["c"];
   CHECK(p["class"][1] == "blue");
-  CHECK(p["probabilities"]["red"][0].get<double>() == doctest::Approx(0.5).epsilon(1e-9));
+  CHECK(p["probabilities"]["red"][0].get<double>() == dma::oracle::relative(0.5, 1e-9));
   CHECK(run_dma(folder, "predict model.json new.csv").output.substr(0, 27) == "c_class,c_p_red,c_p_blue\nre");
   const auto inspected = run_dma(folder, "inspect model.json");
   CHECK(inspected.output.find("target    c, softmax: red (") != std::string::npos);

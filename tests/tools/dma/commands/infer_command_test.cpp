@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/support/json.h"
+#include "tests/oracles/relative.h"
 #include "tests/tools/run_dma.h"
 
 namespace {
@@ -64,16 +65,16 @@ TEST_CASE("infer: eight schools are solved in one exact sweep, and jointly to th
   CHECK(joint["report"].get<std::string>().starts_with("exact"));
   for (std::size_t i = 0; i < 8; ++i)
     CHECK(once["beliefs"]["effect"]["mean"][i].get<double>() ==
-          doctest::Approx(joint["beliefs"]["effect"]["mean"][i].get<double>()).epsilon(1e-9));
-  CHECK(once["log_evidence"].get<double>() == doctest::Approx(joint["log_evidence"].get<double>()).epsilon(1e-9));
+          dma::oracle::relative(joint["beliefs"]["effect"]["mean"][i].get<double>(), 1e-9));
+  CHECK(once["log_evidence"].get<double>() == dma::oracle::relative(joint["log_evidence"].get<double>(), 1e-9));
 }
 
 TEST_CASE("infer: eight schools whose spread is not known") {
   const auto json = inferred("schools.json");
   CHECK(json["converged"] == true);
   CHECK(json["schedule"] == "joint");
-  CHECK(json["hypers"]["tau"]["mean"].get<double>() == doctest::Approx(3.6).epsilon(0.02));
-  CHECK(json["beliefs"]["mu"]["mean"][0].get<double>() == doctest::Approx(4.41).epsilon(0.02));
+  CHECK(json["hypers"]["tau"]["mean"].get<double>() == dma::oracle::relative(3.6, 0.02));
+  CHECK(json["beliefs"]["mu"]["mean"][0].get<double>() == dma::oracle::relative(4.41, 0.02));
   const TemporaryFolder folder;
   const auto text = run_dma(folder, "infer '" + kGraphs + "schools.json'");
   CHECK(text.output.find("  tau       3.598 +- 3.2") != std::string::npos);

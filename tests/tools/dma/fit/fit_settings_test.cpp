@@ -1,10 +1,10 @@
-#include "models/predict/settings.h"
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "engine/support/error.h"
 #include "models/network/regression.h"
+#include "models/predict/settings.h"
+#include "tests/oracles/relative.h"
 
 namespace dma {
 
@@ -61,8 +61,8 @@ TEST_CASE("fit settings: a fit takes longer with more rows, units, epochs and me
     CHECK(one > 0);
     CHECK(seconds(400, 1000, method, 1, 1) >= 2 * one);
     CHECK(seconds(200, 2000, method, 1, 1) > 1.5 * one);
-    CHECK(seconds(200, 1000, method, 3, 1) == doctest::Approx(3 * one).epsilon(1e-12));
-    CHECK(seconds(200, 1000, method, 1, 0.5) == doctest::Approx(0.5 * one).epsilon(1e-12));
+    CHECK(seconds(200, 1000, method, 3, 1) == oracle::relative(3 * one, 1e-12));
+    CHECK(seconds(200, 1000, method, 1, 0.5) == oracle::relative(0.5 * one, 1e-12));
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include <cmath>
 
+#include "tests/oracles/relative.h"
 #include "tests/tools/run_dma.h"
 
 namespace {
@@ -91,11 +92,11 @@ TEST_CASE("progress: members at the same time, members to come and a resumed fit
   const LearnOptions options{.epochs = 10, .tolerance = 0};
   FitProgress two(2, options, 0, true);
   for (int e = 1; e <= 10; ++e) two.add(epoch_of(0, e, e), e);
-  CHECK(two.seconds_left(10).value() == doctest::Approx(10).epsilon(0.05));
+  CHECK(two.seconds_left(10).value() == oracle::relative(10, 0.05));
   FitProgress both(2, options, 0, true);
   for (int e = 1; e <= 5; ++e)
     for (const std::size_t member : {0u, 1u}) both.add(epoch_of(member, e, e), 2 * e);
-  CHECK(both.seconds_left(10).value() == doctest::Approx(10).epsilon(0.3));
+  CHECK(both.seconds_left(10).value() == oracle::relative(10, 0.3));
   FitProgress resumed(1, options, 0, true);
   for (int e = 6; e <= 8; ++e) resumed.add(epoch_of(0, e, e), e - 5);
   CHECK(!resumed.seconds_left(3));  // the first share it could tell is now

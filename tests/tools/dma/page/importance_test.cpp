@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/relative.h"
 #include "tools/dma/page/effort.h"
 #include "tools/dma/page/sample.h"
 
@@ -43,7 +44,7 @@ TEST_CASE("importance: mean and deviation are those of all orders, enumerated") 
       const double mean = sum / 24, sd = std::sqrt(squares / 24 - mean * mean);
       const auto& one = found.inputs[static_cast<std::size_t>(column)][static_cast<std::size_t>(output)];
       CHECK(std::abs(one.mean - mean) <= 5 * sd / std::sqrt(kShuffles));
-      CHECK(one.sd == doctest::Approx(sd).epsilon(0.05));
+      CHECK(one.sd == dma::oracle::relative(sd, 0.05));
     }
 }
 

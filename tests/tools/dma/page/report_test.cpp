@@ -8,6 +8,7 @@
 #include "engine/support/json.h"
 #include "tests/oracles/model_files.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/relative.h"
 #include "tests/tools/browser.h"
 #include "tests/tools/run_dma.h"
 
@@ -113,7 +114,7 @@ TEST_CASE(
   const Json& target = report["targets"][0];
   CHECK(target["scores"]["left_out"]["rmse"] == json["left_out"]["y"]["rmse"]);
   CHECK(target["coverage"][18]["found"].get<double>() ==
-        doctest::Approx(json["left_out"]["y"]["coverage_95"].get<double>()).epsilon(1e-5));
+        dma::oracle::relative(json["left_out"]["y"]["coverage_95"].get<double>(), 1e-5));
   CHECK(target["points"]["observed"].size() == 80);
   CHECK(target["importance"]["inputs"][0]["name"] == "first");
   CHECK(target["importance"]["inputs"][0]["rise"] > 3.0);
@@ -228,7 +229,7 @@ TEST_CASE("report: the page of a graph of one's own has its scalars, its likelih
   CHECK(report["targets"][1]["noise"].is_null());
   CHECK(report["training"].size() == 1);
   // Of counts too the median is in the middle: half of what is at it counts as below.
-  CHECK(report["targets"][1]["calibration"][9]["found"].get<double>() == doctest::Approx(0.5).epsilon(0.4));
+  CHECK(report["targets"][1]["calibration"][9]["found"].get<double>() == dma::oracle::relative(0.5, 0.4));
   const std::string page = folder.read("report.html");
   for (const char* part : {"<h1>y, n from data.csv</h1>", "row program: inputs 2", "poisson", "offset[29]", "digraph",
                            "no variable of the name &#39;idle&#39;: ignored"})

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "engine/support/error.h"
+#include "tests/oracles/relative.h"
 #include "tests/tools/browser.h"
 #include "tests/tools/run_dma.h"
 #include "tools/dma/pictures/marks.h"
@@ -41,8 +42,8 @@ TEST_CASE("svg: equal steps of a linear axis, and equal factors of a logarithmic
     const auto x = coordinates(element, "cx"), y = coordinates(element, "cy");
     REQUIRE(x.size() == 4);
     for (std::size_t i = 2; i < 4; ++i) {
-      CHECK(x[i] - x[i - 1] == doctest::Approx(x[1] - x[0]).epsilon(0.002));
-      CHECK(y[i] - y[i - 1] == doctest::Approx(y[1] - y[0]).epsilon(0.002));
+      CHECK(x[i] - x[i - 1] == oracle::relative(x[1] - x[0], 0.002));
+      CHECK(y[i] - y[i - 1] == oracle::relative(y[1] - y[0], 0.002));
     }
     CHECK((x[1] > x[0] && y[1] < y[0]));
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/joint/draws.h"
+#include "tests/oracles/relative.h"
 #include "tools/experiments/baselines/random_normal.h"
 
 namespace dma::baselines {
@@ -55,9 +56,9 @@ TEST_CASE("hmc: recovers a correlated Gaussian with scales a hundred apart; its 
     REQUIRE(worth.effective > 500);
     const double sd = std::sqrt(known.covariance(j, j));
     CHECK(std::abs(mean(j) - known.mean(j)) < 4.5 * sd / std::sqrt(worth.effective));
-    CHECK(square(j, j) == doctest::Approx(sd * sd).epsilon(0.15));
+    CHECK(square(j, j) == oracle::relative(sd * sd, 0.15));
   }
-  CHECK(square(0, 1) == doctest::Approx(0.9).epsilon(0.2));
+  CHECK(square(0, 1) == oracle::relative(0.9, 0.2));
 }
 
 TEST_CASE("hmc: one seed, one chain; thinning keeps every third draw") {
@@ -87,10 +88,10 @@ TEST_CASE("worth of draws: independent ones count fully, correlated ones by (1 -
     return worth_of(draws, 4);
   };
   CHECK(two_chains(0, 0).r_hat < 1.01);
-  CHECK(two_chains(0, 0).effective == doctest::Approx(8000).epsilon(0.1));
-  CHECK(two_chains(0.8, 0).effective == doctest::Approx(8000 * 0.2 / 1.8).epsilon(0.25));
+  CHECK(two_chains(0, 0).effective == oracle::relative(8000, 0.1));
+  CHECK(two_chains(0.8, 0).effective == oracle::relative(8000 * 0.2 / 1.8, 0.25));
   // Two chains two standard deviations apart: between variance 4/3 of four halves, pooled 1 + 4/3.
-  CHECK(two_chains(0, 2).r_hat == doctest::Approx(std::sqrt(1 + 4.0 / 3)).epsilon(0.03));
+  CHECK(two_chains(0, 2).r_hat == oracle::relative(std::sqrt(1 + 4.0 / 3), 0.03));
 }
 
 }  // namespace dma::baselines

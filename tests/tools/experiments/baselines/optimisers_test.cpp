@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tests/oracles/plain_matrix.h"
+#include "tests/oracles/relative.h"
 #include "tools/experiments/baselines/adam.h"
 #include "tools/experiments/baselines/ivon.h"
 #include "tools/experiments/baselines/laplace.h"
@@ -56,7 +57,7 @@ TEST_CASE("adam: the first steps are those of the paper's formulas") {
     m = 0.9 * m + 0.1 * g, v = 0.999 * v + 0.001 * g * g;
     expected -= 0.1 * 0.5 * expected;
     expected -= 0.1 * (m / (1 - std::pow(0.9, t))) / (std::sqrt(v / (1 - std::pow(0.999, t))) + 1e-8);
-    CHECK(w(0) == doctest::Approx(expected).epsilon(1e-13));
+    CHECK(w(0) == oracle::relative(expected, 1e-13));
   }
 }
 
@@ -79,11 +80,11 @@ TEST_CASE("laplace: equals the exact posterior of a linear model") {
   const auto draws = q.sample(4000, 1);
   for (Eigen::Index j = 0; j < 3; ++j) {
     const auto i = static_cast<std::size_t>(j);
-    CHECK(q.sd(j) == doctest::Approx(std::sqrt(covariance(i, i))).epsilon(1e-12));
+    CHECK(q.sd(j) == oracle::relative(std::sqrt(covariance(i, i)), 1e-12));
     double mean = 0, square = 0;
     for (const auto& w : draws) mean += w(j) / 4000, square += std::pow(w(j) - q.mean(j), 2) / 4000;
     CHECK(std::abs(mean - q.mean(j)) < 4 * q.sd(j) / std::sqrt(4000.0));
-    CHECK(square == doctest::Approx(q.sd(j) * q.sd(j)).epsilon(0.1));
+    CHECK(square == oracle::relative(q.sd(j) * q.sd(j), 0.1));
   }
 }
 
@@ -97,7 +98,7 @@ TEST_CASE("ivon: finds mean and variances of a linear model with orthogonal inpu
   const double precision = 1 / (p.noise * p.noise) + 40 * 0.05;
   const PlainMatrix mean = 1 / (p.noise * p.noise) / precision * (p.inputs.transpose() * p.targets);
   CHECK((state.mean - mean).norm() < 0.2);
-  for (const double sd : state.sd(40, 0.05)) CHECK(sd == doctest::Approx(1 / std::sqrt(precision)).epsilon(0.1));
+  for (const double sd : state.sd(40, 0.05)) CHECK(sd == oracle::relative(1 / std::sqrt(precision), 0.1));
 }
 
 TEST_CASE("ivon: a run that leaves the numbers says so and stops") {

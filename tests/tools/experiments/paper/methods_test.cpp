@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "engine/support/error.h"
+#include "tests/oracles/relative.h"
 #include "tools/experiments/paper/experiment.h"
 #include "tools/experiments/paper/fit_baseline.h"
 #include "tools/experiments/paper/fit_network.h"
@@ -29,10 +30,10 @@ TEST_CASE("methods: with slopes 1 joint learning is linear in the features") {
   const Fitted fitted = fit_network(task, 2, {}, {.method = "joint", .data_prior = true, .linear = true});
   const Eigen::MatrixXd a = task.features({-3.0}), b = task.features({2.5});
   const auto mean = [&](const Eigen::MatrixXd& x) { return fitted.predict(x).mean(0, 0); };
-  CHECK(mean(2 * a - 0.5 * b) == doctest::Approx(2 * mean(a) - 0.5 * mean(b)).epsilon(1e-9));
+  CHECK(mean(2 * a - 0.5 * b) == oracle::relative(2 * mean(a) - 0.5 * mean(b), 1e-9));
   const Fitted bent = fit_network(task, 2, {}, {.method = "joint", .data_prior = true});
   CHECK(bent.predict(2 * a - 0.5 * b).mean(0, 0) !=
-        doctest::Approx(2 * bent.predict(a).mean(0, 0) - 0.5 * bent.predict(b).mean(0, 0)).epsilon(1e-3));
+        oracle::relative(2 * bent.predict(a).mean(0, 0) - 0.5 * bent.predict(b).mean(0, 0), 1e-3));
 }
 
 TEST_CASE("methods: every experiment's fits are of known methods; a wrong name is answered with the nearest") {

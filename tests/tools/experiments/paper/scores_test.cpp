@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "tests/oracles/distributions.h"
+#include "tests/oracles/relative.h"
 #include "tools/experiments/baselines/random_normal.h"
 
 namespace dma::reproduce {
@@ -55,14 +56,14 @@ TEST_CASE("scores: the coverage deviation is the mean over all levels") {
     const double level = (i + 0.5) / kLevels;
     sum += (coverage(cumulative, level) - level) / kLevels;
   }
-  CHECK(coverage_deviation(cumulative) == doctest::Approx(sum).epsilon(1e-3));
+  CHECK(coverage_deviation(cumulative) == oracle::relative(sum, 1e-3));
 }
 
 TEST_CASE("scores: the expected score of noisy targets equals its closed form, and sampling for a mixture") {
   const Case one = make_case(1);
   const Eigen::ArrayXXd v = one.prediction.sd.array().square(), off = (one.truth - one.prediction.mean).array();
   const double exact = (0.5 * (2 * std::numbers::pi * v).log() + (off.square() + 0.04) / (2 * v)).mean();
-  CHECK(noisy_nll(one.prediction, one.truth, 0.2) == doctest::Approx(exact).epsilon(1e-9));
+  CHECK(noisy_nll(one.prediction, one.truth, 0.2) == oracle::relative(exact, 1e-9));
 
   const Case two = make_case(2);
   baselines::RandomNormal normal(1);
@@ -70,7 +71,7 @@ TEST_CASE("scores: the expected score of noisy targets equals its closed form, a
   constexpr int kDraws = 400;
   for (int d = 0; d < kDraws; ++d)
     sum -= two.prediction.log_density(two.truth + 0.2 * normal.vector(40)).mean() / kDraws;
-  CHECK(noisy_nll(two.prediction, two.truth, 0.2) == doctest::Approx(sum).epsilon(0.02));
+  CHECK(noisy_nll(two.prediction, two.truth, 0.2) == oracle::relative(sum, 0.02));
 }
 
 TEST_CASE("scores: a kept mixture is the mixture, at the points outside") {
@@ -96,7 +97,7 @@ TEST_CASE("scores: the distance to an exact predictive is the Kullback-Leibler d
     exact["function"][0].push_back(0.5 * oracle::quantile(oracle::normal_below, (k + 0.5) / kQuantiles));
   const Json method = {{"outside", {{"mean", {0.3}}, {"sd", {std::sqrt(other)}}}}};
   const double closed = 0.5 * (std::log(other / variance) + (variance + 0.09) / other - 1);
-  CHECK(predictive_kl(exact, method, noise) == doctest::Approx(closed).epsilon(0.01));
+  CHECK(predictive_kl(exact, method, noise) == oracle::relative(closed, 0.01));
 }
 
 TEST_CASE("scores: points lie where the paper scores") {

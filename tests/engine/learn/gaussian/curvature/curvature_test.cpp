@@ -9,6 +9,7 @@
 #include "tests/oracles/linear_rows.h"
 #include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -83,9 +84,9 @@ TEST_CASE("curvature: primal and dual are the dense solution, more rows than sca
       CHECK(largest_difference(curvature->step(g, 0), inverse * g) < kRounding);
       CHECK(largest_difference(curvature->step(g, 3), damped.solve(g)) < kRounding);
       CHECK(largest_difference(curvature->one_minus_leverage(), all - leverages) < kRounding);
-      CHECK(curvature->effective_scalars() == doctest::Approx(dot(leverages, all)).epsilon(kRounding));
+      CHECK(curvature->effective_scalars() == oracle::relative(dot(leverages, all), kRounding));
       const double gain = s.precision.log_determinant() - diagonal_matrix(s.lambda).log_determinant();
-      CHECK(curvature->log_determinant_gain() == doctest::Approx(gain).epsilon(kRounding));
+      CHECK(curvature->log_determinant_gain() == oracle::relative(gain, kRounding));
       CHECK(largest_difference(curvature->variances(others), covariance.diagonal()) < kRounding);
     }
   }
@@ -107,7 +108,7 @@ TEST_CASE("curvature: the evidence of a linear model is the Gaussian density of 
   const PlainMatrix covariance = weighted_square(gains.transpose(), variance) + diagonal_matrix(noise);
   const double direct =
       -0.5 * (dot(off, covariance.solve(off)) + covariance.log_determinant() + 24 * std::log(2 * std::numbers::pi));
-  CHECK(evidence == doctest::Approx(direct).epsilon(1e-6));
+  CHECK(evidence == oracle::relative(direct, 1e-6));
 }
 
 TEST_CASE("curvature: left-out predictions of a linear model are those of a fit without the row") {
@@ -129,8 +130,8 @@ TEST_CASE("curvature: left-out predictions of a linear model are those of a fit 
     const SharedState without = fitted(rest, *curvature);
     Matrix f;
     model.evaluate(without.mean, data.rows.row(row), f);
-    CHECK(left_out.mean(row, 0) == doctest::Approx(f(0, 0)).epsilon(1e-7));
-    CHECK(left_out.variance(row, 0) == doctest::Approx(curvature->variances(data.rows.row(row))(0)).epsilon(1e-7));
+    CHECK(left_out.mean(row, 0) == oracle::relative(f(0, 0), 1e-7));
+    CHECK(left_out.variance(row, 0) == oracle::relative(curvature->variances(data.rows.row(row))(0), 1e-7));
   }
 }
 
@@ -143,8 +144,8 @@ TEST_CASE("curvature: noise and prior scale are learned by evidence") {
   SharedState state{.mean = Vector::Zero(31), .noise = {LogLinearNoise::constant(1)}};
   const auto curvature = make_primal();
   fit_shared(model, data, prior, {.epochs = 60, .least_gain = 0}, state, *curvature);
-  CHECK(std::exp(state.noise[0].beta(0)) == doctest::Approx(0.09).epsilon(0.2));
-  CHECK(1 / state.scale(0) == doctest::Approx(dot(w, w) / 31).epsilon(0.05));
+  CHECK(std::exp(state.noise[0].beta(0)) == oracle::relative(0.09, 0.2));
+  CHECK(1 / state.scale(0) == oracle::relative(dot(w, w) / 31, 0.05));
 }
 
 TEST_CASE("curvature: rows that repeat, seen through almost no noise, leave finite numbers") {

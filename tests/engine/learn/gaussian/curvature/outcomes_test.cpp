@@ -11,6 +11,7 @@
 #include "factors/standard_registry.h"
 #include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/random_matrices.h"
+#include "tests/oracles/relative.h"
 
 namespace {
 
@@ -48,7 +49,7 @@ TEST_CASE("outcomes: probabilities sum to one, one number is the log odds of 1 t
   for (Index n = 0; n < 50; ++n) alone(n, 0) = both(n, 1) = f(n, 0);
   const Matrix one = outcome_probabilities(alone), two = outcome_probabilities(both);
   REQUIRE(one.cols() == 1);
-  for (Index n = 0; n < 50; ++n) CHECK(one(n, 0) == doctest::Approx(two(n, 1)).epsilon(1e-12));
+  for (Index n = 0; n < 50; ++n) CHECK(one(n, 0) == oracle::relative(two(n, 1), 1e-12));
 
   const PlainMatrix extreme{{1e300, -1e300, 0}, {800, 0, -800}};
   CHECK(outcome_probabilities(extreme.matrix()).allFinite());
@@ -65,14 +66,14 @@ TEST_CASE("targets: slopes and curvatures of outcomes are the derivatives of the
     const Matrix f = random_matrix(6, outputs, 2);
     const Vector noise = Vector::Ones(6 * outputs);
     const TargetView view(data, f, noise);
-    CHECK(view.log_density() == doctest::Approx(other_log_density(data, f)).epsilon(1e-12));
+    CHECK(view.log_density() == oracle::relative(other_log_density(data, f), 1e-12));
     for (Index n = 0; n < 6; ++n) {
       const PlainMatrix h = view.curvature(n);
       for (Index k = 0; k < outputs; ++k) {
         Matrix above = f, below = f;
         above(n, k) += kStep, below(n, k) -= kStep;
         CHECK((other_log_density(data, above) - other_log_density(data, below)) / (2 * kStep) ==
-              doctest::Approx(view.slopes()(n, k)).epsilon(1e-7));
+              oracle::relative(view.slopes()(n, k), 1e-7));
         const PlainMatrix change =
             PlainMatrix(TargetView(data, above, noise).slopes()) - TargetView(data, below, noise).slopes();
         CHECK(largest_size(1 / (2 * kStep) * change.row(n) + h.row(k)) < 1e-8);
@@ -87,7 +88,7 @@ TEST_CASE("targets: slopes and curvatures of outcomes are the derivatives of the
         found += left(k * 6 + n, 0) * right(k * 6 + n, 0);
         for (Index j = 0; j < outputs; ++j) across += a(k * 6 + n, 0) * h(k, j) * b(j * 6 + n, 0);
       }
-      CHECK(found == doctest::Approx(across).epsilon(1e-12));
+      CHECK(found == oracle::relative(across, 1e-12));
     }
   }
 }
@@ -112,7 +113,7 @@ TEST_CASE("outcomes: the average over Gaussian log odds is the integral, for one
   const PlainMatrix average = PlainMatrix(1, 400000, 1 / 4e5) * outcome_probabilities(f.matrix());
   const auto [p, square] = three(mean, factor);
   for (Index k = 0; k < 3; ++k) CHECK(std::abs(average[k] - p(k)) < 0.01);
-  CHECK(p.sum() == doctest::Approx(1).epsilon(1e-14));
+  CHECK(p.sum() == oracle::relative(1, 1e-14));
 }
 
 TEST_CASE("output likelihood: whether a kind says log odds is seen by its values, not by its name") {
