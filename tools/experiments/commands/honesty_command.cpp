@@ -41,8 +41,8 @@ auto judged_over(const HonestyRequest& request, std::size_t seeds, const Make& m
 void judge_tables(const HonestyRequest& request) {
   constexpr double kAllowance = 1.05;  // of the RMSE of the better of mean and linear regression
   constexpr double kNoiseFree = 1e-3;  // data without noise are learned to a thousandth of their spread
-  fmt::print("{:<28}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>14}{:>9}{:>8}\n", "table", "said", "rmse", "at most", "mean",
-             "linear", "coverage", "promised", "log-lik", "CPU s");
+  fmt::print("{:<28}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>14}{:>9}{:>11}{:>8}\n", "table", "said", "rmse", "at most",
+             "mean", "linear", "coverage", "promised", "log-lik", "worst row", "CPU s");
   for (const std::string& name : request.tables.empty() ? honesty_names() : request.tables) {
     const std::size_t seeds = name == "10 rows" ? 5 * request.seeds : request.seeds;
     const auto results = judged_over(request, seeds, [&](std::uint64_t seed) { return honesty_table(name, seed); });
@@ -53,10 +53,11 @@ void judge_tables(const HonestyRequest& request) {
                  of_mean = mean([](const Honesty&r) { return r.of_mean; }),
                  of_linear = mean([](const Honesty&r) { return r.of_linear; });
     const double most = std::max(kAllowance * std::min(of_mean, of_linear), kNoiseFree * of_mean);
-    fmt::print("{:<28}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.4f}{:>10.3f}{:>14}{:>9.3f}{:>8.2f}  {}\n", name,
+    fmt::print("{:<28}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.4f}{:>10.3f}{:>14}{:>9.3f}{:>11.1f}{:>8.2f}  {}\n", name,
                mean([](const Honesty& r) { return r.said; }), rmse, most, of_mean, of_linear, coverage,
                fmt::format("{:.2f} to {:.2f}", promised.least_coverage, promised.most_coverage),
                mean([](const Honesty& r) { return r.fresh.log_likelihood; }),
+               std::ranges::min(results, {}, &Honesty::worst_row).worst_row,
                mean([](const Honesty& r) { return r.seconds; }),
                verdict(coverage >= promised.least_coverage && coverage <= promised.most_coverage && rmse <= most));
     std::fflush(stdout);
@@ -68,7 +69,8 @@ void judge_sizes(const HonestyRequest& request) {
   constexpr double kMostOff = 0.08;
   std::size_t count = 0, kept = 0, covered = 0, near = 0;
   double sum = 0;
-  fmt::print("{:<30}{:>6}{:>9}{:>9}{:>8}{:>10}{:>8}\n", "table", "seed", "said", "rmse", "off", "coverage", "CPU s");
+  fmt::print("{:<30}{:>6}{:>9}{:>9}{:>8}{:>10}{:>9}{:>11}{:>8}\n", "table", "seed", "said", "rmse", "off", "coverage",
+             "log-lik", "worst row", "CPU s");
   for (const std::string& name : request.tables.empty() ? sized_names() : request.tables) {
     const HonestyTable promised = honesty_table(name, request.first);
     std::uint64_t seed = request.first;
@@ -82,8 +84,9 @@ void judge_sizes(const HonestyRequest& request) {
       covered += is_covered;
       near += is_near;
       kept += is_covered && is_near;
-      fmt::print("{:<30}{:>6}{:>9.4f}{:>9.4f}{:>+6.1f} %{:>10.3f}{:>8.2f}  {}\n", name, seed++, r.said, r.fresh.rmse,
-                 100 * off, coverage, r.seconds, verdict(is_covered && is_near));
+      fmt::print("{:<30}{:>6}{:>9.4f}{:>9.4f}{:>+6.1f} %{:>10.3f}{:>9.3f}{:>11.1f}{:>8.2f}  {}\n", name, seed++, r.said,
+                 r.fresh.rmse, 100 * off, coverage, r.fresh.log_likelihood, r.worst_row, r.seconds,
+                 verdict(is_covered && is_near));
       std::fflush(stdout);
     }
   }

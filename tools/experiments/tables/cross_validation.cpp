@@ -165,6 +165,10 @@ Scored run_fold(const Table& table, const std::vector<std::size_t>& folds, std::
   scored.result.seconds = thread_seconds() - start;
   scored.result.fold = fold;
   scored.result.scores = class_scores_of(scored.probabilities, others.of_rows);
+  for (std::size_t n = 0; n < scored.rows.size(); ++n) {
+    const double p = scored.probabilities(static_cast<Eigen::Index>(n), others.of_rows[n]);
+    scored.result.worst_row = std::min(scored.result.worst_row, std::log(p));
+  }
   return scored;
 }
 

@@ -30,7 +30,8 @@ struct FoldResult {
   std::size_t fold = 0;
   ClassScores scores;
   TableReport report;
-  double seconds = 0;  // of the processor, fit and prediction
+  double worst_row = 0;  // log probability of the class that is least expected
+  double seconds = 0;    // of the processor, fit and prediction
 };
 
 struct TableResult {

@@ -42,7 +42,9 @@ Honesty judge(const HonestyTable& t, const HonestySettings& settings) {
   Honesty judged;
   const double start = thread_seconds();
   const Bnn net = learned(t.inputs, t.targets, settings, &judged.said);
-  judged.fresh = scores_of(net.predict(t.test_inputs), t.test_targets)[0];
+  const Prediction predicted = net.predict(t.test_inputs);
+  judged.fresh = scores_of(predicted, t.test_targets)[0];
+  judged.worst_row = predicted.log_density(t.test_targets).minCoeff();
   judged.seconds = thread_seconds() - start;
   judged.of_mean = rmse(MatrixXd::Constant(t.test_targets.rows(), 1, t.targets.mean()), t.test_targets);
   judged.of_linear = rmse_of_linear(t);

@@ -19,6 +19,7 @@ struct HonestySettings {
 
 struct Honesty {
   Scores fresh;                       // of fresh rows
+  double worst_row = 0;               // log density of the fresh target that is least expected
   double said = 0;                    // RMSE by what the fit says of itself; 0: it says nothing
   double of_mean = 0, of_linear = 0;  // RMSE of the mean and of least squares on fresh rows
   double seconds = 0;

@@ -30,7 +30,9 @@ SplitResult run_split(const DataFolder& data, std::size_t split, std::uint64_t s
   const FitReport report = net.fit(inputs, targets, settings.fit);
   for (const LearnReport& member : report.members)
     result.epochs += static_cast<double>(member.epochs.size()) / static_cast<double>(report.members.size());
-  result.scores = scores_of(net.predict(test_inputs), test_targets)[0];
+  const Prediction predicted = net.predict(test_inputs);
+  result.scores = scores_of(predicted, test_targets)[0];
+  result.worst_row = predicted.log_density(test_targets).minCoeff();
   result.seconds = thread_seconds() - start;
   return result;
 }

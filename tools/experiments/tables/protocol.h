@@ -13,6 +13,7 @@ namespace dma::uci {
 struct SplitResult {
   std::size_t split = 0;
   Scores scores;
+  double worst_row = 0;            // log density of the target that is least expected
   double seconds = 0, epochs = 0;  // of the processor; mean over members
 };
 
