@@ -23,7 +23,7 @@ constexpr double kSteepest = 1e-4;
 constexpr double kNearEnough = 0.03;  // the same for a summit that weighted points are drawn around
 constexpr double kNoWeight = 1e-4;    // weight below which a point is dropped
 constexpr std::size_t kNoisePoints = 48;
-constexpr std::size_t kLongSeries = 1000;  // number of values above which learned variances count as known
+constexpr std::size_t kLongSeries = 500;  // number of values above which learned variances count as known
 
 struct Spread {
   std::size_t values = 0;
@@ -167,7 +167,7 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
   const double low = std::min(unit, scales.size() > 0 ? scales.minCoeff() : unit) + std::log(kLeastOfSpread),
                high = unit + std::log(kMostOfSpread);
   const bool is_long = spread.values >= kLongSeries || options_.is_rough;
-  const double steepest = kSteepest * std::max(1.0, static_cast<double>(spread.values) / kLongSeries);
+  const double steepest = kSteepest * std::max(1.0, static_cast<double>(spread.values) / 1000);
   const std::vector<Maximum> found = summits(posterior, starts_around(scales, is_long),
                                              {.low = low, .high = high, .tolerance = std::max(kNearEnough, steepest)});
   const Maximum best = maximise(posterior, found.front().at, {.low = low, .high = high, .tolerance = steepest});
