@@ -321,9 +321,10 @@ void fuzz_growing(Choices& choices, const Graph& graph, const State& whole) {
   Graph& g = growing.graph();
   Report last;
   for (const Graph::Factor& factor : graph.factors()) {
-    for (const Connection& c : factor.connections)
-      while (g.variables().size() <= c.variable.value) {
-        const VariableId v{static_cast<std::uint32_t>(g.variables().size())};
+    std::vector<Connection> ends(factor.connections.begin(), factor.connections.end());
+    for (Connection& c : ends) {
+      while (g.next_variable() <= c.variable.value) {
+        const VariableId v{g.next_variable()};
         const Graph::Nameless of = graph.without_name(v);
         (void)(of.observed ? g.observed("", of.size, of.family) : g.variable("", of.size, of.family));
         const auto planned = whole.plan()->variable(v);
@@ -335,7 +336,9 @@ void fuzz_growing(Choices& choices, const Graph& graph, const State& whole) {
         }
         if (of.observed) growing.observe(v, values);
       }
-    (void)g.factor_like(factor, {factor.connections.begin(), factor.connections.end()});
+      c.variable = VariableId{c.variable.value};  // of this graph
+    }
+    (void)g.factor_like(factor, std::move(ends));
     last = growing.update();
   }
   if (keeps_all && last.stop == Report::Stop::exact && whole.ended() == Report::Stop::exact)
