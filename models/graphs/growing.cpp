@@ -44,12 +44,12 @@ class GrowingGraph::Window {
   GrowingOptions options_;
   std::size_t remember_;
   std::size_t steps_ = 0;
-  // Of all variables that the graph has not forgotten. Those of forgotten ones are reused.
+  // All variables that the graph has not forgotten; nodes of forgotten ones are reused.
   std::unordered_map<std::uint32_t, Known> known_;
   std::vector<decltype(known_)::node_type> unused_;
   std::vector<std::uint32_t> elders_;  // variables before oldest_ that are not forgotten
   std::uint32_t oldest_ = 0, next_variable_ = 0, next_factor_ = 0;
-  std::vector<std::uint32_t> factors_;  // of the window, and from settled_ on those that are not solved yet
+  std::vector<std::uint32_t> factors_;  // the window's, then from settled_ on new ones
   std::vector<std::size_t> came_;       // parallel: number of updates before it was added
   std::size_t settled_ = 0;
   Boundary boundary_, next_boundary_;

@@ -17,7 +17,7 @@ struct Boundary {
   std::vector<double> means, covariance;
 };
 
-// What is known of a variable of the graph.
+// A variable of the graph.
 struct Known {
   std::size_t step = 0;  // number of updates before it was added
   std::size_t last = 0;  // number of updates up to the last one that solved it
@@ -43,10 +43,10 @@ class Selection {
     return {ends_.data() + first_end_[factor], ends_.data() + first_end_[factor + 1]};
   }
 
-  std::vector<std::uint32_t> factors, variables;  // of the graph, ascending
+  std::vector<std::uint32_t> factors, variables;  // ids in the graph, ascending
   std::vector<std::uint8_t> is_observed;          // by variable
   std::string shape;                              // all that a plan depends on, except names and values of parameters
-  std::vector<double> parameters;                 // of all factors
+  std::vector<double> parameters;                 // the numbers of all factors
 
  private:
   Graph::Factor factor_;

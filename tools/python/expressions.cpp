@@ -156,7 +156,8 @@ void bind_growing(py::module_& module) {
             const Alone alone(g);
             return std::make_shared<Belief>(g.whole.belief(id_of(g.whole.graph(), variable)));
           },
-          py::arg("variable"), "Given everything so far, or when it left the window; forgotten `remember` updates later, by default `lag`.");
+          py::arg("variable"),
+          "Given everything so far, or when it left the window; forgotten `remember` updates later, by default `lag`.");
 }
 
 }  // namespace
