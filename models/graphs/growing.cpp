@@ -19,6 +19,8 @@ class GrowingGraph::Window {
         remember_(options_.remember.value_or(options_.lag)) {
     if (options_.lag < 1) fail("growing graph: the lag is 0; at least 1 is expected");
     if (!options_.joint.hypers.empty()) fail("growing graph: hypers are not supported; set the parameter to a number");
+    leaving_options_ = options_.joint;
+    leaving_options_.check_draws = 0;  // nobody reads that report
   }
 
   void observe(VariableId variable, std::span<const double> values);
@@ -42,6 +44,7 @@ class GrowingGraph::Window {
 
   Registry registry_;
   GrowingOptions options_;
+  JointOptions leaving_options_;
   std::size_t remember_;
   std::size_t steps_ = 0;
   // All variables that the graph has not forgotten; nodes of forgotten ones are reused.
@@ -160,7 +163,7 @@ Report GrowingGraph::Window::solve(Selection& selection) {
   }
   if (parts_.size() == kParts) parts_.pop_back();
   try {
-    parts_.insert(parts_.begin(), std::make_unique<Part>(graph, selection, boundary_, registry_, options_.joint));
+    parts_.insert(parts_.begin(), std::make_unique<Part>(graph, selection, boundary_, registry_));
   } catch (const Error&) {
     drop_new();
     throw;
@@ -177,7 +180,7 @@ Report GrowingGraph::Window::update() {
     report.stop = Report::Stop::exact;
     ++steps_;
   } else {
-    window_.read(graph, factors_, boundary_);
+    window_.read(graph, factors_, boundary_, options_.joint);
     report = solve(window_);
     settled_ = factors_.size();
     ++steps_;
@@ -219,7 +222,7 @@ bool GrowingGraph::Window::integrate_out() {
   going_.clear();
   for (std::size_t f = 0; f < factors_.size(); ++f)
     if (std::ranges::any_of(window_.ends_of(f), leaves)) going_.push_back(factors_[f]);
-  leaving_.read(graph, going_, boundary_);
+  leaving_.read(graph, going_, boundary_, leaving_options_);
   if (!solve(leaving_).converged()) return false;
   kept_.clear();
   next_boundary_.variables.clear();

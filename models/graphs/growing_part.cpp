@@ -59,7 +59,9 @@ std::uint32_t Selection::place_of(std::uint32_t variable) const {
                                                         : kNowhere;
 }
 
-void Selection::read(const Graph& graph, std::span<const std::uint32_t> of, const Boundary& boundary) {
+void Selection::read(const Graph& graph, std::span<const std::uint32_t> of, const Boundary& boundary,
+                     const JointOptions& how) {
+  options = &how;
   factors.assign(of.begin(), of.end());
   variables = boundary.variables;
   for (const std::uint32_t f : factors) {
@@ -69,6 +71,7 @@ void Selection::read(const Graph& graph, std::span<const std::uint32_t> of, cons
   std::ranges::sort(variables);
   variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
   shape.clear();
+  put(shape, options);
   is_observed.clear();
   for (const std::uint32_t v : variables) {
     const Graph::Nameless variable = graph.without_name({v});
@@ -104,17 +107,16 @@ void Selection::read(const Graph& graph, std::span<const std::uint32_t> of, cons
   for (const std::uint32_t v : boundary.variables) put(shape, place_of(v));
 }
 
-Part::Part(const Graph& graph, const Selection& selection, const Boundary& boundary, const Registry& registry,
-           const JointOptions& options)
+Part::Part(const Graph& graph, const Selection& selection, const Boundary& boundary, const Registry& registry)
     : shape_(selection.shape),
       parameters_(selection.parameters),
-      state_(compile_part(graph, selection, boundary, registry, options)),
+      state_(compile_part(graph, selection, boundary, registry)),
       moments_(static_cast<const joint_system::Memory&>(*state_.solver_memory())) {
   set_boundary(boundary);
 }
 
 Plan Part::compile_part(const Graph& graph, const Selection& selection, const Boundary& boundary,
-                        const Registry& registry, const JointOptions& options) {
+                        const Registry& registry) {
   Graph own;
   for (std::size_t v = 0; v < selection.variables.size(); ++v) {
     const Graph::Variable variable = graph[VariableId{selection.variables[v]}];
@@ -145,7 +147,7 @@ Plan Part::compile_part(const Graph& graph, const Selection& selection, const Bo
   }
   if (!is_any_fixed) is_fixed_.clear();
   if (!boundary.variables.empty()) add_boundary(own, selection, boundary, registry);
-  return compile(own, Joint{options}, registry);
+  return compile(own, Joint{*selection.options}, registry);
 }
 
 // Every number is one of a variable with its prior; a point gives the step from its last value.

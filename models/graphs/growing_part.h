@@ -36,13 +36,15 @@ struct Known {
 // Some factors of a graph and all variables of these and of the boundary.
 class Selection {
  public:
-  void read(const Graph& graph, std::span<const std::uint32_t> factors, const Boundary& boundary);
+  void read(const Graph& graph, std::span<const std::uint32_t> factors, const Boundary& boundary,
+            const JointOptions& how);
 
   std::uint32_t place_of(std::uint32_t variable) const;  // in `variables`
   std::span<const std::uint32_t> ends_of(std::size_t factor) const {
     return {ends_.data() + first_end_[factor], ends_.data() + first_end_[factor + 1]};
   }
 
+  const JointOptions* options = nullptr;
   std::vector<std::uint32_t> factors, variables;  // ids in the graph, ascending
   std::vector<std::uint8_t> is_observed;          // by variable
   std::string shape;                              // all that a plan depends on, except names and values of parameters
@@ -55,8 +57,7 @@ class Selection {
 
 class Part {
  public:
-  Part(const Graph& graph, const Selection& selection, const Boundary& boundary, const Registry& registry,
-       const JointOptions& options);
+  Part(const Graph& graph, const Selection& selection, const Boundary& boundary, const Registry& registry);
 
   bool fits(const Selection& selection) const;
   // Takes the parameters of a selection that fits.
@@ -72,8 +73,7 @@ class Part {
   }
 
  private:
-  Plan compile_part(const Graph& graph, const Selection& selection, const Boundary& boundary, const Registry& registry,
-                    const JointOptions& options);
+  Plan compile_part(const Graph& graph, const Selection& selection, const Boundary& boundary, const Registry& registry);
   void add_boundary(Graph& to, const Selection& selection, const Boundary& boundary, const Registry& registry);
   void set_boundary(const Boundary& boundary);
 
