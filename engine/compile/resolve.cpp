@@ -335,6 +335,8 @@ bool connects_shared_alone(const Resolved& graph, const Resolved::Factor& factor
 }
 
 Resolved resolve_variables(const Graph& graph, const Registry& registry) {
+  if (graph.has_forgotten())
+    fail("compile: this graph has forgotten its oldest nodes, and only a whole one can be compiled; build another one");
   Resolved resolved;
   resolved.mark = graph.mark();
   resolved.variables.reserve(graph.variables().size());

@@ -5,25 +5,16 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <limits>
-#include <unordered_set>
 
-#include "engine/messages/family.h"
+#include "engine/support/error.h"
 #include "engine/support/sizes.h"
 #include "engine/support/text.h"
 
 namespace dma {
 
 namespace {
-
-// Calls `use` for each end of a factor with plain connections.
-template <class Factors, class Ends, class Use>
-void for_each_end(const Factors& factors, const Ends& ends, std::size_t factor, const Use& use) {
-  const std::size_t end = factor + 1 < factors.size() ? factors[factor + 1].first_end : ends.size();
-  for (std::size_t i = factors[factor].first_end; i < end; ++i) use(ends[i]);
-}
 
 // A variable has messages to and from several factors, and all are counted together in 32 bits.
 constexpr std::size_t kLargestVariable = kLargestSize / 4;
@@ -63,25 +54,33 @@ bool is_same(const ParameterList& a, const ParameterList& b) {
   });
 }
 
-std::string_view name(Reach reach) {
-  constexpr std::string_view kNames[] = {"", "row ", "column ", "all_to_one ", "gather ", "shift ", "given "};
-  return kNames[static_cast<std::size_t>(reach)];
-}
-
 }  // namespace
 
 std::string Graph::name_at(bool of_variables, std::uint32_t i) const {
-  return of_variables ? name(VariableId{i}).text() : factor_at(i).name();
+  return of_variables ? name(VariableId{i}).text() : factor_at(i - first_factor_).name();
+}
+
+bool Graph::has(bool of_variables, std::uint32_t number) const {
+  if (!of_variables) return number >= first_factor_;
+  return number >= first_variable_ || early(number) != nullptr;
 }
 
 void Graph::rename(bool of_variables, std::uint32_t i, std::string name) {
   if (of_variables) {
-    names_.push_back(std::move(name));
-    variables_[i].name = static_cast<std::uint32_t>(names_.size());
+    std::uint32_t& place = const_cast<VariableRecord&>(record(VariableId{i})).name;
+    if (place == 0 && free_names_.empty()) {
+      names_.emplace_back();
+      free_names_.push_back(static_cast<std::uint32_t>(names_.size()));
+    }
+    if (place == 0) {
+      place = free_names_.back();
+      free_names_.pop_back();
+    }
+    names_[place - 1] = std::move(name);
     return;
   }
-  FactorRecord& factor = factors_[i];
-  if (!factor.is_special) read_plain(i, specials_[i].connections);
+  FactorRecord& factor = factors_[i - first_factor_];
+  if (!factor.is_special) read_plain(i - first_factor_, specials_[i].connections);
   factor.is_special = 1;
   specials_[i].given_name = std::move(name);
 }
@@ -95,8 +94,8 @@ std::optional<std::uint32_t> Graph::position(bool of_variables, const std::strin
   std::uint64_t number = 0, power = 1;
   for (std::size_t i = wanted.size(); i-- > 0 && wanted[i] >= '0' && wanted[i] <= '9' && power <= nodes; power *= 10) {
     number += power * static_cast<std::uint64_t>(wanted[i] - '0');
-    if (number < nodes && name_at(of_variables, static_cast<std::uint32_t>(number)) == wanted)
-      return static_cast<std::uint32_t>(number);
+    const auto node = static_cast<std::uint32_t>(number);
+    if (number < nodes && has(of_variables, node) && name_at(of_variables, node) == wanted) return node;
   }
   return {};
 }
@@ -104,7 +103,10 @@ std::optional<std::uint32_t> Graph::position(bool of_variables, const std::strin
 std::uint32_t Graph::find(bool of_variables, std::string_view wanted) const {
   if (const auto found = position(of_variables, std::string(wanted))) return *found;
   std::vector<std::string> known;
-  for (std::uint32_t i = 0; i < count(of_variables); ++i) known.push_back(name_at(of_variables, i));
+  if (of_variables)
+    for (const Variable& v : variables()) known.push_back(v.name);
+  else
+    for (const Factor& f : factors()) known.push_back(f.name());
   fail("no {} '{}' in this graph{}", of_variables ? "variable" : "factor", wanted, suggestion(wanted, known));
 }
 
@@ -123,7 +125,7 @@ void Graph::take_name(bool of_variables, const std::string& name) {
   const std::size_t nodes = count(of_variables);
   names.insert_or_assign(name, Named{static_cast<std::uint32_t>(nodes)});
   if (!holder) return;
-  const std::string_view stem = of_variables ? std::string_view("v") : kinds_[factors_[*holder].kind];
+  const std::string_view stem = of_variables ? std::string_view("v") : kinds_[factors_[*holder - first_factor_].kind];
   std::uint64_t number = nodes + 1;  // start beyond all positions, whose names would collide in turn
   std::string free = numbered(stem, number);
   while (position(of_variables, free)) free = numbered(stem, ++number);
@@ -137,77 +139,8 @@ std::uint16_t Graph::next_mark() {
   return static_cast<std::uint16_t>(made++ % 0xffff + 1);
 }
 
-Graph::Variable Graph::operator[](VariableId id) const {
-  check(id);
-  return variable_at(id.value);
-}
-void Graph::refuse(VariableId id) const {
-  fail("variable {} is not of this graph, which has {}{}", id.value, variables_.size(),
-       id.is_of(mark_) ? "" : ": another one gave this id");
-}
-Graph::Factor Graph::operator[](FactorId id) const {
-  if (id.value >= factors_.size() || !id.is_of(mark_))
-    fail("factor {} is not of this graph, which has {}{}", id.value, factors_.size(),
-         id.is_of(mark_) ? "" : ": another one gave this id");
-  return factor_at(id.value);
-}
-
 std::string name_or_number(std::string_view given, std::string_view stem, std::uint32_t number) {
   return given.empty() ? numbered(stem, number) : std::string(given);
-}
-
-Graph::Variable Graph::variable_at(std::size_t i) const {
-  const VariableId id{static_cast<std::uint32_t>(i)};
-  return {without_name(id), name(id)};
-}
-
-Graph::Nameless Graph::without_name(VariableId id) const {
-  check(id);
-  const VariableRecord& v = variables_[id.value];
-  return {v.size, v.family == 0 ? std::string_view() : families_[v.family - 1], v.observed, v.shared};
-}
-
-void Graph::read_plain(std::size_t factor, ShortList<Connection, 2>& connections) const {
-  connections.clear();
-  for_each_end(factors_, ends_, factor, [&](std::uint32_t variable) {
-    connections.emplace_back(VariableId{variable, mark_});
-  });
-}
-
-Graph::Factor Graph::factor_at(std::size_t i) const {
-  Factor factor;
-  read(i, factor);
-  return factor;
-}
-
-bool Graph::read(std::size_t i, PlainFactor& factor) const {
-  const FactorRecord& f = factors_[i];
-  if (f.is_special) return false;
-  factor.kind = &kinds_[f.kind];
-  factor.parameters = f.parameters == 0 ? nullptr : &parameters_[f.parameters - 1];
-  factor.variables.clear();
-  for_each_end(factors_, ends_, i, [&](std::uint32_t variable) { factor.variables.push_back(variable); });
-  return true;
-}
-
-void Graph::read(std::size_t i, Factor& factor) const {
-  const FactorRecord& f = factors_[i];
-  factor.kind = kinds_[f.kind];
-  factor.number = static_cast<std::uint32_t>(i);
-  factor.parameters = {};
-  if (f.parameters != 0)
-    factor.parameters = {parameters_[f.parameters - 1].begin(), parameters_[f.parameters - 1].size()};
-  factor.given_name = factor.method = {};
-  factor.damping = kDampedBySchedule;
-  factor.when = {};
-  factor.connections.elsewhere_ = nullptr;
-  if (!f.is_special) return read_plain(i, factor.connections.own_);
-  const Special& special = specials_.at(static_cast<std::uint32_t>(i));
-  factor.given_name = special.given_name;
-  factor.method = special.method;
-  factor.damping = special.damping;
-  factor.when = special.when;
-  factor.connections.elsewhere_ = &special.connections;
 }
 
 Connection given(VariableId v, std::size_t entries) {
@@ -230,7 +163,8 @@ Connection gather(VariableId v, std::vector<std::uint32_t> table) {
 }
 
 VariableId Graph::add(std::string_view name, std::size_t size, std::string_view family, bool observed, bool shared) {
-  const auto id = static_cast<std::uint32_t>(variables_.size());
+  const std::uint32_t id = checked_size(std::uint64_t{first_variable_} + variables_.size(),
+                                        [] { return std::string("the variables of a graph"); });
   std::string own(name);
   if (name.empty() && !variable_names_.empty()) {
     own = name_by_number("v", id, variable_names_);
@@ -274,19 +208,30 @@ std::uint32_t Graph::number_of(ParameterList&& parameters) {
       hash = (hash ^ std::bit_cast<std::uint64_t>(value.numbers[0])) * 0x9e3779b97f4a7c15u + name.size();
   }
   std::uint32_t& recent = recent_parameters_[hash >> 58];
-  if (hash != 0 && recent != 0 && is_same(parameters_[recent - 1], parameters)) return recent;
-  parameters_.push_back(std::move(parameters));
-  const auto number = static_cast<std::uint32_t>(parameters_.size());
+  if (hash != 0 && recent != 0 && is_same(parameters_[recent - 1].list, parameters)) {
+    ++parameters_[recent - 1].uses;
+    return recent;
+  }
+  if (free_parameters_.empty()) {
+    parameters_.emplace_back();
+    free_parameters_.push_back(static_cast<std::uint32_t>(parameters_.size()));
+  }
+  const std::uint32_t number = free_parameters_.back();
+  free_parameters_.pop_back();
+  parameters_[number - 1] = {std::move(parameters), 1};
   if (hash != 0) recent = number;
   return number;
 }
 
 FactorId Graph::add(std::string_view kind, ShortList<Connection, 2>&& connections, ParameterList&& parameters,
                     FactorOptions&& options) {
-  const auto id = static_cast<std::uint32_t>(factors_.size());
+  const std::uint32_t id = checked_size(std::uint64_t{first_factor_} + factors_.size(),
+                                        [] { return std::string("the factors of a graph"); });
   bool is_plain = true;
   for (const Connection& connection : connections) {
-    if (connection.variable.value >= variables_.size() || !connection.variable.is_of(mark_))
+    const VariableId v = connection.variable;
+    if (has_forgotten(v)) fail("factor {} ({}) is connected to variable {}, which was removed", id, kind, v.value);
+    if (v.value >= next_variable() || !v.is_of(mark_))
       fail("factor {} ({}) is connected to a variable that is not of this graph", id, kind);
     is_plain &= connection.reach == Reach::identical && connection.port.empty();
   }
@@ -303,7 +248,7 @@ FactorId Graph::add(std::string_view kind, ShortList<Connection, 2>&& connection
     if (own != numbered(kind, id)) options.name = std::move(own);
   }
   FactorRecord added;
-  added.first_end = checked_size(ends_.size(), [] { return std::string("the connections of the graph"); });
+  added.first_end = first_end_ + checked_size(ends_.size(), [] { return std::string("the connections of the graph"); });
   added.kind = of_kind & 0x7fffffffu;
   added.parameters = number_of(std::move(parameters));
   has_gates_ |= !options.when.empty();
@@ -330,6 +275,47 @@ GateCase Graph::gate_case(VariableId id, double value) const {
   return {id, static_cast<std::uint32_t>(value)};
 }
 
+void Graph::drop(std::uint32_t variable, const VariableRecord& record) {
+  categories_.erase(variable);
+  if (record.name == 0) return;
+  variable_names_.erase(names_[record.name - 1]);
+  free_names_.push_back(record.name);
+}
+
+void Graph::forget(std::uint32_t variable, std::uint32_t factor, std::span<const std::uint32_t> kept) {
+  if (variable > next_variable() || factor > next_factor())
+    fail("forget: before variable {} and factor {}; the graph has {} and {}", variable, factor, next_variable(),
+         next_factor());
+  for (; first_factor_ < factor; ++first_factor_) {
+    const FactorRecord gone = factors_.front();
+    factors_.pop_front();
+    const std::size_t ends = factors_.empty() ? ends_.size() : std::uint32_t{factors_[0].first_end - first_end_};
+    ends_.erase(ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(ends));
+    first_end_ += static_cast<std::uint32_t>(ends);
+    if (gone.parameters != 0 && --parameters_[gone.parameters - 1].uses == 0) {
+      parameters_[gone.parameters - 1].list = {};
+      std::ranges::replace(recent_parameters_, gone.parameters, 0u);
+      free_parameters_.push_back(gone.parameters);
+    }
+    if (!gone.is_special) continue;
+    const auto special = specials_.find(first_factor_);
+    factor_names_.erase(special->second.given_name);
+    specials_.erase(special);
+  }
+  const auto stays = [&](std::uint32_t v) { return std::ranges::binary_search(kept, v); };
+  std::erase_if(early_, [&](const auto& one) {
+    if (!stays(one.first)) drop(one.first, one.second);
+    return !stays(one.first);
+  });
+  for (; first_variable_ < variable; ++first_variable_) {
+    if (stays(first_variable_))
+      early_.emplace_back(first_variable_, variables_.front());
+    else
+      drop(first_variable_, variables_.front());
+    variables_.pop_front();
+  }
+}
+
 Graph Graph::without_gates() const {
   Graph out = *this;
   for (auto& [factor, special] : out.specials_) special.when.clear();
@@ -339,52 +325,5 @@ Graph Graph::without_gates() const {
 
 VariableId Graph::find_variable(std::string_view name) const { return {find(true, name), mark_}; }
 FactorId Graph::find_factor(std::string_view name) const { return {find(false, name), mark_}; }
-
-void Graph::name_categories(VariableId id, std::vector<std::string> names) {
-  check(id);
-  const std::uint32_t dimension = parse_family((*this)[id].family).dimension, expected = dimension == 0 ? 2 : dimension;
-  if (names.size() != expected)
-    fail("variable '{}': {} categories are named, but it has {}", name(id), names.size(), expected);
-  std::unordered_set<std::string_view> met;
-  for (const std::string& one : names)
-    if (!met.insert(one).second)
-      fail("variable '{}': two of its categories are called '{}'; rename one of them", name(id), one);
-  categories_[id.value] = std::move(names);
-}
-
-std::span<const std::string> Graph::categories(VariableId id) const {
-  check(id);
-  const auto found = categories_.find(id.value);
-  return found == categories_.end() ? std::span<const std::string>() : found->second;
-}
-
-double Graph::category(VariableId id, std::string_view wanted) const {
-  const std::span<const std::string> names = categories(id);
-  if (const auto found = std::ranges::find(names, wanted); found != names.end())
-    return static_cast<double>(found - names.begin());
-  double number = 0;
-  const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
-  const bool is_category = number >= 0 && number < static_cast<double>(names.size()) && number == std::floor(number);
-  if (error == std::errc() && end == wanted.data() + wanted.size() && (names.empty() || is_category)) return number;
-  if (names.empty())
-    fail("variable '{}': '{}' is given; a number is expected, as its values have no names", name(id), wanted);
-  fail("variable '{}' has no category '{}'{}", name(id), wanted, suggestion(wanted, names));
-}
-
-std::string describe(const Graph& graph) {
-  std::string text = fmt::format("{} variables, {} factors\n", graph.variables().size(), graph.factors().size());
-  for (const auto& v : graph.variables())
-    text += fmt::format("  {}[{}] {}{}{}\n", v.name, v.size, v.family.empty() ? std::string_view("gaussian") : v.family,
-                        v.observed ? ", observed" : "", v.shared ? ", shared" : "");
-  for (const auto& f : graph.factors()) {
-    std::vector<std::string> ends;
-    for (const auto& c : f.connections) ends.push_back(fmt::format("{}{}", name(c.reach), graph[c.variable].name));
-    std::vector<std::string> cases;
-    for (const GateCase& c : f.when) cases.push_back(fmt::format("{} = {}", graph[c.variable].name, c.value));
-    text += fmt::format("  {}: {}({}){}{}\n", f.name(), f.kind, joined(ends), cases.empty() ? "" : " when ",
-                        joined(cases, " and "));
-  }
-  return text;
-}
 
 }  // namespace dma

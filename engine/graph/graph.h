@@ -181,6 +181,18 @@ class Graph {
   bool has_gates() const { return has_gates_; }
   Graph without_gates() const;  // the same factors without their gates
 
+  // Removes the oldest nodes: the factors before `factor`, and the variables before `variable` except `kept`, which
+  // ascends. Ids count on: those of the other nodes stay valid, one of a removed node is an Error. Such a graph can be
+  // read and extended, but not compiled.
+  void forget(std::uint32_t variable, std::uint32_t factor, std::span<const std::uint32_t> kept = {});
+  bool has_forgotten() const { return first_variable_ > 0 || first_factor_ > 0; }
+  bool has_forgotten(VariableId id) const {
+    return id.is_of(mark_) && id.value < first_variable_ && early(id.value) == nullptr;
+  }
+  // The numbers of the next variable and factor.
+  std::uint32_t next_variable() const { return first_variable_ + static_cast<std::uint32_t>(variables_.size()); }
+  std::uint32_t next_factor() const { return first_factor_ + static_cast<std::uint32_t>(factors_.size()); }
+
  private:
   Variable variable_at(std::size_t i) const;
   Factor factor_at(std::size_t i) const;
@@ -188,8 +200,11 @@ class Graph {
  public:
   using Variables = OnDemand<Graph, Variable, &Graph::variable_at>;
   using Factors = OnDemand<Graph, Factor, &Graph::factor_at>;
-  Variables variables() const { return {*this, variables_.size()}; }
+  Variables variables() const { return {*this, early_.size() + variables_.size()}; }
   Factors factors() const { return {*this, factors_.size()}; }
+  // The ids of those at place i.
+  VariableId variable_id(std::size_t i) const;
+  FactorId factor_id(std::size_t i) const { return {first_factor_ + static_cast<std::uint32_t>(i), mark_}; }
   Variable operator[](VariableId id) const;  // an id of another graph is an Error
   Factor operator[](FactorId id) const;
 
@@ -198,14 +213,13 @@ class Graph {
   FactorId find_factor(std::string_view name) const;
   // Null if the variable has only a numbered name.
   const std::string* given_name(VariableId id) const {
-    check(id);
-    const std::uint32_t name = variables_[id.value].name;
+    const std::uint32_t name = record(id).name;
     return name == 0 ? nullptr : &names_[name - 1];
   }
   NodeName name(VariableId id) const { return {given_name(id), id.value}; }
-  // Fast access for loops over millions of nodes: formats no name, and can reuse one object.
+  // Fast access for loops over millions of nodes: formats no name, and can reuse one object. Factors by their number.
   Nameless without_name(VariableId id) const;
-  void read(std::size_t i, Factor& factor) const;
+  void read(std::size_t number, Factor& factor) const;
   // A factor with only a kind, parameters and the variables at its ports, each connected by the identical map. Most
   // lists of parameters are shared.
   struct PlainFactor {
@@ -214,7 +228,8 @@ class Graph {
     const ParameterList* parameters = nullptr;  // null: none
     Variables variables;
   };
-  bool read(std::size_t i, PlainFactor& factor) const;  // false if the factor is not plain; `factor` is then unchanged
+  // False if the factor is not plain; `factor` is then unchanged.
+  bool read(std::size_t number, PlainFactor& factor) const;
 
   // Stored in every id; copies of a graph share it, so ids of one are valid in the other.
   std::uint16_t mark() const { return mark_; }
@@ -228,7 +243,7 @@ class Graph {
     bool observed = false, shared = false;
   };
   struct FactorRecord {
-    std::uint32_t first_end = 0;  // index into ends_ of the first variable of plain connections
+    std::uint32_t first_end = 0;  // index of the first variable of plain connections, counting forgotten ones
     std::uint32_t parameters = 0;
     std::uint32_t kind : 31 = 0;
     std::uint32_t is_special : 1 = 0;
@@ -246,36 +261,52 @@ class Graph {
     bool by_number = false;
   };
   using Names = std::unordered_map<std::string, Named>;
+  struct SharedParameters {
+    ParameterList list;
+    std::uint32_t uses = 0;  // by factors; 0: free
+  };
   // Grows by blocks: building a model node by node moves nothing.
   using BlockSize = boost::container::deque_options<boost::container::block_size<512u>>::type;
   template <class Item>
   using Blocks = boost::container::deque<Item, void, BlockSize>;
 
-  void check(VariableId id) const {  // throws if the id belongs to another graph; inline for speed
-    if (id.value >= variables_.size() || !id.is_of(mark_)) refuse(id);
+  const VariableRecord& record(VariableId id) const {  // throws if the id is of no node of this graph; inline for speed
+    const std::uint32_t place = id.value - first_variable_;
+    if (place >= variables_.size() || !id.is_of(mark_)) return early_or_refused(id);
+    return variables_[place];
   }
-  [[noreturn]] void refuse(VariableId id) const;
+  void check(VariableId id) const { (void)record(id); }
+  const VariableRecord* early(std::uint32_t variable) const;  // null: none
+  const VariableRecord& early_or_refused(VariableId id) const;
+  bool has(bool of_variables, std::uint32_t number) const;
+  void drop(std::uint32_t variable, const VariableRecord& record);
   static std::uint16_t next_mark();
   VariableId add(std::string_view name, std::size_t size, std::string_view family, bool observed, bool shared);
   FactorId add(std::string_view kind, ShortList<Connection, 2>&& connections, ParameterList&& parameters,
                FactorOptions&& options);
   std::uint32_t number_of(ParameterList&& parameters);
+  template <class Use>
+  void for_each_end(std::size_t factor, const Use& use) const;
   void read_plain(std::size_t factor, ShortList<Connection, 2>& connections) const;
-  std::size_t count(bool of_variables) const { return of_variables ? variables_.size() : factors_.size(); }
+  std::size_t count(bool of_variables) const { return of_variables ? next_variable() : next_factor(); }
   std::string name_at(bool of_variables, std::uint32_t i) const;
   void rename(bool of_variables, std::uint32_t i, std::string name);
   std::optional<std::uint32_t> position(bool of_variables, const std::string& wanted) const;
   std::uint32_t find(bool of_variables, std::string_view wanted) const;
   void take_name(bool of_variables, const std::string& name);
 
+  // The first numbers in the lists below; ends are numbered modulo 2^32.
+  std::uint32_t first_variable_ = 0, first_factor_ = 0, first_end_ = 0;
   Blocks<VariableRecord> variables_;
   Blocks<FactorRecord> factors_;
   Blocks<std::uint32_t> ends_;
-  std::unordered_map<std::uint32_t, Special> specials_;  // by factor
-  std::deque<std::string> names_;                        // variables' and factors' names
+  std::vector<std::pair<std::uint32_t, VariableRecord>> early_;  // before the first variable, kept by forget()
+  std::unordered_map<std::uint32_t, Special> specials_;          // by factor
+  std::deque<std::string> names_;                                // variables' names
   std::deque<std::string> kinds_, families_;
-  std::deque<ParameterList> parameters_;
-  std::array<std::uint32_t, 64> recent_parameters_ = {};  // latest one-number parameter lists, by hash
+  std::deque<SharedParameters> parameters_;
+  std::vector<std::uint32_t> free_names_, free_parameters_;  // entries of those lists, from 1
+  std::array<std::uint32_t, 64> recent_parameters_ = {};     // latest one-number parameter lists, by hash
   Names variable_names_, factor_names_;
   std::unordered_map<std::uint32_t, std::vector<std::string>> categories_;  // by variable
   std::uint16_t mark_ = next_mark();

@@ -73,6 +73,7 @@ void Numbers::gradient_of(std::uint32_t element, Reader& reader, Sparse& out) co
   }
   reader.derived.clear();
   reader.roots.clear();
+  if (reader.stamp == kNowhere) reader.stamp = 0, std::ranges::fill(reader.mark, kNowhere);
   system->ancestors(reader.from, reader.mark, reader.stamp++, reader.derived, reader.roots);
   for (const std::uint32_t e : reader.derived) {
     const double weight = std::exchange(reader.adjoint[e], 0.0);

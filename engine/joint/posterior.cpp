@@ -107,6 +107,34 @@ void joint_system::complete_draw(Numbers& work, std::span<const double> x, boost
     out[e] = is_unpredicted(work, e) ? std::nan("") : work.values[e];
 }
 
+void joint_system::MomentReader::read(const State& state, VariableId variable, std::vector<Natural>& belief) {
+  const Memory& memory = solved_memory(state);
+  const auto& v = state.plan()->variable(variable);
+  belief.resize(v.size);
+  for (std::uint32_t i = 0; i < v.size; ++i) belief[i] = marginal(state, memory, v.first_element + i, reader_, row_);
+}
+
+void joint_system::MomentReader::read(const State& state, std::span<const VariableId> variables,
+                                      std::vector<double>& means, std::vector<double>& covariance) {
+  const Memory& memory = solved_memory(state);
+  means.clear();
+  for (const VariableId variable : variables) {
+    const auto& v = state.plan()->variable(variable);
+    for (std::uint32_t i = 0; i < v.size; ++i) {
+      if (rows_.size() == means.size()) rows_.emplace_back();
+      memory.numbers.gradient_of(v.first_element + i, reader_, rows_[means.size()]);
+      means.push_back(memory.numbers.values[v.first_element + i]);
+    }
+  }
+  const std::size_t n = means.size();
+  covariance.resize(n * n);
+  for (std::size_t j = 0; j < n; ++j) {
+    solve_for(memory, rows_[j], solved_, room_);
+    for (std::size_t i = 0; i <= j; ++i)
+      covariance[i * n + j] = covariance[j * n + i] = along(rows_[i], solved_) + (i == j ? rows_[j].noise : 0);
+  }
+}
+
 JointPosterior::JointPosterior(const State& state) : state_(&state) { (void)joint_system::solved_memory(state); }
 
 Eigen::VectorXd JointPosterior::mean(VariableId variable) const {

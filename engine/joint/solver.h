@@ -103,6 +103,25 @@ class JointSolver : public Solver {
 // Throws an Error for invalid hypers and names those without a name. Returns their starting values on the free scale.
 std::vector<double> check_hypers(const Graph& graph, const Registry& registry, JointOptions& options);
 
+// Reads moments of states of one plan, solved without hypers. Reused, it allocates nothing.
+class MomentReader {
+ public:
+  explicit MomentReader(const Memory& memory)
+      : reader_(memory.numbers), solved_(memory.numbers.x.size()), room_(solved_.size()) {}
+
+  // The belief of every element of a variable.
+  void read(const State& state, VariableId variable, std::vector<Natural>& belief);
+  // Means of the elements of some variables side by side, and their covariance row by row.
+  void read(const State& state, std::span<const VariableId> variables, std::vector<double>& means,
+            std::vector<double>& covariance);
+
+ private:
+  Numbers::Reader reader_;
+  Numbers::Sparse row_;
+  std::vector<Numbers::Sparse> rows_;
+  std::vector<double> solved_, room_;
+};
+
 // Memory of a state that joint has run; an Error for any other.
 const Memory& solved_memory(const State& state);
 const JointSolver& solver_of(const State& state);

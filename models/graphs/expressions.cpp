@@ -15,7 +15,7 @@ VariableId result_in(Graph& g, const Destination& result, std::size_t size, std:
 std::uint32_t plate_of(const Graph& g, std::string_view kind, std::initializer_list<Connection> inputs) {
   Graph::Factor factor;
   factor.kind = kind;
-  factor.number = static_cast<std::uint32_t>(g.factors().size());
+  factor.number = g.next_factor();
   factor.connections = ShortList<Connection, 2>(inputs);
   PlateShape shape(factor);
   for (const bool is_shifted : {true, false})

@@ -1,313 +1,285 @@
 #include "models/graphs/growing.h"
 
-#include <Eigen/Core>
 #include <algorithm>
-#include <map>
-#include <numeric>
+#include <unordered_map>
 #include <utility>
 
-#include "engine/compile/match_ports.h"
-#include "engine/joint/solver.h"
 #include "engine/support/error.h"
-#include "models/graphs/vectors.h"
+#include "models/graphs/growing_part.h"
 
 namespace dma {
 
-namespace {
+using growing_graph::Boundary, growing_graph::Known, growing_graph::Part, growing_graph::Selection;
 
-constexpr std::size_t kRefused = static_cast<std::size_t>(-1);
-
-// Everything that a plan depends on, except names and parameter values.
-std::string shape_of(const Graph& graph) {
-  std::string shape;
-  const auto add = [&](std::uint64_t number) { shape += std::to_string(number) + ' '; };
-  for (std::uint32_t v = 0; v < graph.variables().size(); ++v) {
-    const Graph::Nameless variable = graph.without_name(VariableId{v});
-    add(variable.size);
-    add(variable.observed);
-    shape.append(variable.family) += '\n';
+class GrowingGraph::Window {
+ public:
+  Window(Registry registry, GrowingOptions options)
+      : registry_(std::move(registry)),
+        options_(std::move(options)),
+        remember_(options_.remember.value_or(options_.lag)) {
+    if (options_.lag < 1) fail("growing graph: the lag is 0; at least 1 is expected");
+    if (!options_.joint.hypers.empty()) fail("growing graph: hypers are not supported; set the parameter to a number");
+    leaving_options_ = options_.joint;
+    leaving_options_.check_draws = 0;  // nobody reads that report
   }
-  Graph::Factor factor;
-  for (std::size_t f = 0; f < graph.factors().size(); ++f) {
-    graph.read(f, factor);
-    shape.append(factor.kind).append(" ").append(factor.method) += '\n';
-    for (const Connection& c : factor.connections) {
-      add(c.variable.value);
-      add(static_cast<std::uint64_t>(c.reach));
-      shape += c.port.get() + ' ';
-      for (const std::uint32_t entry : c.table) add(entry);
-      shape += ',';
-    }
-    for (const auto& [name, value] : factor.parameters) {
-      shape += name + ' ';
-      add(value.numbers.size());
-    }
-    shape += '\n';
-  }
-  return shape;
-}
 
-std::vector<std::vector<double>> parameters_of(const Graph& graph) {
-  std::vector<std::vector<double>> out;
-  Graph::Factor factor;
-  for (std::size_t f = 0; f < graph.factors().size(); ++f) {
-    graph.read(f, factor);
-    for (const auto& [name, value] : factor.parameters) out.emplace_back(value.numbers.begin(), value.numbers.end());
-  }
-  return out;
-}
+  void observe(VariableId variable, std::span<const double> values);
+  void start(VariableId variable, std::span<const double> values);
+  Report update();
+  Belief belief(VariableId variable) const;
 
-}  // namespace
-
-GrowingGraph::GrowingGraph(Registry registry, GrowingOptions options)
-    : registry_(std::move(registry)), options_(std::move(options)) {
-  if (options_.lag < 1) fail("growing graph: the lag is 0; at least 1 is expected");
-  if (!options_.joint.hypers.empty()) fail("growing graph: hypers are not supported; set the parameter to a number");
-}
-
-void GrowingGraph::observe(VariableId variable, std::span<const double> values) {
-  const Graph::Variable v = graph_[variable];
-  if (!v.observed) fail("variable '{}' is not observed; declare it with observed(...)", v.name);
-  known_.resize(graph_.variables().size(), {.step = steps_});
-  Known& known = known_[variable.value];
-  if (known.step < steps_ && !known.value.empty() && !std::ranges::equal(known.value, values))
-    fail("growing graph: '{}' had its value at an earlier update; declare another observed variable for a new one",
-         v.name);
-  known.value.assign(values.begin(), values.end());
-}
-
-void GrowingGraph::start(VariableId variable, std::span<const double> values) {
-  (void)graph_[variable];
-  known_.resize(graph_.variables().size(), {.step = steps_});
-  known_[variable.value].start.assign(values.begin(), values.end());
-}
-
-Belief GrowingGraph::belief(VariableId variable) const {
-  const Graph::Variable v = graph_[variable];
-  const Family family = registry_.family(v.family);
-  const bool is_met = variable.value < known_.size() && !known_[variable.value].belief.empty();
-  return {v.name, family, is_met ? known_[variable.value].belief : std::vector<Natural>(v.size * family.components())};
-}
-
-// Adds the boundary: every number is one of a variable with its prior; a point gives the step from its last value.
-void GrowingGraph::add_boundary(Graph& to, std::span<const VariableId> local) const {
-  if (boundary_.variables.empty()) return;
-  const VariableId all = to.variable("", boundary_.means.size());
-  std::vector<double> means = boundary_.means;
-  std::uint32_t first = 0;
-  for (const VariableId v : local) {
-    const Graph::Nameless variable = to.without_name(v);
-    const Family family = registry_.family(variable.family);
-    const std::uint32_t size = variable.size * family.components();
-    std::vector<std::uint32_t> own(size);
-    std::iota(own.begin(), own.end(), first);
-    const auto begin = means.begin() + first;
-    if (family->chart != nullptr) {
-      to.factor(std::string(family.name()) + "_offset", {{"x", v}, {"r", gather(all, own)}},
-                {{"measured", std::vector<double>(begin, begin + size)}});
-      std::fill_n(begin, size, 0.0);
-    } else {
-      to.factor("linear", {{"x", v}, {"y", gather(all, own)}}, {{"A", 1.0}});
-    }
-    first += size;
-  }
-  gaussian_vector_prior(to, all, means, SpreadMatrix::covariance(boundary_.covariance));
-}
-
-GrowingGraph::Solved GrowingGraph::solve(Part& part, std::span<const std::uint32_t> factors) {
   Graph graph;
-  std::vector<std::uint32_t> variables;
-  local_.resize(graph_.variables().size(), kNowhere);
-  const auto local = [&](std::uint32_t v) {
-    if (local_[v] == kNowhere) {
-      const Graph::Variable variable = graph_[VariableId{v}];
-      local_[v] = static_cast<std::uint32_t>(variables.size());
-      variables.push_back(v);
-      (void)(variable.observed ? graph.observed(variable.name, variable.size, variable.family)
-                               : graph.variable(variable.name, variable.size, variable.family));
+  std::size_t compiled = 0;
+
+ private:
+  void meet();
+  void check_new();
+  void drop_new();
+  Report solve(Selection& selection);
+  bool mark_leaving();
+  bool integrate_out();
+  void let_go();
+  void forget();
+  Known& known(std::uint32_t variable) { return known_.find(variable)->second; }
+
+  Registry registry_;
+  GrowingOptions options_;
+  JointOptions leaving_options_;
+  std::size_t remember_;
+  std::size_t steps_ = 0;
+  // All variables that the graph has not forgotten; nodes of forgotten ones are reused.
+  std::unordered_map<std::uint32_t, Known> known_;
+  std::vector<decltype(known_)::node_type> unused_;
+  std::vector<std::uint32_t> elders_;  // variables before oldest_ that are not forgotten
+  std::uint32_t oldest_ = 0, next_variable_ = 0, next_factor_ = 0;
+  std::vector<std::uint32_t> factors_;  // the window's, then from settled_ on new ones
+  std::vector<std::size_t> came_;       // parallel: number of updates before it was added
+  std::size_t settled_ = 0;
+  Boundary boundary_, next_boundary_;
+  std::vector<std::unique_ptr<Part>> parts_;  // the latest first
+  Selection window_, leaving_;
+  // Buffers: by variable of the selection that is being solved, by variable of the window, by factor of it.
+  std::vector<Known*> solved_;
+  std::vector<std::uint8_t> is_leaving_;
+  std::vector<std::size_t> last_use_;
+  std::vector<std::uint32_t> going_;
+  std::vector<VariableId> kept_;
+};
+
+// Takes note of new variables and factors.
+void GrowingGraph::Window::meet() {
+  for (; next_variable_ < graph.next_variable(); ++next_variable_) {
+    if (unused_.empty()) {
+      known_[next_variable_].begin(steps_);
+      continue;
     }
-    return VariableId{local_[v]};
-  };
-  Graph::Factor factor;
-  for (const std::uint32_t f : factors) {
-    graph_.read(f, factor);
-    std::vector<Connection> ends(factor.connections.begin(), factor.connections.end());
-    for (Connection& c : ends) c.variable = local(c.variable.value);
-    (void)graph.factor_like(factor, std::move(ends));
+    unused_.back().key() = next_variable_;
+    unused_.back().mapped().begin(steps_);
+    known_.insert(std::move(unused_.back()));
+    unused_.pop_back();
   }
-  std::vector<VariableId> kept;
-  for (const std::uint32_t v : boundary_.variables) kept.push_back(local(v));
-  for (const std::uint32_t v : variables) local_[v] = kNowhere;
-  add_boundary(graph, kept);
-  // A plan of the same shape is reused, with new parameters.
-  std::string shape = shape_of(graph);
-  std::vector<std::vector<double>> parameters = parameters_of(graph);
-  const auto compile_anew = [&] {
-    try {
-      part = {shape, compile(graph, Joint{options_.joint}, registry_), parameters};
-    } catch (const Error&) {
-      std::fill(came_.begin() + static_cast<std::ptrdiff_t>(met_), came_.end(), kRefused);
-      throw;
-    }
-    ++compiled_;
-  };
-  const auto changed = [&](const auto& visit) {
-    std::size_t next = 0;
-    for (std::uint32_t f = 0; f < graph.factors().size(); ++f) {
-      graph.read(f, factor);
-      for (const auto& [name, value] : factor.parameters) {
-        if (parameters[next] != part.parameters[next]) visit(f, name, parameters[next]);
-        ++next;
-      }
-    }
-  };
-  bool is_same = shape == part.shape;
-  if (is_same)
-    changed([&](std::uint32_t f, const std::string& name, const std::vector<double>&) {
-      const auto& specs = registry_.kind(graph.factors()[f].kind).parameters();
-      is_same &= !std::ranges::find(specs, name, &ParameterSpec::name)->prepare;
-    });
-  if (!is_same) compile_anew();
-  for (bool is_again = false;; is_again = true) {
-    State state(part.plan);
-    changed([&](std::uint32_t f, const std::string& name, const std::vector<double>& numbers) {
-      state.set_parameter(FactorId{f}, name, numbers);
-    });
-    const auto& is_computed = joint_system::solver_of(state).system().is_computed;
-    std::vector<double> first;
-    for (std::uint32_t v = 0; v < variables.size(); ++v) {
-      const Known& known = known_[variables[v]];
-      const auto& planned = state.plan()->variable(VariableId{v});
-      first = known.belief.empty() ? known.start : std::vector<double>();
-      for (const Natural& m : known.belief) first.push_back(Gaussian(m).mean());
-      if (planned.observed && !known.value.empty())
-        state.observe(VariableId{v}, known.value);
-      else if (!planned.observed && !first.empty() && !is_computed[planned.first_element])
-        set_start(state, VariableId{v}, first);
-    }
-    Report report = run(part.plan, state);
-    // Errors must use current names, so a failed window is recompiled with them.
-    if (report.converged() || !is_same || is_again) return {std::move(state), std::move(report), std::move(variables)};
-    compile_anew();
+  for (; next_factor_ < graph.next_factor(); ++next_factor_) {
+    factors_.push_back(next_factor_);
+    came_.push_back(steps_);
   }
 }
 
-Report GrowingGraph::update() {
-  known_.resize(graph_.variables().size(), {.step = steps_});
-  came_.resize(graph_.factors().size(), steps_);
-  std::vector<std::uint32_t> all = factors_;
-  for (std::size_t f = met_; f < graph_.factors().size(); ++f) {
-    const std::size_t came = std::exchange(came_[f], kRefused);
-    if (came == kRefused) continue;
-    if (!graph_.factors()[f].when.empty())
-      fail("growing graph: factor '{}' has a gate; a growing graph takes factors without gates",
-           graph_.factors()[f].name());
-    for (const Connection& c : graph_.factors()[f].connections)
-      if (known_[c.variable.value].has_left)
-        fail("growing graph: factor '{}' connects '{}', which left the window; raise the lag of {}",
-             graph_.factors()[f].name(), graph_[c.variable].name, options_.lag);
-    came_[f] = came;
-    all.push_back(static_cast<std::uint32_t>(f));
+void GrowingGraph::Window::observe(VariableId variable, std::span<const double> values) {
+  const Graph::Nameless v = graph.without_name(variable);
+  if (!v.observed) fail("variable '{}' is not observed; declare it with observed(...)", graph.name(variable));
+  meet();
+  Known& own = known(variable.value);
+  if (own.step < steps_ && !own.value.empty() && !std::ranges::equal(own.value, values))
+    fail("growing graph: '{}' had its value at an earlier update; declare another observed variable for a new one",
+         graph.name(variable));
+  own.value.assign(values.begin(), values.end());
+}
+
+void GrowingGraph::Window::start(VariableId variable, std::span<const double> values) {
+  (void)graph.without_name(variable);
+  meet();
+  known(variable.value).start.assign(values.begin(), values.end());
+}
+
+Belief GrowingGraph::Window::belief(VariableId variable) const {
+  if (graph.has_forgotten(variable))
+    fail(
+        "growing graph: variable {} was last in the window more than {} updates ago, and its belief is forgotten; "
+        "read it earlier, or raise remember",
+        variable.value, remember_);
+  const Graph::Nameless v = graph.without_name(variable);
+  const Family family = registry_.family(v.family);
+  const auto found = known_.find(variable.value);
+  const bool is_met = found != known_.end() && !found->second.belief.empty();
+  std::vector<Natural> belief = is_met ? found->second.belief : std::vector<Natural>(v.size * family.components());
+  if (graph.given_name(variable) == nullptr) return {variable.value, family, std::move(belief)};
+  return {graph.name(variable), family, std::move(belief)};
+}
+
+void GrowingGraph::Window::drop_new() {
+  factors_.resize(settled_);
+  came_.resize(settled_);
+}
+
+void GrowingGraph::Window::check_new() {
+  Graph::Factor factor;
+  for (std::size_t i = settled_; i < factors_.size(); ++i) {
+    graph.read(factors_[i], factor);
+    const auto drop = [&] {
+      factors_.erase(factors_.begin() + static_cast<std::ptrdiff_t>(i));
+      came_.erase(came_.begin() + static_cast<std::ptrdiff_t>(i));
+    };
+    if (!factor.when.empty()) {
+      drop();
+      fail("growing graph: factor '{}' has a gate; a growing graph takes factors without gates", factor.name());
+    }
+    for (const Connection& c : factor.connections) {
+      if (!known(c.variable.value).has_left) continue;
+      drop();
+      fail("growing graph: factor '{}' connects '{}', which left the window; raise the lag of {}", factor.name(),
+           graph.name(c.variable), options_.lag);
+    }
   }
-  if (all.empty() && boundary_.variables.empty()) {  // an empty window
+}
+
+// Solves a selection by a part of its shape, which is then the first one.
+Report GrowingGraph::Window::solve(Selection& selection) {
+  constexpr std::size_t kParts = 32;
+  solved_.clear();
+  for (const std::uint32_t v : selection.variables) {
+    solved_.push_back(&known(v));
+    if (graph.without_name({v}).observed && solved_.back()->value.empty())
+      fail("observed variable '{}' has no value; give it one with observe(...)", graph.name({v}));
+  }
+  const auto found = std::ranges::find_if(parts_, [&](const auto& part) { return part->fits(selection); });
+  if (found != parts_.end()) {
+    std::rotate(parts_.begin(), found, found + 1);
+    try {
+      parts_[0]->set(graph, selection, boundary_);
+      if (Report report = parts_[0]->run(solved_); report.converged()) return report;
+    } catch (const Error&) {  // and the part may have taken some of the numbers
+    }
+    parts_.erase(parts_.begin());  // compiled anew, it reports the names of these variables
+  }
+  if (parts_.size() == kParts) parts_.pop_back();
+  try {
+    parts_.insert(parts_.begin(), std::make_unique<Part>(graph, selection, boundary_, registry_));
+  } catch (const Error&) {
+    drop_new();
+    throw;
+  }
+  ++compiled;
+  return parts_[0]->run(solved_);
+}
+
+Report GrowingGraph::Window::update() {
+  meet();
+  check_new();
+  Report report;
+  if (factors_.empty() && boundary_.variables.empty()) {  // an empty window
+    report.stop = Report::Stop::exact;
     ++steps_;
-    Report nothing;
-    nothing.stop = Report::Stop::exact;
-    return nothing;
+  } else {
+    window_.read(graph, factors_, boundary_, options_.joint);
+    report = solve(window_);
+    settled_ = factors_.size();
+    ++steps_;
+    for (std::uint32_t v = 0; v < solved_.size(); ++v) {
+      parts_[0]->read(v, solved_[v]->belief);
+      solved_[v]->last = steps_;
+    }
+    if (report.converged()) let_go();
   }
-  Solved found = solve(window_, all);
-  factors_ = std::move(all);
-  met_ = graph_.factors().size();
-  ++steps_;
-  for (std::uint32_t v = 0; v < found.variables.size(); ++v) {
-    const Belief belief = found.state.belief(VariableId{v});
-    std::vector<Natural>& kept = known_[found.variables[v]].belief;
-    kept.clear();
-    for (std::size_t i = 0; i < belief.size(); ++i)
-      kept.insert(kept.end(), belief.message(i).begin(), belief.message(i).end());
-  }
-  if (found.report.converged()) let_go();
-  return found.report;
+  forget();
+  return report;
 }
 
 // Deterministic functions of departing variables, such as residuals, leave with them, unless a later factor uses them.
-std::vector<std::uint32_t> GrowingGraph::leaving() const {
-  std::vector<std::uint32_t> out;
-  const auto is_out = [&](std::uint32_t v) { return std::ranges::find(out, v) != out.end(); };
-  const auto add = [&](std::uint32_t v, bool is_old) {
-    if (is_old && !is_out(v) && !graph_.without_name(VariableId{v}).observed) out.push_back(v);
-  };
-  Graph::Factor factor;
-  PortEnds ends;
-  std::map<std::uint32_t, std::size_t> last;  // last use of a variable
-  for (const std::uint32_t f : factors_) {
-    graph_.read(f, factor);
-    for (const Connection& c : factor.connections) {
-      add(c.variable.value, known_[c.variable.value].step + options_.lag < steps_);
-      last[c.variable.value] = std::max(last[c.variable.value], came_[f]);
+bool GrowingGraph::Window::mark_leaving() {
+  is_leaving_.clear();
+  for (std::size_t v = 0; v < solved_.size(); ++v)
+    is_leaving_.push_back(!window_.is_observed[v] && solved_[v]->step + options_.lag < steps_);
+  last_use_.assign(solved_.size(), 0);
+  for (std::size_t f = 0; f < factors_.size(); ++f)
+    for (const std::uint32_t v : window_.ends_of(f)) last_use_[v] = std::max(last_use_[v], came_[f]);
+  const auto leaves = [&](std::uint32_t v) { return is_leaving_[v] != 0; };
+  for (bool is_more = true; is_more;) {
+    is_more = false;
+    for (std::size_t f = 0; f < factors_.size(); ++f) {
+      const auto outputs = parts_[0]->outputs_of(f);
+      if (outputs.empty() || std::ranges::none_of(window_.ends_of(f), leaves)) continue;
+      for (const std::uint32_t v : outputs)
+        if (!leaves(v) && !window_.is_observed[v] && solved_[v]->step + 1 < steps_ && last_use_[v] == solved_[v]->step)
+          is_leaving_[v] = is_more = true;
     }
   }
-  for (const std::uint32_t v : boundary_.variables) add(v, known_[v].step + options_.lag < steps_);
-  for (std::size_t before = kNowhere; before != out.size();) {
-    before = out.size();
-    for (const std::uint32_t f : factors_) {
-      graph_.read(f, factor);
-      const Kind& kind = registry_.kind(factor.kind);
-      if (!kind.linear_view() ||
-          std::ranges::none_of(factor.connections, [&](const Connection& c) { return is_out(c.variable.value); }))
-        continue;
-      assign_ports(factor, kind, ends);
-      for (std::size_t p = 0; p < ends.size(); ++p)
-        for (const Connection* const c : ends[p])
-          if (const Known& known = known_[c->variable.value]; kind.ports()[p].output)
-            add(c->variable.value, known.step + 1 < steps_ && last[c->variable.value] == known.step);
-    }
-  }
-  return out;
+  return std::ranges::any_of(is_leaving_, [](std::uint8_t leaves_it) { return leaves_it != 0; });
 }
 
-void GrowingGraph::let_go() {
-  const std::vector<std::uint32_t> old = leaving();
-  if (old.empty()) return;
-  const auto is_old = [&](std::uint32_t v) { return std::ranges::find(old, v) != old.end(); };
-  std::vector<std::uint32_t> going, staying;
-  Graph::Factor factor;
-  for (const std::uint32_t f : factors_) {
-    graph_.read(f, factor);
-    const bool goes =
-        std::ranges::any_of(factor.connections, [&](const Connection& c) { return is_old(c.variable.value); });
-    (goes ? going : staying).push_back(f);
+// False if the leaving variables stay: their factors do not determine them, or leave functions of each other.
+bool GrowingGraph::Window::integrate_out() {
+  const auto leaves = [&](std::uint32_t v) { return is_leaving_[v] != 0; };
+  going_.clear();
+  for (std::size_t f = 0; f < factors_.size(); ++f)
+    if (std::ranges::any_of(window_.ends_of(f), leaves)) going_.push_back(factors_[f]);
+  leaving_.read(graph, going_, boundary_, leaving_options_);
+  if (!solve(leaving_).converged()) return false;
+  kept_.clear();
+  next_boundary_.variables.clear();
+  for (std::uint32_t v = 0; v < leaving_.variables.size(); ++v) {
+    const std::uint32_t whole = leaving_.variables[v];
+    if (leaving_.is_observed[v] || leaves(window_.place_of(whole))) continue;
+    kept_.push_back({v});
+    next_boundary_.variables.push_back(whole);
   }
-  const Solved found = solve(leaving_, going);
-  if (!found.report.converged()) return;  // not determined by these factors
-  Boundary next;
-  std::vector<VariableId> kept;
-  for (std::uint32_t v = 0; v < found.variables.size(); ++v) {
-    const std::uint32_t whole = found.variables[v];
-    if (is_old(whole)) known_[whole].has_left = true;
-    if (is_old(whole) || graph_.without_name(VariableId{whole}).observed) continue;
-    kept.push_back(VariableId{v});
-    next.variables.push_back(whole);
-  }
-  const JointPosterior posterior(found.state);
-  Eigen::Index size = 0;
-  for (const VariableId v : kept) size += found.state.plan()->variable(v).size;
-  Eigen::MatrixXd covariance(size, size);
-  for (Eigen::Index i = 0, a = 0; a < static_cast<Eigen::Index>(kept.size()); ++a) {
-    const Eigen::VectorXd mean = posterior.mean(kept[static_cast<std::size_t>(a)]);
-    next.means.insert(next.means.end(), mean.begin(), mean.end());
-    for (Eigen::Index j = 0, b = 0; b <= a; ++b) {
-      const Eigen::MatrixXd block =
-          posterior.covariance(kept[static_cast<std::size_t>(a)], kept[static_cast<std::size_t>(b)]);
-      covariance.block(i, j, block.rows(), block.cols()) = block;
-      covariance.block(j, i, block.cols(), block.rows()) = block.transpose();
-      j += block.cols();
-    }
-    i += mean.size();
-  }
-  next.covariance.assign(covariance.data(), covariance.data() + covariance.size());
-  boundary_ = std::move(next);
-  factors_ = std::move(staying);
+  if (!parts_[0]->read(kept_, next_boundary_)) return false;
+  std::swap(boundary_, next_boundary_);
+  for (std::uint32_t v = 0; v < leaving_.variables.size(); ++v)
+    if (leaves(window_.place_of(leaving_.variables[v]))) solved_[v]->has_left = true;
+  return true;
 }
+
+// Removes factors of variables that leave, and those of observed variables alone: these say nothing more.
+void GrowingGraph::Window::let_go() {
+  const bool has_left = mark_leaving() && integrate_out();
+  std::size_t left = 0;
+  for (std::size_t f = 0; f < factors_.size(); ++f) {
+    const auto ends = window_.ends_of(f);
+    if (std::ranges::all_of(ends, [&](std::uint32_t v) { return window_.is_observed[v] != 0; })) continue;
+    if (has_left && std::ranges::any_of(ends, [&](std::uint32_t v) { return is_leaving_[v] != 0; })) continue;
+    factors_[left] = factors_[f];
+    came_[left++] = came_[f];
+  }
+  factors_.resize(left);
+  came_.resize(left);
+  settled_ = left;
+}
+
+// Forgets variables that no window of the last updates had, and factors before those of the window.
+void GrowingGraph::Window::forget() {
+  const auto is_forgotten = [&](std::uint32_t v) {
+    const auto found = known_.find(v);
+    if (found->second.last + remember_ >= steps_) return false;
+    unused_.push_back(known_.extract(found));
+    return true;
+  };
+  std::erase_if(elders_, is_forgotten);
+  for (; oldest_ < next_variable_ && known(oldest_).step + options_.lag + remember_ + 2 <= steps_; ++oldest_)
+    if (!is_forgotten(oldest_)) elders_.push_back(oldest_);
+  graph.forget(oldest_, factors_.empty() ? next_factor_ : factors_[0], elders_);
+}
+
+GrowingGraph::GrowingGraph(Registry registry, GrowingOptions options)
+    : window_(std::make_unique<Window>(std::move(registry), std::move(options))) {}
+GrowingGraph::~GrowingGraph() = default;
+GrowingGraph::GrowingGraph(GrowingGraph&&) noexcept = default;
+GrowingGraph& GrowingGraph::operator=(GrowingGraph&&) noexcept = default;
+
+Graph& GrowingGraph::graph() { return window_->graph; }
+void GrowingGraph::observe(VariableId variable, std::span<const double> values) { window_->observe(variable, values); }
+void GrowingGraph::start(VariableId variable, std::span<const double> values) { window_->start(variable, values); }
+Report GrowingGraph::update() { return window_->update(); }
+Belief GrowingGraph::belief(VariableId variable) const { return window_->belief(variable); }
+std::size_t GrowingGraph::compiled() const { return window_->compiled; }
 
 }  // namespace dma

@@ -1,6 +1,7 @@
 // A graph that grows step by step, solved by joint() over a window of its last steps: a fixed-lag smoother. Variables
-// that leave the window are integrated out, which leaves a Gaussian over their neighbours. The cost of a step depends
-// on the length of the window only; a window of the same shape as the last is not recompiled.
+// that leave the window are integrated out, which leaves a Gaussian over their neighbours. The cost of a step and the
+// memory depend on the length of the window only. A window of the same shape as a recent one is not recompiled; its
+// update allocates nothing if the graph is linear, except a block of nodes now and then.
 //
 //   GrowingGraph walk(standard_registry(), {.lag = 10});
 //   for (...) {
@@ -16,8 +17,9 @@
 // linearised permanently when they leave it.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "engine/joint/joint.h"
@@ -27,17 +29,24 @@ namespace dma {
 struct GrowingOptions {
   // Number of updates after which a variable leaves.
   std::size_t lag = 10;
+  // Number of updates after which a variable that no window had is forgotten, with its belief; none: as many as the
+  // lag.
+  std::optional<std::size_t> remember = {};
   JointOptions joint = {};
 };
 
 class GrowingGraph {
  public:
   explicit GrowingGraph(Registry registry, GrowingOptions options = {});
+  ~GrowingGraph();
+  GrowingGraph(GrowingGraph&&) noexcept;
+  GrowingGraph& operator=(GrowingGraph&&) noexcept;
 
   // The graph to add to. A factor may connect variables of the window and observed ones; any other factor, or one with
   // a gate (gates.h), is an Error of update(). After such an Error that factor is dropped; if the new part does not
-  // compile, all of it is dropped. Earlier parts are unchanged.
-  Graph& graph() { return graph_; }
+  // compile, all of it is dropped. Earlier parts are unchanged. The graph forgets its oldest nodes (Graph::forget): an
+  // observed variable stays as long as factors of the window use it, and `remember` updates more.
+  Graph& graph();
   // Sets the value of an observed variable, before the update that adds it; the value is permanent.
   void observe(VariableId variable, std::span<const double> values);
   void observe(VariableId variable, std::initializer_list<double> values) {
@@ -48,50 +57,14 @@ class GrowingGraph {
   // Solves the window with everything added since the last update, and removes variables older than the lag.
   // Undetermined variables stay.
   Report update();
-  // The belief given everything up to the last update, or up to the one at which the variable left.
+  // The belief given everything up to the last update, or up to the last one that had the variable in its window. That
+  // of a forgotten variable is an Error.
   Belief belief(VariableId variable) const;
-  std::size_t compiled() const { return compiled_; }  // number of compilations of windows and departing parts
+  std::size_t compiled() const;  // number of compilations of windows and departing parts
 
  private:
-  struct Known {
-    std::size_t step = 0;
-    bool has_left = false;
-    std::vector<double> value = {};  // if the variable is observed
-    std::vector<double> start = {};
-    std::vector<Natural> belief = {};  // all its components
-  };
-  // A Gaussian over the neighbours of removed variables, or over steps from their last values.
-  struct Boundary {
-    std::vector<std::uint32_t> variables;
-    std::vector<double> means, covariance;
-  };
-  // Some factors of the graph and the boundary, as compiled last.
-  struct Part {
-    std::string shape;
-    Plan plan;
-    std::vector<std::vector<double>> parameters;
-  };
-  struct Solved {
-    State state;
-    Report report;
-    std::vector<std::uint32_t> variables;  // variable of the graph, by index in the part
-  };
-
-  Solved solve(Part& part, std::span<const std::uint32_t> factors);
-  void add_boundary(Graph& to, std::span<const VariableId> local) const;
-  std::vector<std::uint32_t> leaving() const;
-  void let_go();
-
-  Registry registry_;
-  GrowingOptions options_;
-  Graph graph_;
-  std::vector<Known> known_;            // by variable
-  std::vector<std::uint32_t> local_;    // by variable: its index in the current part; kNowhere between uses
-  std::vector<std::uint32_t> factors_;  // factors of the window
-  std::vector<std::size_t> came_;       // by factor: the update that added it, or kRefused
-  std::size_t steps_ = 0, met_ = 0, compiled_ = 0;
-  Boundary boundary_;
-  Part window_, leaving_;
+  class Window;
+  std::unique_ptr<Window> window_;
 };
 
 }  // namespace dma

@@ -316,14 +316,14 @@ void fuzz_chains(Choices& choices, RandomGraph& drawn, Joint how) {
 
 // The graph factor by factor, over a window; if nothing leaves the window, the result equals the whole graph's.
 void fuzz_growing(Choices& choices, const Graph& graph, const State& whole) {
-  const bool keeps_all = choices.one_in(2);
-  GrowingGraph growing(registry(), {.lag = keeps_all ? 100 : choices.between(1, 3), .joint = {.limit = 50}});
+  const std::size_t all = 100, lag = choices.one_in(2) ? all : choices.between(1, 3);
+  GrowingGraph growing(registry(), {.lag = lag, .joint = {.limit = 50}});
   Graph& g = growing.graph();
   Report last;
   for (const Graph::Factor& factor : graph.factors()) {
-    for (const Connection& c : factor.connections)
-      while (g.variables().size() <= c.variable.value) {
-        const VariableId v{static_cast<std::uint32_t>(g.variables().size())};
+    std::vector<Connection> ends(factor.connections.begin(), factor.connections.end());
+    for (Connection& c : ends) {
+      for (VariableId v{g.next_variable()}; v.value <= c.variable.value; ++v.value) {
         const Graph::Nameless of = graph.without_name(v);
         (void)(of.observed ? g.observed("", of.size, of.family) : g.variable("", of.size, of.family));
         const auto planned = whole.plan()->variable(v);
@@ -335,11 +335,12 @@ void fuzz_growing(Choices& choices, const Graph& graph, const State& whole) {
         }
         if (of.observed) growing.observe(v, values);
       }
-    (void)g.factor_like(factor, {factor.connections.begin(), factor.connections.end()});
+      c.variable = VariableId{c.variable.value};  // without the mark of the other graph
+    }
+    (void)g.factor_like(factor, std::move(ends));
     last = growing.update();
   }
-  if (keeps_all && last.stop == Report::Stop::exact && whole.ended() == Report::Stop::exact)
-    compare(graph, growing, whole);
+  if (lag == all && last.stop == Report::Stop::exact && whole.ended() == last.stop) compare(graph, growing, whole);
 }
 
 }  // namespace
@@ -379,8 +380,7 @@ std::size_t fuzz_graph(Choices& choices) {
     drawn.observe(other);
     const Report found = run(solved, other);
     check_beliefs(graph, other, found);
-    if (name == "joint" && drawn.is_tame() && !graph.has_gates())
-      attempt([&] { fuzz_growing(choices, graph, other); });
+    if (name == "joint" && drawn.is_tame() && !graph.has_gates()) attempt([&] { fuzz_growing(choices, graph, other); });
     const std::optional<double> found_evidence = exact_evidence(solved, other, graph);
     if (name == "cliques" && !graph.has_gates()) (void)ExactPosterior(other).most_probable();
     if (!report || report->stop != Report::Stop::exact || found.stop != Report::Stop::exact) return;

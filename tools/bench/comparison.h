@@ -44,5 +44,6 @@ void register_chain(Table& table);
 void register_regression(Table& table);
 void register_plates(Table& table);
 void register_joint(Table& table);
+void register_growing(Table& table);
 
 }  // namespace dma::bench

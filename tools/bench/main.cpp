@@ -63,6 +63,7 @@ void everything(const std::string& program, bool is_part) {
   register_regression(table);
   register_plates(table);
   register_joint(table);
+  register_growing(table);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   if (is_part) return fmt::print("\n{}", table.text());

@@ -116,15 +116,17 @@ void bind_poses(py::class_<Graph, Shared>& graph) {
 
 void bind_growing(py::module_& module) {
   struct Growing : Guarded {
-    Growing(Registry registry, std::size_t lag) : Guarded("growing graph"), whole(std::move(registry), {.lag = lag}) {}
+    Growing(Registry registry, GrowingOptions options)
+        : Guarded("growing graph"), whole(std::move(registry), std::move(options)) {}
     GrowingGraph whole;
   };
   using SharedGrowing = std::shared_ptr<Growing>;
   py::class_<Growing, SharedGrowing>(module, "GrowingGraph", "A graph that grows, solved over its last steps.")
-      .def(py::init([](std::size_t lag, const py::object& registry) {
-             return std::make_shared<Growing>(registry_or_built_in(registry), lag);
+      .def(py::init([](std::size_t lag, std::optional<std::size_t> remember, const py::object& registry) {
+             return std::make_shared<Growing>(registry_or_built_in(registry),
+                                              GrowingOptions{.lag = lag, .remember = remember});
            }),
-           py::arg("lag") = 10, py::arg("registry") = py::none())
+           py::arg("lag") = 10, py::arg("remember") = py::none(), py::arg("registry") = py::none())
       .def_property_readonly("graph", [](const SharedGrowing& g) { return Shared(g, &g->whole.graph()); })
       .def_property_readonly("compiled", [](const Growing& g) { return g.whole.compiled(); })
       .def(
@@ -154,7 +156,8 @@ void bind_growing(py::module_& module) {
             const Alone alone(g);
             return std::make_shared<Belief>(g.whole.belief(id_of(g.whole.graph(), variable)));
           },
-          py::arg("variable"), "Given everything so far, or when it left the window.");
+          py::arg("variable"),
+          "Given everything so far, or when it left the window; forgotten `remember` updates later, by default `lag`.");
 }
 
 }  // namespace

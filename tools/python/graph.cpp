@@ -322,14 +322,14 @@ void bind_graph(py::module_& module) {
                              [](const Shared& g) {
                                std::vector<VariableHandle> all;
                                for (std::uint32_t i = 0; i < g->variables().size(); ++i)
-                                 all.push_back({g, {i, g->mark()}});
+                                 all.push_back({g, g->variable_id(i)});
                                return all;
                              })
       .def_property_readonly("factors",
                              [](const Shared& g) {
                                std::vector<FactorHandle> all;
                                for (std::uint32_t i = 0; i < g->factors().size(); ++i)
-                                 all.push_back({g, {i, g->mark()}});
+                                 all.push_back({g, g->factor_id(i)});
                                return all;
                              })
       .def("__getitem__",

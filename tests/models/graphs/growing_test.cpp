@@ -9,6 +9,7 @@
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/poses.h"
+#include "tests/oracles/allocations.h"
 #include "tests/oracles/relative.h"
 
 namespace {
@@ -54,9 +55,105 @@ TEST_CASE("growing: a level with a fixed lag is filtered and smoothed as by hand
   CHECK(level.compiled() < 3 * kLag);
 }
 
+// A level and its slope, seen through two sensors, the second every third step and with a variance of its own each
+// time; an observed origin is used for ever.
+TEST_CASE("growing: bytes held and allocations do not grow with the number of steps, and the filter stays exact") {
+  constexpr std::size_t kWarmUp = 200, kSteps = 100'000;
+  constexpr double kLevel = 0.3, kSlope = 0.01, kNoise = 0.5;
+  GrowingGraph walk(standard_registry(), {.lag = 5});
+  const VariableId origin = walk.graph().observed("origin");
+  walk.observe(origin, {0.0});
+  VariableId level{0}, slope{0};
+  double m[2] = {1, 0}, v[3] = {4, 0, 4};  // filtered: means, and variances and covariance (0 0), (0 1), (1 1)
+  const auto see = [&](std::size_t t, double variance) {
+    const double gain[2] = {v[0] / (v[0] + variance), v[1] / (v[0] + variance)}, error = seen_at(t) - m[0];
+    m[0] += gain[0] * error, m[1] += gain[1] * error;
+    v[2] -= gain[1] * v[1], v[1] -= gain[1] * v[0], v[0] -= gain[0] * v[0];
+  };
+  std::int64_t held = 0;
+  std::uint64_t allocated = 0;
+  std::size_t compiled = 0;
+  for (std::size_t t = 0; t < kSteps; ++t) {
+    Graph& g = walk.graph();
+    const VariableId x = g.variable(""), s = g.variable(""), y = g.observed("");
+    if (t == 0) {
+      g.factor("gaussian_linear", {{"x", origin}, {"y", x}}, {{"A", 1.0}, {"b", 1.0}, {"variance", 4.0}});
+      g.factor("gaussian_linear", {{"x", origin}, {"y", s}}, {{"A", 1.0}, {"variance", 4.0}});
+    } else {
+      g.factor("gaussian_linear", {{"x", level}, {"x", slope}, {"y", x}}, {{"A", 1.0}, {"variance", kLevel}});
+      g.factor("gaussian_noise", {slope, s}, {{"variance", kSlope}});
+      m[0] += m[1];
+      v[0] += 2 * v[1] + v[2] + kLevel, v[1] += v[2], v[2] += kSlope;
+    }
+    g.factor("gaussian_noise", {x, y}, {{"variance", kNoise}});
+    walk.observe(y, {seen_at(t)});
+    see(t, kNoise);
+    if (t % 3 == 1) {
+      const VariableId z = g.observed("");
+      const double variance = 1 + 0.5 * std::sin(static_cast<double>(t));
+      g.factor("gaussian_linear", {{"x", x}, {"x", origin}, {"y", z}}, {{"A", 1.0}, {"variance", variance}});
+      walk.observe(z, {seen_at(t)});
+      see(t, variance);
+    }
+    const std::uint64_t before = oracle::allocations();
+    const Report report = walk.update();
+    allocated += t < kWarmUp ? 0 : oracle::allocations() - before;
+    if (t + 1 == kWarmUp) {
+      held = oracle::bytes_held();
+      compiled = walk.compiled();
+    }
+    level = x, slope = s;
+    if (t % 1000 > 2) continue;
+    CAPTURE(t);
+    CHECK(report.stop == Report::Stop::exact);
+    CHECK(walk.belief(x).mean() == oracle::relative(m[0], 1e-9));
+    CHECK(walk.belief(s).mean() == oracle::relative(m[1], 1e-9));
+    CHECK(walk.belief(x).variance() == oracle::relative(v[0], 1e-9));
+    CHECK(walk.belief(s).variance() == oracle::relative(v[2], 1e-9));
+  }
+  CHECK(oracle::bytes_held() - held < 40'000);  // a block of nodes is 6,144 bytes
+  CHECK(allocated == 0);
+  CHECK(walk.compiled() == compiled);
+  CHECK(walk.graph()[origin].name == "origin");
+}
+
+TEST_CASE("growing: beliefs are remembered for a while after their variables left, then they are forgotten") {
+  GrowingGraph walk(standard_registry(), {.lag = 2, .remember = 3});
+  std::vector<VariableId> x;
+  std::vector<double> last;
+  for (std::size_t t = 0; t < 30; ++t) {
+    Graph& g = walk.graph();
+    x.push_back(g.variable(t % 4 == 0 ? "x" + std::to_string(t) : ""));
+    const VariableId y = g.observed("");
+    if (t == 0) g.factor("gaussian_prior", {x[0]}, {{"mean", 0.0}, {"variance", 4.0}});
+    if (t > 0) g.factor("gaussian_noise", {x[t - 1], x[t]}, {{"variance", 1.0}});
+    g.factor("gaussian_noise", {x[t], y}, {{"variance", 1.0}});
+    walk.observe(y, {seen_at(t)});
+    (void)walk.update();
+    last.push_back(0);
+    for (std::size_t s = 0; s <= t; ++s) {
+      CAPTURE(t - s);
+      if (t - s <= 2) last[s] = walk.belief(x[s]).mean();
+      if (t - s <= 5)
+        CHECK(walk.belief(x[s]).mean() == oracle::relative(last[s], s + 2 == t ? 1e-15 : 1));
+      else
+        CHECK_THROWS_AS((void)walk.belief(x[s]), Error);
+    }
+  }
+  CHECK_THROWS_WITH_AS((void)walk.belief(x[0]),
+                       "growing graph: variable 0 was last in the window more than 3 updates ago, and its belief is "
+                       "forgotten; read it earlier, or raise remember",
+                       Error);
+  CHECK_THROWS_WITH_AS(walk.graph().factor("gaussian_noise", {x[0], x[29]}, {{"variance", 1.0}}),
+                       "factor 60 (gaussian_noise) is connected to variable 0, which was removed", Error);
+  CHECK(walk.graph().find_variable("x28") == x[28]);
+  CHECK_THROWS_AS((void)walk.graph().find_variable("x0"), Error);
+  CHECK(walk.graph()[walk.graph().variable("x0")].name == "x0");
+}
+
 TEST_CASE("growing: a walk of poses that meets earlier ones ends near the whole of it") {
   constexpr std::uint32_t kSteps = 60, kLag = 12;
-  GrowingGraph walk(standard_registry(), {.lag = kLag});
+  GrowingGraph walk(standard_registry(), {.lag = kLag, .remember = kSteps});
   Graph whole;
   const SpreadMatrix noise = SpreadMatrix::covariance({0.01, 0, 0, 0, 0.01, 0, 0, 0, 0.0025});
   std::vector<VariableId> x, of_whole;
@@ -96,7 +193,7 @@ TEST_CASE("growing: a walk of poses that meets earlier ones ends near the whole 
 }
 
 TEST_CASE("growing: undetermined variables stay, and departed ones cannot be read again") {
-  GrowingGraph g(standard_registry(), {.lag = 1});
+  GrowingGraph g(standard_registry(), {.lag = 1, .remember = 10});
   const VariableId a = g.graph().variable("a"), b = g.graph().variable("b");
   g.graph().factor("gaussian_noise", {a, b}, {{"variance", 1.0}});
   CHECK(g.update().stop == Report::Stop::singular);
@@ -128,7 +225,7 @@ TEST_CASE("growing: undetermined variables stay, and departed ones cannot be rea
                        "declare another observed variable for a new one",
                        Error);
   g.observe(y, {2.0});
-  GrowingGraph other(standard_registry(), {.lag = 1});
+  GrowingGraph other(standard_registry(), {.lag = 1, .remember = 10});
   CHECK(other.update().stop == Report::Stop::exact);  // with nothing added
   const VariableId on = other.graph().observed("on", 1, "bernoulli"), x = other.graph().variable("x");
   const ParameterList standard = {{"mean", 0.0}, {"variance", 1.0}};
