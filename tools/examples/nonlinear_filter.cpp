@@ -7,7 +7,7 @@
 //     at the end -0.895 +- 0.282
 //   converged after 13 solves; the Gaussian does not fit the posterior (k 0.83); try draw_posterior()
 //     at the end -0.897 +- 0.281
-//     by draws -1.03 +- 0.34
+//     by draws -1.0 +- 0.3
 //   converged after 59 sweeps, approximate: by messages of angle; compare with joint()
 //     at the end -0.940 +- 0.286
 #include <dma.h>
@@ -52,6 +52,6 @@ int main() {
     fmt::print("{}\n  at the end {:.3f} +- {:.3f}\n", answer.report, answer[x].mean(29), answer[x].sd(29));
     if (!answer.report.joint) continue;
     const JointDraws draws = draw_posterior(answer.state);
-    fmt::print("  by draws {:.2f} +- {:.2f}\n", draws.mean(x, 29), draws.sd(x, 29));
+    fmt::print("  by draws {:.1f} +- {:.1f}\n", draws.mean(x, 29), draws.sd(x, 29));
   }
 }

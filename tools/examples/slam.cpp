@@ -3,9 +3,9 @@
 //
 // Prints:
 //   converged after 3 solves; the Gaussian fits the posterior: k 0.54, 299 of 400 draws effective
-//   it ends at (-0.28, 0.68) +- 0.52; landmark 1: (0.00, 0.00) +- 10.00
+//   by its steps: it ends at (-0.280, 0.677) +- 0.522; landmark 1: (0.00, 0.00) +- 10.00
 //   converged after 7 solves; the Gaussian fits the posterior: k 0.36, 393 of 400 draws effective
-//   it ends at (0.02, -0.00) +- 0.05; landmark 1: (3.04, 1.96) +- 0.03
+//   with landmarks: it ends at (0.021, -0.003) +- 0.048; landmark 1: (3.04, 1.96) +- 0.03
 #include <dma.h>
 #include <fmt/core.h>
 
@@ -46,7 +46,8 @@ int main() {
     set_start(state, x, walk), set_start(state, p, first);
     fmt::print("{}\n", run(state.plan(), state));
     const Belief b = state.belief(x), l = state.belief(p);
-    fmt::print("it ends at ({:.2f}, {:.2f}) +- {:.2f}; landmark 1: ({:.2f}, {:.2f}) +- {:.2f}\n", b.mean(8, 0),
-               b.mean(8, 1), b.sd(8, 0), l.mean(2), l.mean(3), l.sd(2));
+    fmt::print("{}: it ends at ({:.3f}, {:.3f}) +- {:.3f}; landmark 1: ({:.2f}, {:.2f}) +- {:.2f}\n",
+               has_landmarks ? "with landmarks" : "by its steps", b.mean(8, 0), b.mean(8, 1), b.sd(8, 0), l.mean(2),
+               l.mean(3), l.sd(2));
   }
 }

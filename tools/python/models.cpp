@@ -1,5 +1,5 @@
-// Games, mixtures, hidden Markov models, linear regression and tables with gaps. What has no method of its own comes as
-// a dictionary, of which dma/models.py makes a dataclass.
+// Games, mixtures, hidden Markov and switching models, linear regression and tables with gaps. What has no method of its
+// own comes as a dictionary or a tuple, of which dma/models.py makes a dataclass.
 #include <pybind11/stl.h>
 
 #include <array>
@@ -12,6 +12,7 @@
 #include "models/linear/matrix_factorisation.h"
 #include "models/mixtures/gaussian_mixture.h"
 #include "models/mixtures/hidden_markov.h"
+#include "models/mixtures/switching.h"
 #include "tools/python/tables.h"
 
 namespace dma::python {
@@ -150,6 +151,42 @@ void bind_regimes(py::module_& module) {
       });
 }
 
+// Probabilities, means and covariances, step by step.
+py::tuple arrays_of(const std::vector<SwitchingStep>& steps) {
+  std::vector<double> probability, mean, covariance;
+  for (const SwitchingStep& step : steps) {
+    probability.insert(probability.end(), step.probability.begin(), step.probability.end());
+    mean.insert(mean.end(), step.mean.begin(), step.mean.end());
+    covariance.insert(covariance.end(), step.covariance.reshaped().begin(), step.covariance.reshaped().end());
+  }
+  const auto count = static_cast<py::ssize_t>(steps.size()), size = static_cast<py::ssize_t>(steps[0].mean.size());
+  return py::make_tuple(
+      as_array(std::move(probability), {count, static_cast<py::ssize_t>(steps[0].probability.size())}),
+      as_array(std::move(mean), {count, size}), as_array(std::move(covariance), {count, size, size}));
+}
+
+void bind_switching(py::module_& module) {
+  module.def(
+      "switching",
+      [](const Array& values, const std::vector<std::array<Columns, 4>>& regimes, const Array& start,
+         const Columns& transition, const Array& mean, const Columns& covariance, std::optional<std::size_t> order) {
+        SwitchingModel model{{},
+                             vector_of(start, "start"),
+                             matrix_of(transition, "transition"),
+                             vector_of(mean, "mean"),
+                             matrix_of(covariance, "covariance")};
+        for (const auto& [a, q, h, r] : regimes)
+          model.regimes.push_back({matrix_of(a, "a"), matrix_of(q, "q"), matrix_of(h, "h"), matrix_of(r, "r")});
+        if (const auto columns = values.shape(1); !regimes.empty() && columns != model.regimes[0].h.rows())
+          fail("values: {} columns are given; {} are expected, one per row of h", columns, model.regimes[0].h.rows());
+        const auto known = emitted(values);
+        const Switched found = without_lock([&] { return switching(model, known, order.value_or(kAllPaths)); });
+        return py::make_tuple(arrays_of(found.smoothed), arrays_of(found.filtered), found.log_evidence, found.is_exact);
+      },
+      py::arg("values"), py::arg("regimes"), py::arg("start"), py::arg("transition"), py::arg("mean"),
+      py::arg("covariance"), py::arg("order"));
+}
+
 struct Rated {
   Season season;
   RatingOptions options;
@@ -268,6 +305,7 @@ void bind_games(py::module_& module) {
 void bind_models(py::module_& module) {
   bind_tables(module);
   bind_regimes(module);
+  bind_switching(module);
   bind_games(module);
 }
 
