@@ -130,9 +130,9 @@ SwitchingPath earlier(SwitchingPath path, const SwitchingPath& later, const Line
   return path;
 }
 
-// What later values say of a merged Gaussian: smoothed / filtered = exp(pull^T e - |c e|^2 / 2), with e = x - filtered
-// mean. Only along the eigenvectors of the smoothed covariance, in units of the filtered one, in which it is smaller;
-// along the others the covariance of every path stays, and the mean moves.
+// The message of later values to a merged Gaussian: smoothed / filtered = exp(pull^T e - |c e|^2 / 2), e = x - filtered
+// mean. In coordinates in which the filtered covariance is 1 and the smoothed one is diagonal, a variance v gives the
+// precision 1 / v - 1 and the pull mean / v. A variance above 1 is taken for 1: it moves means and widens nothing.
 struct LaterValues {
   Eigen::MatrixXd c;
   Eigen::VectorXd pull;

@@ -14,7 +14,7 @@ int main() {
   using namespace dma;
   constexpr std::uint32_t kPhotos = 3, kPoints = 16, kImages = kPhotos * kPoints;
   Registry registry = standard_registry();
-  registry.add(factor_from_vector_function("camera", 3, 2, [](auto x, auto) {  // of a point in its frame, in pixels
+  registry.add(factor_from_vector_function("camera", 3, 2, [](auto x, auto) {  // pixels of a point in its frame
     return std::array{800 * x[0] / x[2], 800 * x[1] / x[2]};
   }));
   std::vector<double> across, down, start, poses, known(36), loose(36);

@@ -1,5 +1,5 @@
-// Games, mixtures, hidden Markov and switching models, linear regression and tables with gaps. What has no method of its
-// own comes as a dictionary or a tuple, of which dma/models.py makes a dataclass.
+// Games, mixtures, hidden Markov and switching models, linear regression and tables with gaps. What has no method of
+// its own comes as a dictionary or a tuple, of which dma/models.py makes a dataclass.
 #include <pybind11/stl.h>
 
 #include <array>
@@ -165,18 +165,23 @@ py::tuple arrays_of(const std::vector<SwitchingStep>& steps) {
       as_array(std::move(mean), {count, size}), as_array(std::move(covariance), {count, size, size}));
 }
 
+using GivenRegimes = std::vector<std::array<Columns, 4>>;
+
+SwitchingModel switching_model(const GivenRegimes& regimes, const Array& start, const Columns& transition,
+                               const Array& mean, const Columns& covariance) {
+  SwitchingModel model{{}, vector_of(start, "start"), matrix_of(transition, "transition"), vector_of(mean, "mean"),
+                       matrix_of(covariance, "covariance")};
+  for (const auto& [a, q, h, r] : regimes)
+    model.regimes.push_back({matrix_of(a, "a"), matrix_of(q, "q"), matrix_of(h, "h"), matrix_of(r, "r")});
+  return model;
+}
+
 void bind_switching(py::module_& module) {
   module.def(
       "switching",
-      [](const Array& values, const std::vector<std::array<Columns, 4>>& regimes, const Array& start,
-         const Columns& transition, const Array& mean, const Columns& covariance, std::optional<std::size_t> order) {
-        SwitchingModel model{{},
-                             vector_of(start, "start"),
-                             matrix_of(transition, "transition"),
-                             vector_of(mean, "mean"),
-                             matrix_of(covariance, "covariance")};
-        for (const auto& [a, q, h, r] : regimes)
-          model.regimes.push_back({matrix_of(a, "a"), matrix_of(q, "q"), matrix_of(h, "h"), matrix_of(r, "r")});
+      [](const Array& values, const GivenRegimes& regimes, const Array& start, const Columns& transition,
+         const Array& mean, const Columns& covariance, std::optional<std::size_t> order) {
+        const SwitchingModel model = switching_model(regimes, start, transition, mean, covariance);
         if (const auto columns = values.shape(1); !regimes.empty() && columns != model.regimes[0].h.rows())
           fail("values: {} columns are given; {} are expected, one per row of h", columns, model.regimes[0].h.rows());
         const auto known = emitted(values);
@@ -185,6 +190,22 @@ void bind_switching(py::module_& module) {
       },
       py::arg("values"), py::arg("regimes"), py::arg("start"), py::arg("transition"), py::arg("mean"),
       py::arg("covariance"), py::arg("order"));
+  py::class_<SwitchingFilter>(module, "SwitchingFilter", "A switching state space whose values come step by step.")
+      .def(py::init([](const GivenRegimes& regimes, const Array& start, const Columns& transition, const Array& mean,
+                       const Columns& covariance, std::size_t order) {
+             return SwitchingFilter(switching_model(regimes, start, transition, mean, covariance), order);
+           }),
+           py::arg("regimes"), py::kw_only(), py::arg("start"), py::arg("transition"), py::arg("mean"),
+           py::arg("covariance"), py::arg("order") = 2)
+      .def(
+          "add",
+          [](SwitchingFilter& filter, const std::vector<std::optional<double>>& values) {
+            const SwitchingStep step = filter.add(values);
+            return py::make_tuple(array_of_vector(step.probability), array_of_vector(step.mean),
+                                  array_of(step.covariance));
+          },
+          py::arg("values"), "Probabilities of the regimes, mean and covariance after one more step; None: missing.")
+      .def_property_readonly("log_evidence", &SwitchingFilter::log_evidence);
 }
 
 struct Rated {
