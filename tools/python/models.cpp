@@ -169,10 +169,13 @@ using GivenRegimes = std::vector<std::array<Columns, 4>>;
 
 SwitchingModel switching_model(const GivenRegimes& regimes, const Array& start, const Columns& transition,
                                const Array& mean, const Columns& covariance) {
+  const auto matrix = [](const Columns& values, const char* what) {  // a number is a matrix of one row
+    return values.ndim() == 0 ? Eigen::MatrixXd::Constant(1, 1, *values.data()) : matrix_of(values, what);
+  };
   SwitchingModel model{{}, vector_of(start, "start"), matrix_of(transition, "transition"), vector_of(mean, "mean"),
-                       matrix_of(covariance, "covariance")};
+                       matrix(covariance, "covariance")};
   for (const auto& [a, q, h, r] : regimes)
-    model.regimes.push_back({matrix_of(a, "a"), matrix_of(q, "q"), matrix_of(h, "h"), matrix_of(r, "r")});
+    model.regimes.push_back({matrix(a, "a"), matrix(q, "q"), matrix(h, "h"), matrix(r, "r")});
   return model;
 }
 

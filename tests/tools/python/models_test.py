@@ -245,7 +245,7 @@ def test_switching_regimes_are_found_and_a_single_one_is_a_kalman_smoother() -> 
     found = dma.switching(values, [drift, jump], **prior)
     assert np.flatnonzero(found.probability[:, 1] > 0.5).tolist() == [10, 30] and not found.exact
     assert found.mean.shape == (40, 1) and found.covariance.shape == (40, 1, 1) and found.filtered_probability.shape == (40, 2)
-    online = dma.SwitchingFilter([[np.atleast_2d(m) for m in regime] for regime in (drift, jump)], **prior)
+    online = dma.SwitchingFilter([drift, jump], **prior)
     steps = [online.add([None if np.isnan(value) else value]) for value in values]
     assert steps[30][0].tolist() == found.filtered_probability[30].tolist() and online.log_evidence == found.log_evidence
     exact = dma.switching(values[:11], [drift, jump], order=None, **prior)

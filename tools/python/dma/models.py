@@ -106,11 +106,9 @@ def switching(
     """
     rows = np.asarray(values)
     table = numbers_of("values", rows[:, None] if rows.ndim == 1 else rows, 2, missing=True)
-    given = [[np.atleast_2d(np.asarray(matrix, dtype=np.float64)) for matrix in regime] for regime in regimes]
-    if any(len(regime) != 4 for regime in given):
+    if any(len(regime) != 4 for regime in regimes):
         raise _dma.Error("regimes: four matrices are expected for each, (a, q, h, r)")
-    first, moves, at = numbers_of("start", start, 1), numbers_of("transition", transition, 2), np.atleast_1d(np.asarray(mean))
-    smoothed, filtered, *rest = _dma.switching(table, given, first, moves, at, np.atleast_2d(np.asarray(covariance)), order)
+    smoothed, filtered, *rest = _dma.switching(table, regimes, start, transition, mean, covariance, order)
     return Switched(*smoothed, *filtered, *rest)
 
 
