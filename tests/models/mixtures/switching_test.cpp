@@ -138,7 +138,7 @@ TEST_CASE("switching: merged paths are near the exact answer, nearer with a high
     std::size_t order;
     double filtered, smoothed, mean, log_evidence;
   };
-  for (const Expected& expected : {Expected{2, 0.1, 0.15, 0.7, 0.25}, Expected{4, 0.01, 0.02, 0.06, 0.02}}) {
+  for (const Expected& expected : {Expected{2, 0.09, 0.11, 0.35, 0.2}, Expected{4, 0.008, 0.012, 0.03, 0.016}}) {
     Distance filtered, smoothed;
     double evidence = 0, mean_distance = 0;
     for (unsigned seed = 1; seed <= 20; ++seed) {
