@@ -167,8 +167,7 @@ void refuse_repetitions(const Variables& variables, const Graph::Factor& factor,
       if (!variable->wants_messages) continue;  // a value that is known is no second opinion
       fail(
           "{}: '{}' stands on two of its ports{}, and would count as two independent variables; use a kind that takes "
-          "it "
-          "once: square for a product with itself, a coefficient of 2 for a sum",
+          "it once: square for a product with itself, a coefficient of 2 for a sum",
           where(factor), variable->name,
           variable->elements() == 1 ? ""
                                     : fmt::format(" (element {} in slot {})",
@@ -320,8 +319,7 @@ void refuse_given_tables(const Resolved& graph, std::string_view who) {
     if (factor.has_given_table)
       fail(
           "{}: factor '{}' has a table that is given later, but all tables are needed here; use gather(...) with the "
-          "table, or "
-          "sweeps",
+          "table, or sweeps",
           who, factor.name());
 }
 

@@ -19,14 +19,14 @@ struct DenseProduct {
   double times;
   double* sum;  // must not share memory with a or b
   std::ptrdiff_t sum_step;
-  bool lower_only;  // what is above the diagonal of `sum` stays
+  bool lower_only;  // numbers above the diagonal of `sum` stay
 };
 
 struct ProductLevel {
   const char* name;  // "avx512", "avx2"
   void (*add)(const DenseProduct& product);
 };
-// Those that this processor can run, the widest first; none: Eigen's products are as good.
+// Levels that this processor can run, the widest first; none: Eigen's products are as good.
 std::span<const ProductLevel> product_levels();
 // The level in use: the widest, or the one that the environment variable DMA_INSTRUCTIONS names ("none": no level).
 const ProductLevel* product_level();

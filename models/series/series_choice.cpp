@@ -8,8 +8,11 @@
 #include <numbers>
 #include <numeric>
 
+#include "engine/messages/gaussian.h"
 #include "engine/support/error.h"
 #include "engine/support/text.h"
+#include "models/series/series_graph.h"
+#include "models/series/series_seasons.h"
 
 namespace dma {
 
@@ -18,6 +21,7 @@ namespace {
 using OptionalValues = std::vector<std::optional<double>>;
 
 constexpr double kMixed = 3;                 // nats below the best: models with less than a twentieth of its weight
+constexpr double kClear = 12;                // nats below the best: models that a closer look leaves behind
 constexpr std::size_t kMostToChoose = 2000;  // only so many of the last values are scored
 
 std::size_t seen(SeriesValues values) {
@@ -42,6 +46,32 @@ double sum_of(const OptionalValues& logs, std::size_t first) {
   return sum;
 }
 
+// Forecasts of `horizon` steps from the ends of earlier parts of the series, with the variances of the whole: per
+// forecast the mean log density of its values, twice, since errors of one forecast go together. 0 for a single step,
+// which the evidence counts already.
+double score_ahead(const StateSpace& model, const OptionalValues& scaled, bool is_log, std::size_t first,
+                   std::size_t horizon) {
+  constexpr std::size_t kMostOrigins = 8;
+  constexpr double kWorth = 2;
+  double score = 0;
+  for (std::size_t i = 1; horizon > 1 && i <= kMostOrigins && i * horizon + first <= scaled.size(); ++i) {
+    const std::size_t origin = scaled.size() - i * horizon;
+    SeriesGraph graph(model, SeriesValues(scaled).first(origin), origin + horizon);
+    graph.solve();
+    const Belief signal = graph.signal();
+    double sum = 0, count = 0;
+    for (std::size_t t = origin; t < origin + horizon; ++t) {
+      if (!scaled[t]) continue;
+      const double variance = signal.variance(t) + model.observation_variance();
+      sum += log_density(Gaussian::from_moments(signal.mean(t), variance), *scaled[t] - graph.shift()) -
+             (is_log ? *scaled[t] : 0);
+      ++count;
+    }
+    if (count > 0) score += kWorth * sum / count;
+  }
+  return score;
+}
+
 std::size_t start_states(const SeriesCandidate& candidate) {
   std::size_t count = 0;
   for (const Process& process : candidate.processes) count += process.start_states();
@@ -55,47 +85,29 @@ std::size_t steps_with(SeriesValues values, std::size_t count) {
   return t;
 }
 
-std::vector<Process> with_seasons(Process process, const std::vector<std::size_t>& seasons) {
+std::string season_name(double period) { return fmt::format("season {:.5g}", period); }
+
+// Short seasons of whole steps may change their shape.
+Process season_of(double period) {
+  constexpr double kLongestThatMoves = 60;
+  return period <= kLongestThatMoves && period == std::floor(period) ? seasonal(static_cast<std::size_t>(period))
+                                                                     : fixed_season(period, season_harmonics(period));
+}
+
+std::vector<Process> with_seasons(Process process, const std::vector<double>& seasons) {
   std::vector<Process> processes{std::move(process)};
-  for (const std::size_t season : seasons) {
-    Process& added = processes.emplace_back(seasonal(season));
-    if (seasons.size() > 1) added.name = added.states[0] = added.noises[0].name = fmt::format("season {}", season);
+  for (const double season : seasons) {
+    Process& added = processes.emplace_back(season_of(season));
+    if (seasons.size() == 1) continue;
+    added.name = added.states[0] = season_name(season);
+    for (Process::Noise& noise : added.noises) noise.name = added.name;
   }
   return processes;
 }
 
-std::string with_seasons(std::string name, const std::vector<std::size_t>& seasons) {
-  for (const std::size_t season : seasons) name += fmt::format(" + season {}", season);
+std::string with_seasons(std::string name, const std::vector<double>& seasons) {
+  for (const double season : seasons) name += " + " + season_name(season);
   return name;
-}
-
-// Fills gaps by linear interpolation, then subtracts each season's means and a line.
-std::vector<double> deviations(SeriesValues values, const std::vector<std::size_t>& seasons) {
-  std::vector<double> x(values.size());
-  std::optional<std::size_t> before;
-  for (std::size_t t = 0; t < values.size(); ++t) {
-    if (!values[t]) continue;
-    for (std::size_t gap = before ? *before + 1 : 0; gap < t; ++gap)
-      x[gap] = before ? x[*before] + (*values[t] - x[*before]) * static_cast<double>(gap - *before) /
-                                         static_cast<double>(t - *before)
-                      : *values[t];
-    x[t] = *values[t];
-    before = t;
-  }
-  for (std::size_t t = before.value_or(0) + 1; before && t < x.size(); ++t) x[t] = x[*before];
-  const auto take_off = [&](std::size_t period) {
-    for (std::size_t phase = 0; phase < std::min(period, x.size()); ++phase) {
-      double sum = 0, count = 0;
-      for (std::size_t t = phase; t < x.size(); t += period) {
-        sum += x[t];
-        ++count;
-      }
-      for (std::size_t t = phase; t < x.size(); t += period) x[t] -= sum / count;
-    }
-  };
-  take_off(1);
-  for (const std::size_t season : seasons) take_off(season);
-  return x;
 }
 
 // Burg's method: each reflection coefficient minimises the forward and backward residuals. The cost of a coefficient is
@@ -151,9 +163,9 @@ std::vector<SeriesCandidate> on_scales(SeriesCandidate candidate, SeriesValues v
 }
 
 // "ar 2", fitted to the values minus their mean and seasons.
-SeriesCandidate fitted_autoregression(SeriesValues values, const std::vector<std::size_t>& seasons) {
+SeriesCandidate fitted_autoregression(SeriesValues values, const std::vector<double>& seasons) {
   constexpr std::size_t kMostCoefficients = 8;
-  const std::vector<double> x = deviations(values, seasons);
+  const std::vector<double> x = without_seasons(values, seasons);
   const Autoregression found = burg(x, std::clamp<std::size_t>(x.size() / 10, 1, kMostCoefficients));
   const double squares = std::inner_product(x.begin(), x.end(), x.begin(), 0.0);
   constexpr double kStands = 1e-8;  // relative to the series' variance, per step: a level that does not move
@@ -173,7 +185,7 @@ std::string series_name(const SeriesCandidate& candidate) {
 
 std::vector<SeriesCandidate> usual_series(SeriesValues values, const UsualSeriesOptions& options) {
   std::vector<SeriesCandidate> candidates;
-  const auto add = [&](const std::vector<std::size_t>& seasons) {
+  const auto add = [&](const std::vector<double>& seasons) {
     for (const Process& process : options.processes)
       std::ranges::move(
           on_scales({with_seasons(process.name, seasons), with_seasons(process, seasons)}, values, options.scale),
@@ -182,7 +194,7 @@ std::vector<SeriesCandidate> usual_series(SeriesValues values, const UsualSeries
       if (!options.with_autoregression) break;
       const OptionalValues logs = on_scale(values, scaled.is_log);
       check_range(logs);
-      const std::vector<double> x = deviations(logs, seasons);
+      const std::vector<double> x = without_seasons(logs, seasons);
       if (!std::ranges::any_of(x, [](double at) { return at != 0; })) continue;
       candidates.push_back(fitted_autoregression(logs, seasons));
       candidates.back().is_log = scaled.is_log;
@@ -196,8 +208,8 @@ std::vector<SeriesCandidate> usual_series(SeriesValues values, const UsualSeries
 SeriesChoice::SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues values, Options given) {
   if (candidates.empty()) fail("series: there is no model to choose; at least one is expected");
   // Learns from the last values, as many as are in `scaled`.
-  const auto learn = [&](const SeriesCandidate& candidate, const OptionalValues& scaled) {
-    StateSpaceOptions options{.inputs = given.inputs};
+  const auto learn = [&](const SeriesCandidate& candidate, const OptionalValues& scaled, bool is_rough = false) {
+    StateSpaceOptions options{.inputs = given.inputs, .is_rough = is_rough};
     for (SeriesInput& input : options.inputs) {
       const std::size_t before = std::min(values.size() - scaled.size(), input.values.size());
       input.values.erase(input.values.begin(), input.values.begin() + static_cast<std::ptrdiff_t>(before));
@@ -225,18 +237,27 @@ SeriesChoice::SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues
     std::size_t most = 0;
     for (const SeriesCandidate& candidate : candidates) {
       std::size_t memory = 0;
-      for (const Process& process : candidate.processes) memory = std::max(memory, process.longest_lag() + 1);
+      for (const Process& process : candidate.processes)
+        memory = std::max({memory, process.longest_lag() + 1, static_cast<std::size_t>(process.period)});
       most = std::max({most, start_states(candidate) + beyond_start, std::min(2 * memory, known / 2)});
     }
     first_ = steps_with(last, most);
   }
-  for (const SeriesCandidate& candidate : candidates) {
+  const auto scored = [&](const SeriesCandidate& candidate, bool is_rough) {
     const OptionalValues scaled = on_scale(candidates.size() > 1 ? last : values, candidate.is_log);
-    models_.push_back(learn(candidate, scaled));
-    if (first_ == 0) continue;
-    models_.back().score = models_.back().model.log_predictive(scaled, first_) - candidate.penalty -
-                           (candidate.is_log ? sum_of(scaled, first_) : 0);
-  }
+    Scored model = learn(candidate, scaled, is_rough);
+    if (first_ > 0)
+      model.score = model.model.log_predictive(scaled, first_) - candidate.penalty -
+                    (candidate.is_log ? sum_of(scaled, first_) : 0) +
+                    score_ahead(model.model, scaled, candidate.is_log, first_, given.horizon);
+    return model;
+  };
+  const bool are_rough = candidates.size() > 1;
+  for (const SeriesCandidate& candidate : candidates) models_.push_back(scored(candidate, are_rough));
+  std::ranges::stable_sort(models_, std::greater(), &Scored::score);
+  const double best_rough = best().score;
+  for (Scored& model : models_)
+    if (are_rough && best_rough - model.score < kClear) model = scored(model.candidate, false);
   std::ranges::stable_sort(models_, std::greater(), &Scored::score);
   double total = 0;
   for (Scored& model : models_) {
@@ -297,10 +318,14 @@ UsualSeriesOptions series_named(const std::string& model) {
   if (model == "auto") return {};
   UsualSeriesOptions options;
   options.with_autoregression = model == "ar";
-  if (model == "ar") options.processes = {};
-  else if (model == "walk") options.processes = {random_walk()};
-  else if (model == "trend") options.processes = {local_trend()};
-  else if (model == "motion") options.processes = {motion()};
+  if (model == "ar")
+    options.processes = {};
+  else if (model == "walk")
+    options.processes = {random_walk()};
+  else if (model == "trend")
+    options.processes = {local_trend()};
+  else if (model == "motion")
+    options.processes = {motion()};
   else if (!model.starts_with("ar:")) {
     const std::string known[] = {"auto", "walk", "trend", "motion", "ar", "ar:c1,c2,..."};
     fail("there is no model '{}' of a series{}", model, suggestion(model, known));

@@ -25,7 +25,7 @@ enum class SeriesScale { chosen, plain, logarithm };
 // Each process with all seasons and, unless seasons are required, without; of the values and, if all are above 0, of
 // their logarithms. Requiring logarithms of values that are not all above 0 is an Error.
 struct UsualSeriesOptions {
-  std::vector<std::size_t> seasons = {};
+  std::vector<double> seasons = {};  // in steps; those of 60 whole steps or less may change their shape
   bool seasons_are_certain = true;
   std::vector<Process> processes = {random_walk(), local_trend()};
   bool with_autoregression = true;  // around a mean, with coefficients fitted to the values
@@ -41,6 +41,7 @@ class SeriesChoice {
   // Candidates with too few values are dropped; if that would drop all, the smallest stays.
   struct Options {
     std::vector<SeriesInput> inputs = {};  // shared by all candidates
+    std::size_t horizon = 0;               // steps to forecast: beyond one, forecasts of as many count as well
     std::function<void(const std::string& name, int solves)> on_solve = {};
   };
   SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues values, Options options);
@@ -51,7 +52,9 @@ class SeriesChoice {
     SeriesCandidate candidate;
     StateSpace model;
     StateSpace::Learned learned;
-    double score = 0;   // log p(later values | first values), of the values themselves also if logarithms are modelled
+    // log p(later values | first values), of the values themselves also if logarithms are modelled; and for a horizon,
+    // twice the mean log density of each of up to eight such forecasts.
+    double score = 0;
     double weight = 0;  // in the mixture
   };
   const std::vector<Scored>& models() const { return models_; }  // best first

@@ -49,9 +49,11 @@ SeriesFilter::Step::Step(const StateSpace& model, SeriesValues values)
     : memory(longest_memory(model)), observation_variance(model.observation_variance()) {
   if (!model.inputs().empty())
     fail(
-        "series filter: the model has {} inputs; a model without "
-        "inputs is expected: subtract their effects from the values",
+        "series filter: the model has {} inputs; a model without inputs is expected: subtract their effects from the "
+        "values",
         model.inputs().size());
+  if (std::ranges::any_of(model.processes(), [](const Process& process) { return process.harmonics > 0; }))
+    fail("series filter: the model has a season of fixed shape; seasonal() is expected, whose states move");
   if (values.size() < memory)
     fail("series filter: it begins after {} values; at least {} are expected, the longest memory of its processes",
          values.size(), memory);

@@ -57,6 +57,12 @@ void SeriesGraph::add(const StateSpace& model, std::size_t k, const StateSpace::
   const Process& process = model.processes()[k];
   const std::size_t before = std::min(process.longest_lag(), length_);
   std::vector<VariableId>& states = states_.emplace_back();
+  if (process.harmonics > 0) {
+    states.push_back(add_effect(harmonic_rows(process.period, process.harmonics, length_),
+                                std::vector<double>(2 * process.harmonics, start.variance))
+                         .value);
+    return;
+  }
   for (std::size_t s = 0; s < process.states.size(); ++s) {
     states.push_back(graph_.variable("", length_));
     const double mean = s == 0 && process.has_level ? start.mean - (k == leading_level_ ? shift_ : 0) : 0;
@@ -97,10 +103,16 @@ VariableId SeriesGraph::add_inputs(const std::vector<SeriesInput>& inputs, const
     for (const double value : x) squares += value * value;
     variances.push_back(squares > 0 ? start.variance * static_cast<double>(x.size()) / squares : start.variance);
   }
-  weights_ = graph_.variable("weights", inputs.size());
-  graph_.factor("gaussian_prior", {*weights_}, {{"mean", 0.0}, {"variance", variances}});
-  const VariableId effect = graph_.variable("effect", length_);
-  graph_.factor("linear", {column(*weights_), effect}, {{"A", rows}, {"b", std::vector<double>(length_, 0.0)}});
+  const Effect effect = add_effect(std::move(rows), variances);
+  weights_ = effect.weights;
+  return effect.value;
+}
+
+SeriesGraph::Effect SeriesGraph::add_effect(std::vector<double> rows, const std::vector<double>& variances) {
+  const Effect effect{graph_.variable("", variances.size()), graph_.variable("", length_)};
+  graph_.factor("gaussian_prior", {effect.weights}, {{"mean", 0.0}, {"variance", variances}});
+  graph_.factor("linear", {column(effect.weights), effect.value},
+                {{"A", std::move(rows)}, {"b", std::vector<double>(length_, 0.0)}});
   return effect;
 }
 

@@ -49,6 +49,11 @@ class SeriesGraph {
   };
   void add(const StateSpace& model, std::size_t process, const StateSpace::Start& start);
   VariableId add_inputs(const std::vector<SeriesInput>& inputs, const StateSpace::Start& start);
+  // rows x weights, where there are as many weights as prior variances.
+  struct Effect {
+    VariableId weights, value;
+  };
+  Effect add_effect(std::vector<double> rows, const std::vector<double>& variances);
 
   std::vector<std::optional<double>> values_;  // minus the shift
   std::size_t length_;

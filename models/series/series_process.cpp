@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "engine/support/error.h"
 
@@ -57,8 +58,32 @@ Process seasonal(std::size_t period, std::optional<double> variance) {
   if (period < 2) fail("seasonal: the period is {}; at least 2 steps are expected", period);
   Process season{"season", {"season"}, {{{}, 0}}, {{"season", variance, 1 / static_cast<double>(period)}}};
   for (std::size_t lag = 0; lag < period; ++lag) season.rules[0].terms.push_back({0, lag, 1});
+  season.period = static_cast<double>(period);
   check_variance(season);
   return season;
+}
+
+Process fixed_season(double period, std::size_t harmonics) {
+  if (!(period >= 2 && std::isfinite(period)))
+    fail("fixed_season: the period is {}; a finite number of at least 2 steps is expected", period);
+  if (harmonics < 1 || 2 * static_cast<double>(harmonics) > period)
+    fail("fixed_season: {} harmonics are given; 1 to {:.0f} are expected for a period of {}", harmonics,
+         std::floor(period / 2), period);
+  Process season{"season", {"season"}, {}, {}};
+  season.period = period, season.harmonics = harmonics;
+  return season;
+}
+
+std::vector<double> harmonic_rows(double period, std::size_t harmonics, std::size_t length) {
+  std::vector<double> rows;
+  rows.reserve(2 * harmonics * length);
+  for (std::size_t t = 0; t < length; ++t)
+    for (std::size_t j = 1; j <= harmonics; ++j) {
+      const double turns = std::fmod(static_cast<double>(j * t), period) / period;
+      rows.push_back(std::cos(2 * std::numbers::pi * turns));
+      rows.push_back(std::sin(2 * std::numbers::pi * turns));
+    }
+  return rows;
 }
 
 Process autoregressive(std::vector<double> coefficients, std::optional<double> variance) {

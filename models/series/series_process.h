@@ -34,10 +34,14 @@ struct Process {
   std::vector<Rule> rules;
   std::vector<Noise> noises;
   bool has_level = false;  // its first state starts at the level of the series, not around 0
+  double period = 0;       // steps of a season
+  // Above 0: the only state has no rule; it is a sum of as many cosines and sines of the period, with constant weights.
+  std::size_t harmonics = 0;
   // The series is the sum of the first states of all processes.
 
   std::size_t longest_lag() const;
-  std::size_t start_states() const { return states.size() * longest_lag(); }  // not covered by a rule
+  // Unknowns that no rule covers.
+  std::size_t start_states() const { return harmonics > 0 ? 2 * harmonics : states.size() * longest_lag(); }
 };
 
 Process random_walk(std::optional<double> variance = {});
@@ -47,6 +51,10 @@ Process local_trend(std::optional<double> level_variance = {}, std::optional<dou
 Process motion(std::optional<double> intensity = {});
 // Any `period` consecutive values sum to noise.
 Process seasonal(std::size_t period, std::optional<double> variance = {});
+// A season of any length, such as 365.25 days or 52.18 weeks, whose shape stays as it is. At most period / 2 harmonics.
+Process fixed_season(double period, std::size_t harmonics);
+// Row after row, cos(2 pi j t / period) and sin(2 pi j t / period) for j = 1, 2, ..., `harmonics`.
+std::vector<double> harmonic_rows(double period, std::size_t harmonics, std::size_t length);
 // x_t = coefficients[0] x_{t-1} + coefficients[1] x_{t-2} + ... + noise.
 Process autoregressive(std::vector<double> coefficients, std::optional<double> variance = {});
 

@@ -166,7 +166,7 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
   const double unit = std::log(spread.variance);
   const double low = std::min(unit, scales.size() > 0 ? scales.minCoeff() : unit) + std::log(kLeastOfSpread),
                high = unit + std::log(kMostOfSpread);
-  const bool is_long = spread.values >= kLongSeries;
+  const bool is_long = spread.values >= kLongSeries || options_.is_rough;
   const double steepest = kSteepest * std::max(1.0, static_cast<double>(spread.values) / kLongSeries);
   const std::vector<Maximum> found = summits(posterior, starts_around(scales, is_long),
                                              {.low = low, .high = high, .tolerance = std::max(kNearEnough, steepest)});
@@ -186,7 +186,7 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
 std::vector<double> StateSpace::usual_variances(SeriesValues values) const {
   std::size_t season = 0;
   for (const Process& process : processes_)
-    if (process.noises.front().usual < 1) season = std::max(season, process.longest_lag() + 1);
+    season = std::max(season, static_cast<std::size_t>(std::round(process.period)));
   const double move = mean_square_move(values, season), length = static_cast<double>(values.size());
   std::vector<double> usual{move};
   for (const Process& process : processes_)

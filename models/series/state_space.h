@@ -38,6 +38,8 @@ struct StateSpaceOptions {
   // Prior of the states before the first rule applies; none: wide relative to the data.
   std::optional<double> start_mean = {}, start_variance = {};
   std::vector<SeriesInput> inputs = {};
+  // One search for the variances, which then count as known, as those of a long series do.
+  bool is_rough = false;
   // Called after every solve of the whole series, of which learning needs some dozens, with the number of solves and
   // the log evidence. An exception ends the work.
   std::function<void(int solves, double log_evidence)> on_solve = {};

@@ -1,5 +1,5 @@
-// Comparison relative to the expected value: doctest's Approx alone compares relative to 1 + |x|, too weak below 1. A value
-// that cancels has rounding errors of the size of what cancels: `of` says that size.
+// Comparison relative to the expected value: doctest's Approx alone compares relative to 1 + |x|, too weak below 1. A
+// value that cancels has rounding errors of the size of what cancels: `of` says that size.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -9,6 +9,7 @@
 
 #include "engine/support/error.h"
 #include "models/series/series_choice.h"
+#include "models/series/series_seasons.h"
 #include "models/series/series_filter.h"
 #include "tools/dma/io/series_time.h"
 #include "tools/python/bindings.h"
@@ -55,14 +56,15 @@ std::vector<std::string> names_of_inputs(const std::vector<SeriesInput>& inputs)
 }
 
 Found smooth_values(const Array& values, std::size_t forecast, const std::string& model,
-                    const std::vector<std::size_t>& seasons, bool seasons_are_certain, std::optional<bool> log,
+                    const std::vector<double>& seasons, bool seasons_are_certain, std::optional<bool> log,
                     const Inputs& inputs) {
   check_forecast(forecast);
   const Known known = known_values(values);
   UsualSeriesOptions options = series_named(model);
-  options.seasons = seasons, options.seasons_are_certain = seasons_are_certain;
+  options.seasons = seasons_are_certain ? seasons : seasons_seen(known, seasons);
+  options.seasons_are_certain = seasons_are_certain;
   if (log) options.scale = *log ? SeriesScale::logarithm : SeriesScale::plain;
-  SeriesChoice::Options how{.inputs = series_inputs(inputs)};
+  SeriesChoice::Options how{.inputs = series_inputs(inputs), .horizon = forecast};
   how.on_solve = [](const std::string&, int) { throw_pending_signal(); };
   const py::gil_scoped_release unlocked;
   const SeriesChoice choice(usual_series(known, options), known, how);
@@ -134,7 +136,7 @@ void bind_smoothed(py::module_& module) {
         time.check_end(steps.back() + ahead);
         std::vector<std::string> texts;
         for (std::size_t t = 0; t <= steps.back() + ahead; ++t) texts.push_back(time.text(t));
-        return py::make_tuple(steps, texts, time.usual_season());
+        return py::make_tuple(steps, texts, time.usual_seasons());
       },
       py::arg("dates"), py::arg("ahead"));
 }
@@ -153,6 +155,8 @@ void bind_processes(py::module_& module) {
   module.def("motion", &motion, py::arg("intensity") = py::none(),
              "Position and velocity under white accelerations of this intensity.");
   module.def("seasonal", &seasonal, py::arg("period"), variance, "Any `period` consecutive values sum to noise.");
+  module.def("fixed_season", &fixed_season, py::arg("period"), py::arg("harmonics"),
+             "A season of any length whose shape stays: so many cosines and sines of its period.");
   module.def("autoregressive", &autoregressive, py::arg("coefficients"), variance,
              "x[t] = coefficients[0] x[t-1] + coefficients[1] x[t-2] + ... + noise.");
 }

@@ -1,4 +1,4 @@
-// The outer loop of joint learning: linearise, one proximal step of all shared scalars, noise and prior scale by
+// The outer loop of Gaussian learning: linearise, one proximal step of all shared scalars, noise and prior scale by
 // evidence.
 #pragma once
 

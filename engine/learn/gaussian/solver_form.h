@@ -1,4 +1,4 @@
-// The form of joint learning that suits a table, from rows, outputs, scalars and memory.
+// The form of Gaussian learning that suits a table, from rows, outputs, scalars and memory.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace dma {
 
 struct SolverForm {
   enum class Form { dual, primal, growing, none } form = Form::primal;
-  std::string reason;  // one line
+  std::string reason;               // one line
   std::size_t members_at_once = 1;  // that there is memory for
 
   std::unique_ptr<Curvature> curvature() const;

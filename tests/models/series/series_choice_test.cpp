@@ -3,9 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
 #include <cmath>
+#include <numbers>
 
 #include "engine/support/error.h"
+#include "models/series/series_seasons.h"
 #include "tests/models/series/made_series.h"
 #include "tests/oracles/relative.h"
 
@@ -16,7 +20,7 @@ namespace {
 
 SeriesChoice chosen(SeriesValues values, std::size_t season) {
   UsualSeriesOptions options{.seasons_are_certain = false};
-  if (season > 1) options.seasons = {season};
+  if (season > 1) options.seasons = {static_cast<double>(season)};
   return SeriesChoice(usual_series(values, options), values);
 }
 
@@ -89,12 +93,12 @@ TEST_CASE("series choice: airline passengers of 120 months, the 24 that follow")
   // Box and Jenkins: Time Series Analysis (1976), series G, in thousands.
   MadeSeries series{"passengers", 12, {}, {}};
   for (const double value :
-       {112, 118, 132, 129, 121, 135, 148, 148, 136, 119, 104, 118, 115, 126, 141, 135, 125, 149, 170, 170, 158,
-        133, 114, 140, 145, 150, 178, 163, 172, 178, 199, 199, 184, 162, 146, 166, 171, 180, 193, 181, 183, 218,
-        230, 242, 209, 191, 172, 194, 196, 196, 236, 235, 229, 243, 264, 272, 237, 211, 180, 201, 204, 188, 235,
-        227, 234, 264, 302, 293, 259, 229, 203, 229, 242, 233, 267, 269, 270, 315, 364, 347, 312, 274, 237, 278,
-        284, 277, 317, 313, 318, 374, 413, 405, 355, 306, 271, 306, 315, 301, 356, 348, 355, 422, 465, 467, 404,
-        347, 305, 336, 340, 318, 362, 348, 363, 435, 491, 505, 404, 359, 310, 337})
+       {112, 118, 132, 129, 121, 135, 148, 148, 136, 119, 104, 118, 115, 126, 141, 135, 125, 149, 170, 170,
+        158, 133, 114, 140, 145, 150, 178, 163, 172, 178, 199, 199, 184, 162, 146, 166, 171, 180, 193, 181,
+        183, 218, 230, 242, 209, 191, 172, 194, 196, 196, 236, 235, 229, 243, 264, 272, 237, 211, 180, 201,
+        204, 188, 235, 227, 234, 264, 302, 293, 259, 229, 203, 229, 242, 233, 267, 269, 270, 315, 364, 347,
+        312, 274, 237, 278, 284, 277, 317, 313, 318, 374, 413, 405, 355, 306, 271, 306, 315, 301, 356, 348,
+        355, 422, 465, 467, 404, 347, 305, 336, 340, 318, 362, 348, 363, 435, 491, 505, 404, 359, 310, 337})
     series.values.push_back(value);
   series.future = {360, 342, 406, 396, 420, 472, 548, 559, 463, 407, 362, 405,
                    417, 391, 419, 461, 472, 535, 622, 606, 508, 461, 390, 432};
@@ -143,4 +147,60 @@ TEST_CASE("series choice: few values, and logarithms where there are none") {
   CHECK(chosen(few, 12).models().size() == 1);
   CHECK_THROWS_WITH_AS(usual_series(negative, {.scale = SeriesScale::logarithm}), doctest::Contains("above 0"), Error);
   CHECK_THROWS_WITH_AS(SeriesChoice({}, few), doctest::Contains("no model"), Error);
+}
+
+namespace {
+
+// A walk with noise, and waves of these periods.
+std::vector<std::optional<double>> waves(std::size_t length, const std::vector<double>& periods, std::uint64_t seed) {
+  boost::random::mt19937_64 random(seed);
+  boost::random::normal_distribution<double> normal;
+  std::vector<std::optional<double>> values;
+  double level = 0;
+  for (std::size_t t = 0; t < length; ++t) {
+    double value = (level += 0.2 * normal(random)) + normal(random);
+    for (const double period : periods)
+      value += 2 * std::sin(2 * std::numbers::pi * static_cast<double>(t) / period) +
+               std::cos(4 * std::numbers::pi * static_cast<double>(t) / period);
+    values.push_back(t % 11 == 3 ? std::nullopt : std::optional(value));
+  }
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("series seasons: those of a calendar are found where the values have them, others where no calendar helps") {
+  const std::vector<double> daily{7, 365.2425}, weekly{52.1775}, none;
+  int found_in_noise = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    CHECK(seasons_seen(waves(400, {7}, seed), daily) == std::vector<double>{7});
+    CHECK(seasons_seen(waves(200, {52.1775}, seed), weekly) == weekly);
+    CHECK(seasons_seen(waves(200, {9}, seed), none) == std::vector<double>{9});
+    found_in_noise +=
+        !seasons_seen(waves(200, {}, seed), none).empty() + !seasons_seen(waves(400, {}, seed), daily).empty();
+  }
+  CHECK(found_in_noise <= 4);
+  CHECK(seasons_seen(waves(500, {7, 30.44}, 1), {7, 30.44, 200}) == std::vector<double>{7, 30.44});
+  CHECK(seasons_seen(waves(100, {52.1775}, 1), weekly).empty());  // less than two years
+  CHECK(seasons_seen({}, daily).empty());
+}
+
+TEST_CASE("series choice: a season of fixed shape is chosen and forecast, a year of weeks ahead") {
+  auto values = waves(312, {52.1775}, 5);
+  const std::vector<std::optional<double>> future(values.end() - 52, values.end());
+  values.resize(260);
+  const UsualSeriesOptions options{.seasons = seasons_seen(values, {52.1775}), .seasons_are_certain = false};
+  const SeriesChoice choice(usual_series(values, options), values, {.horizon = 52});
+  CHECK(choice.best().candidate.name == "walk + season 52.178");
+  const Smoothed found = choice.smooth(values, 52);
+  double square = 0, inside = 0, seen = 0;
+  for (std::size_t i = 0; i < 52; ++i) {
+    if (!future[i]) continue;
+    ++seen;
+    square += std::pow(*future[i] - found.quantile(260 + i, 0.5), 2);
+    inside += *future[i] > found.quantile(260 + i, 0.025) && *future[i] < found.quantile(260 + i, 0.975);
+  }
+  CHECK(std::sqrt(square / seen) < 2.0);  // the walk alone has 0.2 sqrt(26) = 1.02 halfway, the noise 1
+  CHECK(inside / seen > 0.9);
 }

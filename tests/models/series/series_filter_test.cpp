@@ -33,4 +33,6 @@ TEST_CASE("series filter: it begins with a memory that is filled") {
   const std::vector<std::optional<double>> values{1.0, 2.0};
   const StateSpace model({seasonal(12, 0.1)}, {.observation_variance = 0.5});
   CHECK_THROWS_WITH_AS(SeriesFilter(model, values), doctest::Contains("at least 11"), Error);
+  const StateSpace fixed({random_walk(1.0), fixed_season(7.5, 2)}, {.observation_variance = 0.5});
+  CHECK_THROWS_WITH_AS(SeriesFilter(fixed, values), doctest::Contains("season of fixed shape"), Error);
 }

@@ -9,6 +9,7 @@
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "engine/support/error.h"
 #include "tests/models/series/textbook_series.h"
@@ -17,8 +18,31 @@
 using namespace dma;
 using namespace dma::oracle;
 
+namespace {
+
+// A walk and a season of 7.5 steps: the textbook's states turn, without noise.
+TextbookSeries walk_and_fixed_season() {
+  constexpr double kPeriod = 7.5;
+  TextbookSeries book{"walk + fixed season", {random_walk(0.2), fixed_season(kPeriod, 2)}, {}};
+  KalmanModel& model = book.model;
+  model.transition = Eigen::MatrixXd::Identity(5, 5), model.noise = Eigen::MatrixXd::Zero(5, 5);
+  model.noise(0, 0) = 0.2;
+  model.gain = Eigen::RowVectorXd{{1, 1, 0, 1, 0}}, model.first_gains = model.gain;
+  model.mean = Eigen::VectorXd{{0.3, 0, 0, 0, 0}}, model.covariance = 20 * Eigen::MatrixXd::Identity(5, 5);
+  model.seen_variance = 0.5;
+  for (int j = 1; j <= 2; ++j) {
+    const double angle = 2 * std::numbers::pi * j / kPeriod, c = std::cos(angle), s = std::sin(angle);
+    model.transition.block<2, 2>(2 * j - 1, 2 * j - 1) = Eigen::Matrix2d{{c, s}, {-s, c}};
+  }
+  return book;
+}
+
+}  // namespace
+
 TEST_CASE("state space: beliefs, forecasts and evidence are those of the textbook's recursions") {
-  for (const TextbookSeries& book : textbook_series()) {
+  std::vector<TextbookSeries> books = textbook_series();
+  books.push_back(walk_and_fixed_season());
+  for (const TextbookSeries& book : books) {
     CAPTURE(book.name);
     const auto values = series_with_gaps(40);
     const StateSpace model(book.processes, {.observation_variance = 0.5, .start_mean = 0.3, .start_variance = 20});

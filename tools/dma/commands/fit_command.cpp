@@ -76,8 +76,7 @@ void add_fit_command(Command app, const std::string& command_line) {
       "stay\n"
       "numbers unless --classes is given.\n"
       "dma fit data.csv --graph graph.json --target y learns the shared variables of a graph of your own; columns are "
-      "its "
-      "observed variables.\n"
+      "its observed variables.\n"
       "dma fit --update model.json new.csv adds rows to a fitted model; units, and how noise depends on inputs, stay "
       "as they were.\n"
       "Ctrl-C finishes the epoch, saves, and says how to resume.");
@@ -116,8 +115,7 @@ void add_fit_command(Command app, const std::string& command_line) {
       .group("Learning");
   command.add_option("--model", request->model, "file for the fitted model, such as model.json").group(output);
   command.add_option("--plot", request->plot, "picture of the fit, .svg").group(output);
-  command.add_option("--plot-training", request->plot_training, "picture of the training curve, .svg")
-      .group(output);
+  command.add_option("--plot-training", request->plot_training, "picture of the training curve, .svg").group(output);
   command
       .add_option(
           "--report", request->report,

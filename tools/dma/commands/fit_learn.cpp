@@ -123,8 +123,7 @@ std::vector<std::size_t> places_of(const CsvReader& reader, const GraphModel& mo
       if (!reader.has(name))
         fail(
             "'{}' has no column '{}', which the graph observes{}; rename the column or the variable, or give the "
-            "variable "
-            "a value in the graph",
+            "variable a value in the graph",
             reader.path().string(), name, suggestion(name, reader.names()));
       places.push_back(reader.column(name));
     }

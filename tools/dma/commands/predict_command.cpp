@@ -56,8 +56,7 @@ void add_predict_command(Command app) {
       "bounds y_q2.5 and y_q97.5 of the central 95 % interval. For a target of classes: y_class, the most probable "
       "one, and a\n"
       "probability y_p_NAME for each. Columns are matched by name; others are ignored. Missing cells, and values of "
-      "text "
-      "that the fit\n"
+      "text that the fit\n"
       "did not have, are told, and the other columns decide.");
   command.add_option("model", request->model, "model file of dma fit").required();
   command.add_option("data", request->data, "CSV file with the columns that the model was fitted on").required();

@@ -11,6 +11,7 @@
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "models/series/series_choice.h"
+#include "models/series/series_seasons.h"
 #include "tools/dma/commands/commands.h"
 #include "tools/dma/commands/series_table.h"
 #include "tools/dma/io/progress.h"
@@ -39,29 +40,23 @@ std::vector<std::string> input_names(std::string_view text) {
   return names;
 }
 
-// "12", "7,365", "none", or "auto": what the dates say.
+// "12", "7,365.25", "none", or "auto": what the values show.
 struct Seasons {
-  std::vector<std::size_t> steps;
+  std::vector<double> steps;
   bool are_certain = true;
 };
 
 Seasons seasons_named(const std::string& text, const SeriesTable& table) {
-  constexpr std::size_t kLeast = 2, kMost = 10000;
+  constexpr double kLeast = 2, kMost = 10000;
   if (text == "none") return {};
-  if (text == "auto") {
-    const auto usual = table.time.usual_season();
-    const bool is_seen = usual && 2 * (table.values.size() - table.missing()) >= 5 * *usual;  // two seasons and a half
-    return is_seen ? Seasons{{*usual}, false} : Seasons{};
-  }
+  if (text == "auto") return {seasons_seen(table.values, table.time.usual_seasons()), false};
   Seasons seasons;
   for (const char *at = text.data(), *const end = text.data() + text.size(); at <= end;) {
-    std::size_t value = 0;
+    double value = 0;
     const auto [rest, code] = std::from_chars(at, end, value);
-    if (code != std::errc{} || (rest != end && *rest != ',') || value < kLeast || value > kMost)
-      fail(
-          "--season: '{}' is given; a whole number from {} to {} is expected, several with commas between them, or "
-          "none",
-          text, kLeast, kMost);
+    if (code != std::errc{} || (rest != end && *rest != ',') || !(value >= kLeast && value <= kMost))
+      fail("--season: '{}' is given; a number from {} to {} is expected, several with commas between them, or none",
+           text, kLeast, kMost);
     seasons.steps.push_back(value);
     at = rest + 1;
   }
@@ -140,11 +135,13 @@ void print_found(const SeriesTable& table, const SeriesChoice& choice, const Smo
 }
 
 // On a terminal it says how far it has come.
-SeriesChoice choose_model(std::vector<SeriesCandidate> candidates, const SeriesTable& table, ProgressLine& progress) {
+SeriesChoice choose_model(std::vector<SeriesCandidate> candidates, const SeriesTable& table, std::size_t forecast,
+                          ProgressLine& progress) {
   const auto on_solve = [&](const std::string& name, int solves) {
     progress.show(fmt::format("{} values, {}: {} times solved", table.values.size(), name, solves));
   };
-  return SeriesChoice(std::move(candidates), table.values, {.inputs = table.inputs, .on_solve = on_solve});
+  return SeriesChoice(std::move(candidates), table.values,
+                      {.inputs = table.inputs, .horizon = forecast, .on_solve = on_solve});
 }
 
 void smooth(const SmoothRequest& request) {
@@ -162,7 +159,7 @@ void smooth(const SmoothRequest& request) {
   std::optional<SeriesChoice> choice;
   {
     ProgressLine progress;
-    choice.emplace(choose_model(candidates_for(request, table), table, progress));
+    choice.emplace(choose_model(candidates_for(request, table), table, forecast, progress));
     found = choice->smooth(table.values, forecast);
   }
   const SeriesBand band = band_of(found);
@@ -196,7 +193,8 @@ void add_smooth_command(Command app, const std::string& command_line) {
       "(1949-01, 1949-01-31, 1949-01-31T12:30), the rows may leave steps out.\n"
       "Models: walk (a level that wanders), trend (a level with a slope), ar (autoregressive around a mean), motion\n"
       "(position and velocity), ar:0.6,-0.3 (around 0, with these coefficients); auto: the one of walk, trend and ar,\n"
-      "with and without a season, of the values or their logarithms, that says values best from those before them;\n"
+      "with and without the seasons that the values show, of the values or their logarithms, that says values best\n"
+      "from those before them, and with --forecast so many of them;\n"
       "several are mixed where that does not tell them apart. How much everything wanders is learned by evidence.");
   command.add_option("data", request->data, "CSV file with the series").required();
   command.add_option("--column", request->column, "the column of values (default: the last)");
@@ -209,7 +207,9 @@ void add_smooth_command(Command app, const std::string& command_line) {
   command.add_option("--model", request->model, "what the series is made of; ar: with coefficients, ar:0.6,-0.3")
       .value("auto|walk|trend|ar|motion|ar:")
       .capture_default_str();
-  command.add_option("--season", request->season, "steps of a season, several with commas; none; or auto, by the dates")
+  command
+      .add_option("--season", request->season,
+                  "steps of a season, several with commas; none; or auto, by dates and values")
       .value("STEPS")
       .capture_default_str();
   command.add_flag("--log,!--no-log", request->log,

@@ -161,8 +161,7 @@ void CsvReader::read_names() {
     if (!is_plain_text(names_[i]))
       fail(
           "'{}', line {}: the name of column {}, '{}', holds control characters or is not UTF-8; rename it, or save "
-          "the "
-          "table as UTF-8",
+          "the table as UTF-8",
           path_.string(), line_, i + 1, shown(cells_[i]));
     if (names_[i].empty()) continue;
     if (const auto [other, is_new] = columns_.emplace(names_[i], i); !is_new)
@@ -193,8 +192,7 @@ Eigen::MatrixXd CsvReader::read_rows(std::span<const std::size_t> columns,
   segment_ = kFirstSegment;
   while (next_record())
     if (read_one(rows)) read_plain_rows(plain, rows);
-  if (rows.empty())
-    fail("'{}' has column names but no rows; at least one row of numbers is expected", path_.string());
+  if (rows.empty()) fail("'{}' has column names but no rows; at least one row of numbers is expected", path_.string());
   return rows.take();
 }
 
@@ -229,8 +227,7 @@ std::vector<CsvReader::TextRow> CsvReader::read_text(std::span<const std::size_t
       if (!is_plain_text(row.cells.back()))
         fail(
             "'{}', line {}, column '{}': '{}' holds control characters or is not UTF-8; rename it, or save the table "
-            "as "
-            "UTF-8",
+            "as UTF-8",
             path_.string(), line_, names_[column], shown(cells_[column]));
     }
   }

@@ -247,12 +247,17 @@ std::string SeriesTime::step_text() const {
   return several(step_, "second");
 }
 
-std::optional<std::size_t> SeriesTime::usual_season() const {
-  const double cycle = unit_ == Unit::month ? 12 : unit_ == Unit::day ? 7 : unit_ == Unit::second ? 86400 : 0;
-  const double steps = cycle / step_;
-  constexpr double kLongest = 48;  // half hours of a day
-  if (steps < 2 || steps > kLongest || steps != std::floor(steps)) return {};
-  return static_cast<std::size_t>(steps);
+std::vector<double> SeriesTime::usual_seasons() const {
+  constexpr double kLongest = 10'000, kWeek = 7, kYear = 365.2425;  // steps; days
+  std::vector<double> seasons;
+  const auto add = [&](double steps) {
+    if (steps >= 2 && steps <= kLongest) seasons.push_back(steps);
+  };
+  if (unit_ == Unit::month) add(12 / step_);
+  if (unit_ != Unit::day && unit_ != Unit::second) return seasons;
+  const double step_in_days = unit_ == Unit::day ? step_ : step_ / static_cast<double>(kSecondsADay);
+  for (const double days : {1.0, kWeek, kYear}) add(days / step_in_days);
+  return seasons;
 }
 
 }  // namespace dma

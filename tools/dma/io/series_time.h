@@ -33,8 +33,8 @@ class SeriesTime {
   std::string step_text() const;       // "1 month", "7 days"
   // An Error where `steps` of them end after the last year that a date can name.
   void check_end(std::size_t steps) const;
-  // Steps after which such dates usually repeat themselves: months of a year, days of a week, hours of a day.
-  std::optional<std::size_t> usual_season() const;
+  // Steps after which such dates usually repeat themselves: those of a day, a week and a year.
+  std::vector<double> usual_seasons() const;
 
  private:
   enum class Unit { number, month, day, second };

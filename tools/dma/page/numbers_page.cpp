@@ -43,8 +43,7 @@ std::string matters_charts(const Shown& shown, const std::string& target) {
     figures.push_back(page::figure(panel, ""));
   return fmt::format(
              "<p><em>Partial dependence</em>: the mean prediction, {}. The band is two standard deviations of what is "
-             "not known "
-             "of the function (without the noise), averaged over those rows: an upper bound for that of the "
+             "not known of the function (without the noise), averaged over those rows: an upper bound for that of the "
              "mean.</p>\n",
              averaged_sentence(shown)) +
          charts(figures);

@@ -24,8 +24,7 @@ using page::prose;
 
 constexpr const char* kHowToRead =
     "Numbers in brackets are 95 % bootstrap intervals of the median over our seeds; a claim about a median holds if "
-    "the "
-    "paper's figure lies inside. NLL is a mean negative log density in nats; *noisy targets* is the expected score "
+    "the paper's figure lies inside. NLL is a mean negative log density in nats; *noisy targets* is the expected score "
     "against targets with noise, which does not reward a band for being too narrow.";
 
 std::string csv_row(const std::vector<std::string>& cells) {

@@ -10,8 +10,10 @@ namespace dma::uci {
 
 std::string markdown(const std::vector<SetResult>& results, std::string_view rows) {
   std::string text = fmt::format(
-      "RMSE / log-likelihood on the {} rows, mean and standard error over the splits; the least log density of a row.\n\n"
-      "| set | splits | dma | 95 % coverage | worst row | epochs | CPU s per split | PBP | TAGI | MC dropout | deep ensembles |\n"
+      "RMSE / log-likelihood on the {} rows, mean and standard error over the splits; the least log density of a "
+      "row.\n\n"
+      "| set | splits | dma | 95 % coverage | worst row | epochs | CPU s per split | PBP | TAGI | MC dropout | "
+      "deep ensembles |\n"
       "|---|---|---|---|---|---|---|---|---|---|---|\n",
       rows);
   for (const SetResult& result : results) {

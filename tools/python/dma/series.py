@@ -53,18 +53,19 @@ def _dates_of(values: Any, times: Optional[Sequence[Any]]) -> Optional[list[str]
 
 def smooth(
     values: Any, forecast: int = 0, *, times: Optional[Sequence[Any]] = None, model: str = "auto",
-    season: Union[str, int, Sequence[int], None] = "auto", log: Optional[bool] = None,
+    season: Union[str, float, Sequence[float], None] = "auto", log: Optional[bool] = None,
     inputs: Mapping[str, npt.ArrayLike] = {},
 ) -> Series:  # fmt: skip
     """Smooths a series, fills its gaps (NaN or None) and forecasts as many steps.
 
     ``times`` are dates (ISO text, datetimes or periods; those of a pandas index are taken by themselves): they may leave
-    steps out, and tell the season, which ``season`` may name instead (12, or (7, 365), or None). ``model`` is auto, walk,
-    trend, ar, motion or ar:0.6,-0.3; ``log`` models logarithms. ``inputs`` are known at every step, forecasts included.
+    steps out, and suggest seasons; ``season`` may name them instead (12, or (7, 365.25), or None). ``model`` is auto,
+    walk, trend, ar, motion or ar:0.6,-0.3; ``log`` models logarithms. ``inputs`` are known at every step, forecasts
+    included.
     """
     dates = _dates_of(values, times)
     known = numbers_of("values", values, 1, missing=True)
-    usual: Optional[int] = None
+    usual: list[float] = []
     texts: Optional[list[str]] = None
     if not isinstance(forecast, (int, np.integer)) or forecast < 0:
         raise _dma.Error(f"forecast: {forecast!r} is given; a whole number of steps, 0 or more, is expected")
@@ -75,15 +76,14 @@ def smooth(
         at_steps = np.full(steps[-1] + 1, np.nan)
         at_steps[steps] = known
         known = at_steps
-    seen = int(np.sum(~np.isnan(known)))
-    if season == "auto":
-        seasons = [usual] if usual is not None and 2 * seen >= 5 * usual else []
-    elif season is None or isinstance(season, (int, np.integer)):
-        seasons = [] if season is None else [int(season)]
+    if isinstance(season, str) and season == "auto":
+        seasons = usual
+    elif season is None or isinstance(season, (int, float, np.number)):
+        seasons = [] if season is None else [float(season)]
     elif isinstance(season, str):
-        raise _dma.Error(f"season: {season!r} is given; a number of steps, several of them, None or 'auto' is expected")
+        raise _dma.Error(f"season: {season!r} is given; numbers of steps, None or 'auto' are expected")
     else:
-        seasons = [int(one) for one in season]
+        seasons = [float(one) for one in season]
     given = {name: numbers_of(f"input {name!r}", column, 1) for name, column in inputs.items()}
     found = _dma.smooth_values(known, int(forecast), model, seasons, season != "auto", log, given)
     return Series(known, texts, found.quantile(0.5), found.quantile(0.025), found.quantile(0.975), found.models,

@@ -83,7 +83,7 @@ OutputLikelihood::OutputLikelihood(const Kind& kind, std::vector<double> paramet
   has_log_odds_ = are_log_odds();
   if (is_class() && !has_log_odds_)
     fail(
-        "joint learning: the scores that '{}' is drawn from by kind '{}' are not log odds of its classes; softmax's "
+        "Gaussian learning: the scores that '{}' is drawn from by kind '{}' are not log odds of its classes; softmax's "
         "are",
         target_, name_);
 }

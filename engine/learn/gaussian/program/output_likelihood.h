@@ -1,5 +1,5 @@
 // The likelihood of a target that is not Gaussian noise: the log density of any kind with one input x and one output y,
-// as joint learning needs it. Everything is derived from that density, so that a kind needs to say no more:
+// as Gaussian learning needs it. Everything is derived from that density, so that a kind needs to say no more:
 //
 //   learning      its slope and curvature in x, by differences in steps of its own width
 //   prediction    what x ~ N(mean, sd^2) makes of y: moments, density, probabilities; the density must be normalised

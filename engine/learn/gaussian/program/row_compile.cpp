@@ -120,8 +120,10 @@ class RowCompiler {
     std::ranges::sort(places, {}, [&](const RowPlace& place) { return range(place).begin; });
     for (std::size_t i = 1; i < places.size(); ++i)
       if (range(places[i]).begin < range(places[i - 1]).end)
-        fail("joint learning: one noise reaches factor '{}' by two ways; put a function between, or noise on one alone",
-             factor.name());
+        fail(
+            "Gaussian learning: one noise reaches factor '{}' by two ways; put a function between, or leave "
+            "one noise out",
+            factor.name());
     return {range(places[0]).begin, range(places.back()).end};
   }
   bool any_noise(const std::vector<std::vector<RowPlace>>& arguments) const {
@@ -139,7 +141,7 @@ class RowCompiler {
       ++source_count_;
       if (place.noise >= 0) {
         if (code_.derived[static_cast<std::size_t>(place.noise)] != 0)
-          fail("joint learning: factor '{}' adds noise to noise that passed weights; put a function between",
+          fail("Gaussian learning: factor '{}' adds noise to noise that passed weights; put a function between",
                factor.name());
         variance += code_.noise(place.noise);
         sources.begin = sources_[static_cast<std::size_t>(place.noise)].begin;
@@ -231,9 +233,8 @@ class RowCompiler {
         if (!weight.is_scalar() || other.is_scalar()) return false;
         if (weight.noise >= 0)
           fail(
-              "joint learning: factor '{}' multiplies a shared variable that has noise on it; put the noise on the "
-              "other "
-              "factor, or learn the graph by message sweeps (Learner)",
+              "Gaussian learning: factor '{}' multiplies a shared variable that has noise on it; put the noise on the "
+              "other factor, or learn the graph by message sweeps (Learner)",
               factor.name());
         step.weights.push_back(weight.at);
         step.others.push_back(other);
@@ -288,9 +289,8 @@ class RowCompiler {
       (void)joined(factor, of_slot);
       if (factor.kind->linear_in() && std::ranges::find(noisy, 1) != noisy.end() && factor.kind->linear_in()(noisy))
         fail(
-            "joint learning: noise on an input of factor '{}' would be lost: it is linear in that, and only weights "
-            "and "
-            "sums carry noise; put the noise behind it",
+            "Gaussian learning: noise on an input of factor '{}' would be lost: it is linear in that, and only weights "
+            "and sums carry noise; put the noise behind it",
             factor.name());
     }
     step.out = place_results(factor, -1);
@@ -305,9 +305,8 @@ class RowCompiler {
     const auto& variable = rows_.variable(port.elements(0));
     if (!variable.shared)
       fail(
-          "joint learning: the table of factor '{}' chooses from '{}', which is not shared; only shared variables can "
-          "be "
-          "chosen from",
+          "Gaussian learning: the table of factor '{}' chooses from '{}', which is not shared; only shared variables "
+          "can be chosen from",
           factor.name(), variable.name);
     const std::uint32_t entries = factor.slots * port.terms;
     code_.tables.push_back(
@@ -316,9 +315,9 @@ class RowCompiler {
     for (std::uint32_t q = 0; q < entries; ++q) {
       chosen_.push_back({RowPlace::In::computed, code_.computed++});
       code_.steps.emplace_back(GatherStep{.input = code_.inputs++,
-                                       .first = places_[variable.first_element]->at,
-                                       .choices = variable.size,
-                                       .out = chosen_[q].at});
+                                          .first = places_[variable.first_element]->at,
+                                          .choices = variable.size,
+                                          .out = chosen_[q].at});
       code_.lines.push_back(fmt::format("gather     {}[entry {} of the table of {}]", variable.name, q, factor.name()));
     }
   }
@@ -343,15 +342,13 @@ class RowCompiler {
       const RowPlace place = *places_[rows_.outputs()[k]];
       if (place.noise >= 0 && code_.derived[static_cast<std::size_t>(place.noise)] != 0)
         fail(
-            "joint learning: noise on an input reaches '{}' through weights alone, and its width would depend on them; "
-            "put "
-            "a function between, or the noise behind the weights",
+            "Gaussian learning: noise on an input reaches '{}' through weights alone, and its width would depend on "
+            "them; put a function between, or the noise behind the weights",
             rows_.name_of(rows_.outputs()[k]));
       if (place.noise >= 0 && code_.likelihoods[k])
         fail(
-            "joint learning: noise reaches '{}', and the likelihood of its target is not Gaussian: the two would have "
-            "to "
-            "be folded; leave the noise out, or learn the graph by message sweeps (Learner)",
+            "Gaussian learning: noise reaches '{}', and the likelihood of its target is not Gaussian: the two would "
+            "have to be folded; leave the noise out, or learn the graph by message sweeps (Learner)",
             rows_.name_of(rows_.outputs()[k]));
       if (place.noise >= 0) code_.output_noise[k] += code_.noise(place.noise);
       code_.outputs.push_back(place);

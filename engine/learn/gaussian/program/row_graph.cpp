@@ -104,11 +104,11 @@ void RowGraph::find_writers() {
       if (is_noise && (is_observed(e) || is_shared(e))) continue;
       if (is_observed(e) || is_shared(e))
         fail(
-            "joint learning: factor '{}' computes '{}', which is {}; let it compute a variable of its own and put "
+            "Gaussian learning: factor '{}' computes '{}', which is {}; let it compute a variable of its own and put "
             "gaussian_noise between the two",
             factor.name(), name_of(e), is_shared(e) ? "shared" : "observed");
       if (writer_[e] != kNobody)
-        fail("joint learning: factors '{}' and '{}' both compute '{}'; one of them must go",
+        fail("Gaussian learning: factors '{}' and '{}' both compute '{}'; one of them must go",
              graph_.factors[writer_[e]].name(), factor.name(), name_of(e));
       writer_[e] = f;
     }
@@ -131,7 +131,7 @@ void RowGraph::find_outputs(const std::vector<VariableId>& targets) {
       const auto found = likelihood_of_.find(factor.ports[1].elements(q));
       if (found == likelihood_of_.end()) continue;
       if (found->second.first != nullptr)
-        fail("joint learning: target '{}' has more than one likelihood; one of them must go", name_of(found->first));
+        fail("Gaussian learning: target '{}' has more than one likelihood; one of them must go", name_of(found->first));
       found->second = {&factor, q};
     }
   }
@@ -140,8 +140,8 @@ void RowGraph::find_outputs(const std::vector<VariableId>& targets) {
       const auto [factor, place] = likelihood_of_.at(e);
       if (factor == nullptr)
         fail(
-            "joint learning: target '{}' has no likelihood; put gaussian_noise, another density of one input such as "
-            "poisson or logistic, or for a class softmax, between it and computed variables, or learn the graph by "
+            "Gaussian learning: target '{}' has no likelihood; put gaussian_noise, another density of one input such "
+            "as poisson or logistic, or for a class softmax, between it and computed variables, or learn the graph by "
             "message sweeps (Learner)",
             name_of(e));
       if (place % factor->ports[0].terms == 0) add_outputs_of(e, *factor, place / factor->ports[0].terms);
@@ -161,7 +161,7 @@ void RowGraph::add_outputs_of(std::uint32_t target, const Factor& factor, std::u
     const GaussianRow row = gaussian_row(factor, slot, 2);
     noise = row.variance / (row.coefficients[1] * row.coefficients[1]);
     if (!(noise > 0))
-      fail("joint learning: the noise of target '{}' has variance 0; a positive one is expected", name_of(target));
+      fail("Gaussian learning: the noise of target '{}' has variance 0; a positive one is expected", name_of(target));
   } else {
     std::vector<double> numbers;
     for (const ParameterView& view : parameters_of(*factor.parameters, slot))
@@ -187,14 +187,16 @@ void RowGraph::find_needed() {
     const std::uint32_t e = waiting.back();
     waiting.pop_back();
     if (variable(e).family != Family())
-      fail("joint learning: variable '{}' is {}; all must be Gaussian, or learn the graph by message sweeps (Learner)",
-           name_of(e), variable(e).family.text());
+      fail(
+          "Gaussian learning: variable '{}' is {}; all must be Gaussian, or learn the graph by message "
+          "sweeps (Learner)",
+          name_of(e), variable(e).family.text());
     is_reached_[variable_of_[e]] = 1;
     if (is_shared(e) || is_observed(e)) continue;
     if (writer_[e] == kNobody)
       fail(
-          "joint learning: variable '{}' is computed by no function of shared and observed ones; add the factor that "
-          "computes it, or learn the graph by message sweeps (Learner)",
+          "Gaussian learning: variable '{}' is computed by no function of shared and observed ones; add the factor "
+          "that computes it, or learn the graph by message sweeps (Learner)",
           name_of(e));
     if (std::exchange(is_needed_[writer_[e]], 1) == 0) for_inputs(graph_.factors[writer_[e]], need);
   }
@@ -222,8 +224,8 @@ void RowGraph::put_in_order() {
   for (std::uint32_t f = 0; f < graph_.factors.size() && order_.size() < needed; ++f)
     if (is_needed_[f] != 0 && missing[f] > 0)
       fail(
-          "joint learning: factor '{}' reads what depends on its own result; write the steps of a chain as factors of "
-          "their own",
+          "Gaussian learning: factor '{}' reads what depends on its own result; write the steps of a chain as factors "
+          "of their own",
           graph_.factors[f].name());
 }
 
@@ -240,8 +242,9 @@ SharedPrior RowGraph::prior() const {
       const GaussianRow row = gaussian_row(factor, s, 1);
       if (i < 0 || row.variance == kInfinity) continue;
       if (row.variance == 0)
-        fail("joint learning: the prior of shared variable '{}' has variance 0; make it an observed variable instead",
-             name_of(factor.ports[0].elements(s)));
+        fail(
+            "Gaussian learning: the prior of shared variable '{}' has variance 0; make it an observed variable instead",
+            name_of(factor.ports[0].elements(s)));
       const double precision = row.coefficients[0] * row.coefficients[0] / row.variance, before = prior.precision(i);
       prior.precision(i) += precision;
       prior.mean(i) = (before * prior.mean(i) + precision * row.offset / row.coefficients[0]) / (before + precision);
@@ -250,7 +253,7 @@ SharedPrior RowGraph::prior() const {
   add_precision_groups(scalar_of, prior);
   for (std::uint32_t e = 0; e < graph_.elements; ++e)
     if (scalar_of[e] >= 0 && !(prior.precision(scalar_of[e]) > 0))
-      fail("joint learning: shared variable '{}' has no Gaussian prior; give it one by gaussian_prior", name_of(e));
+      fail("Gaussian learning: shared variable '{}' has no Gaussian prior; give it one by gaussian_prior", name_of(e));
   return prior;
 }
 
@@ -264,9 +267,8 @@ double RowGraph::known_value(std::uint32_t element, const Factor& reader) const 
           return row.offset / row.coefficients[0];
   }
   fail(
-      "joint learning: factor '{}' is a prior about '{}', which is unknown; give '{}' a gaussian_prior of variance 0, "
-      "and "
-      "add an unknown mean as a shared variable of its own",
+      "Gaussian learning: factor '{}' is a prior about '{}', which is unknown; give '{}' a gaussian_prior of variance "
+      "0, and add an unknown mean as a shared variable of its own",
       reader.name(), name_of(element), name_of(element));
 }
 
@@ -282,10 +284,10 @@ void RowGraph::add_precision_groups(const std::vector<Index>& scalar_of, SharedP
       const Index i = scalar_of[value];
       if (i < 0) continue;
       if (!is_shared(w))
-        fail("joint learning: '{}' is the precision of shared variable '{}' and is not shared; make it shared",
+        fail("Gaussian learning: '{}' is the precision of shared variable '{}' and is not shared; make it shared",
              name_of(w), name_of(value));
       if (prior.precision(i) > 0)
-        fail("joint learning: shared variable '{}' has two priors; one of them must go", name_of(value));
+        fail("Gaussian learning: shared variable '{}' has two priors; one of them must go", name_of(value));
       const std::uint32_t variable = variable_of_[w], first = graph_.variables[variable].first_element,
                           size = graph_.variables[variable].size;
       for (std::uint32_t e = first; e < first + size; ++e)
@@ -303,7 +305,7 @@ void RowGraph::add_precision_groups(const std::vector<Index>& scalar_of, SharedP
   }
   for (const auto& [element, group] : group_of)
     if (!users.contains(element))
-      fail("joint learning: precision '{}' belongs to no shared scalar; leave it out",
+      fail("Gaussian learning: precision '{}' belongs to no shared scalar; leave it out",
            prior.groups[static_cast<std::size_t>(group)].name);
   for (const Factor& factor : graph_.factors) {
     if (factor.ports.size() != 1 || factor.ports[0].terms != 1 || !factor.kind->log_density()) continue;
@@ -341,9 +343,8 @@ void RowGraph::refuse_other_densities() const {
         if (is_of_target && likelihood_of_.contains(factor.ports[1].elements(q))) continue;
         if (is_computed[e] != 0 || (is_shared(e) && is_reached(variable_of_[e]) && !is_prior))
           fail(
-              "joint learning: factor '{}' of kind '{}' says something of '{}' and is neither a prior of a shared "
-              "variable "
-              "nor the likelihood of a target; message sweeps (Learner) can learn such a graph",
+              "Gaussian learning: factor '{}' of kind '{}' says something of '{}' and is neither a prior of a shared "
+              "variable nor the likelihood of a target; message sweeps (Learner) can learn such a graph",
               factor.name(), factor.kind->name(), name_of(e));
       }
   }

@@ -1,4 +1,4 @@
-// A row model is what joint learning needs to know of a graph: every row's outputs as a function of the P shared
+// A row model is what Gaussian learning needs to know of a graph: every row's outputs as a function of the P shared
 // scalars, and how they change with them. A row is all observed values of one example but its targets.
 #pragma once
 
@@ -89,8 +89,8 @@ struct SharedPrior {
 
   Index group_count() const { return static_cast<Index>(groups.size()); }
   Index group_of(Index scalar) const { return group.empty() ? 0 : group[static_cast<std::size_t>(scalar)]; }
-  Vector scaled(const Vector& factors) const;         // the precisions times the factors of their groups
-  Vector by_group(const Vector& of_scalars) const;    // sums
+  Vector scaled(const Vector& factors) const;               // the precisions times the factors of their groups
+  Vector by_group(const Vector& of_scalars) const;          // sums
   SharedPrior some(const std::vector<Index>& which) const;  // of some scalars; groups stay
 };
 // One draw from it.

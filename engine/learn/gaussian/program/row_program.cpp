@@ -154,7 +154,7 @@ const OutputLikelihoods& RowProgram::likelihoods() const { return code_->likelih
 Index RowProgram::first_scalar(VariableId shared) const {
   const auto found = std::ranges::find(code_->shared, shared);
   if (found == code_->shared.end())
-    fail("joint learning: variable {} is not one that the targets depend on", shared.value);
+    fail("Gaussian learning: variable {} is not one that the targets depend on", shared.value);
   return code_->first_scalars[static_cast<std::size_t>(found - code_->shared.begin())];
 }
 

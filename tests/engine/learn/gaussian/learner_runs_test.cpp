@@ -156,7 +156,7 @@ TEST_CASE("gaussian learner: what cannot be learned is refused in one line that 
   h.factor("product", {v, u, z});
   h.factor("gaussian_noise", {z, t}, {{"variance", 1.0}});
   CHECK_THROWS_WITH_AS(GaussianLearner(h, standard_registry(), {t}),
-                       "joint learning: shared variable 'v' has no Gaussian prior; give it one by gaussian_prior",
+                       "Gaussian learning: shared variable 'v' has no Gaussian prior; give it one by gaussian_prior",
                        Error);
 
   Registry registry = standard_registry();

@@ -128,10 +128,10 @@ TEST_CASE("precision groups: inputs without effect are switched off and named; t
 TEST_CASE("precision groups: a graph that cannot be learned so is refused with one line") {
   const auto learner = [](const Grouped& model) { GaussianLearner(model.graph, standard_registry(), {model.y}); };
   CHECK_THROWS_WITH_AS(learner(grouped({0, 0, 2}, 3)),
-                       "joint learning: precision 'precision[1]' belongs to no shared scalar; leave it out", Error);
+                       "Gaussian learning: precision 'precision[1]' belongs to no shared scalar; leave it out", Error);
   Grouped twice = grouped({0, 0}, 1);
   twice.graph.factor("gaussian_prior", {twice.w}, {{"mean", 0.0}, {"variance", 1.0}});
-  CHECK_THROWS_WITH_AS(learner(twice), "joint learning: shared variable 'w' has two priors; one of them must go",
+  CHECK_THROWS_WITH_AS(learner(twice), "Gaussian learning: shared variable 'w' has two priors; one of them must go",
                        Error);
 
   for (const bool is_shared : {false, true}) {

@@ -187,12 +187,12 @@ TEST_CASE("dma fit --graph: what is wrong is said with its place and the way out
   folder.write("short.csv", "time,y\n1,2\n2,3\n");
   const std::string fit = "fit data.csv --target y --graph ";
   check_refused(folder, fit + "bare.json",
-                "'bare.json': /variables/y: joint learning: target 'y' has no likelihood; put gaussian_noise");
+                "'bare.json': /variables/y: Gaussian learning: target 'y' has no likelihood; put gaussian_noise");
   check_refused(folder, fit + "prior.json",
-                "'prior.json': /variables/c: joint learning: shared variable 'c' has no Gaussian prior");
+                "'prior.json': /variables/c: Gaussian learning: shared variable 'c' has no Gaussian prior");
   check_refused(folder, fit + "hanging.json", "'hanging.json': /factors/");
   check_refused(folder, fit + "loose.json",
-                "'loose.json': /variables/loose: joint learning: variable 'loose' is computed by no function");
+                "'loose.json': /variables/loose: Gaussian learning: variable 'loose' is computed by no function");
   check_refused(folder, "fit data.csv --target z --graph graph.json",
                 "'graph.json': no variable 'z' in this graph; known: a, b, c, t, y");
   check_refused(folder, "fit data.csv --target f --graph graph.json",

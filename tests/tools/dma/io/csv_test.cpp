@@ -118,8 +118,7 @@ TEST_CASE("csv: an error names file, line, column, what was found and what to do
       "the row or the column");
   CHECK(complaint("a,b,c\n1,red,blue\n") ==
         "data.csv', line 2, column 'b': text ('red') where a number is expected, and also in 'c'; leave such columns "
-        "out, "
-        "or code them as numbers");
+        "out, or code them as numbers");
   CHECK(complaint("a;b\n1,5;2\n") == "data.csv', line 2, column 'a': '1,5' has a decimal comma; write a decimal point");
   CHECK(complaint("a,b\n1e999,2\n") == "data.csv', line 2, column 'a': '1e999' is not a number that a double can hold");
   CHECK(complaint("a,b\ninf,2\n") == "data.csv', line 2, column 'a': 'inf' is not a number that a double can hold");
@@ -128,8 +127,7 @@ TEST_CASE("csv: an error names file, line, column, what was found and what to do
         "quotes");
   CHECK(complaint("a,b\n1,\"2\n3,\"4\n") ==
         "data.csv', line 2: the quote that opens cell 2 is closed before the end of the cell; close it, or write \"\" "
-        "for a "
-        "quote inside quotes");
+        "for a quote inside quotes");
   CHECK(complaint("a,\"b\n1,2\n") ==
         "data.csv', line 1: the quote that opens cell 2 is never closed; close it, or write \"\" for a quote inside "
         "quotes");

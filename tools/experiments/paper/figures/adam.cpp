@@ -29,8 +29,7 @@ Section adam_report(const Options& options, const Results& results) {
       "Adam sees all rows in every step (the paper's curves fit that and no other reading: a rate of 0.001 that is far "
       "from convergence "
       "after 200 epochs makes 200 steps, not 2,000), starts at the prior means of DMA's network and minimises the "
-      "negative "
-      "log-likelihood. A row with mini-batches shows what tuning Adam gains.");
+      "negative log-likelihood. A row with mini-batches shows what tuning Adam gains.");
   std::vector<PaperRow> rows;
   for (const std::string& name : own_and(kTolerances)) rows.push_back({name, name == "dma" ? "0.80" : ""});
   for (const std::string& name : kAdams)

@@ -89,9 +89,8 @@ void bound_tightness(Section& section) {
                     rises(by_width.actual) && falls(by_width.bound)});
   section.text.push_back(
       "C.2a: a peak between 2 and 3 needs mean_y < 0 (the steep branch of the inverse); but then the actual KL no "
-      "longer "
-      "rises throughout the width sweep. No pair of means that was tried gives every statement of the caption at "
-      "once.");
+      "longer rises throughout the width sweep. No pair of means that was tried gives every statement of the caption "
+      "at once.");
 }
 
 }  // namespace dma::validation

@@ -69,9 +69,8 @@ void relu_marginals(Section& section, const AppendixOptions& options) {
                             m[0].exact > 1e-3 && m[1].exact > kGood});
   section.text.push_back(
       "C.6: the message from y is not given; N(1, 1) was chosen for the backward panel and none for the forward one. "
-      "The text "
-      "speaks of a point mass at y = 0; for slope 0.1 there is none, but a ridge of height 10 times the density just "
-      "above 0.");
+      "The text speaks of a point mass at y = 0; for slope 0.1 there is none, but a ridge of height 10 times the "
+      "density just above 0.");
 }
 
 }  // namespace dma::validation

@@ -283,8 +283,8 @@ TEST_CASE("row program: noise that is not on its way to a function") {
   h.factor("gaussian_noise", {f, t}, {{"variance", 0.5}});
   CHECK_THROWS_WITH_AS(
       RowProgram(h, standard_registry(), {t}),
-      "joint learning: noise on an input reaches 'f' through weights alone, and its width would depend "
-      "on them; put a function between, or the noise behind the weights",
+      "Gaussian learning: noise on an input reaches 'f' through weights alone, and its width would depend on them; put "
+      "a function between, or the noise behind the weights",
       Error);
 }
 
@@ -306,32 +306,32 @@ TEST_CASE("row program: a graph that is none is refused by name, with the way ou
     g.factor("gaussian_noise", {z, y}, {{"variance", 0.1}});
   };
   CHECK(refused([&](Graph& g, auto w, auto, auto z, auto y) { prior(g, w), noise(g, z, y); }) == "accepted");
-  CHECK(refused([&](Graph& g, auto w, auto, auto z, auto y) {
-          prior(g, w), g.factor("copy", {z, y});
-        }) ==
-        "joint learning: factor 'copy2' computes 'y', which is observed; let it compute a variable of its own and put "
-        "gaussian_noise between the two");
+  CHECK(
+      refused([&](Graph& g, auto w, auto, auto z, auto y) {
+        prior(g, w), g.factor("copy", {z, y});
+      }) ==
+      "Gaussian learning: factor 'copy2' computes 'y', which is observed; let it compute a variable of its own and put "
+      "gaussian_noise between the two");
   CHECK(refused([&](Graph& g, auto w, auto, auto z, auto y) {
           prior(g, w), g.factor("logistic", {z, y});
         }) == "accepted");
   CHECK(refused([&](Graph& g, auto w, auto, auto, auto y) { prior(g, w), prior(g, y); }) ==
-        "joint learning: target 'y' has no likelihood; put gaussian_noise, another density of one input such as "
+        "Gaussian learning: target 'y' has no likelihood; put gaussian_noise, another density of one input such as "
         "poisson or logistic, or for a class softmax, between it and computed variables, or learn the graph by message "
         "sweeps (Learner)");
   CHECK(refused([&](Graph& g, auto, auto, auto z, auto y) { noise(g, z, y); }) ==
-        "joint learning: shared variable 'w' has no Gaussian prior; give it one by gaussian_prior");
+        "Gaussian learning: shared variable 'w' has no Gaussian prior; give it one by gaussian_prior");
   CHECK(refused([&](Graph& g, auto w, auto, auto, auto y) { prior(g, w), noise(g, g.variable("u"), y); }) ==
-        "joint learning: variable 'u' is computed by no function of shared and observed ones; add the factor that "
+        "Gaussian learning: variable 'u' is computed by no function of shared and observed ones; add the factor that "
         "computes it, or learn the graph by message sweeps (Learner)");
-  CHECK(
-      refused([&](Graph& g, auto w, auto, auto z, auto y) {
-        prior(g, w), noise(g, z, y), g.factor("logistic", {z, g.observed("o")}, {}, {.method = "ep"});
-      }) ==
-      "joint learning: factor 'logistic3' of kind 'logistic' says something of 'z' and is neither a prior of a shared "
-      "variable nor the likelihood of a target; message sweeps (Learner) can learn such a graph");
+  CHECK(refused([&](Graph& g, auto w, auto, auto z, auto y) {
+          prior(g, w), noise(g, z, y), g.factor("logistic", {z, g.observed("o")}, {}, {.method = "ep"});
+        }) ==
+        "Gaussian learning: factor 'logistic3' of kind 'logistic' says something of 'z' and is neither a prior of a "
+        "shared variable nor the likelihood of a target; message sweeps (Learner) can learn such a graph");
   CHECK(refused([&](Graph& g, auto w, auto x, auto z, auto y) {
           prior(g, w), noise(g, z, y), g.factor("add", {x, w, z});
-        }) == "joint learning: factors 'product0' and 'add3' both compute 'z'; one of them must go");
+        }) == "Gaussian learning: factors 'product0' and 'add3' both compute 'z'; one of them must go");
 }
 
 TEST_CASE("row program: the first value or derivative that is not finite is named with its row") {
