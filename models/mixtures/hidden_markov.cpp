@@ -12,18 +12,20 @@
 
 namespace dma {
 
-namespace {
-
-void check_rows(std::string_view what, const Eigen::MatrixXd& p, Eigen::Index rows, Eigen::Index columns) {
+void check_distributions(std::string_view who, std::string_view what, const Eigen::MatrixXd& p, Eigen::Index rows,
+                         Eigen::Index columns) {
   constexpr double kRounding = 1e-9;
   if (p.rows() != rows || p.cols() != columns || columns == 0)
-    fail("hidden Markov model: the {} is {} x {}; {} x {} is expected", what, p.rows(), p.cols(), rows,
+    fail("{}: the {} is {} x {}; {} x {} is expected", who, what, p.rows(), p.cols(), rows,
          std::max<Eigen::Index>(columns, 1));
   for (Eigen::Index i = 0; i < p.rows(); ++i)
     if (!(p.row(i).minCoeff() >= 0 && std::abs(p.row(i).sum() - 1) < kRounding))
-      fail("hidden Markov model: row {} of the {} is [{}]; probabilities with sum 1 are expected", i + 1, what,
-           joined(p.row(i)));
+      fail("{}: row {} of the {} is [{}]; probabilities with sum 1 are expected", who, i + 1, what, joined(p.row(i)));
 }
+
+namespace {
+
+constexpr std::string_view kHiddenMarkov = "hidden Markov model";
 
 // Divides each row by its sum; a zero row keeps its previous values.
 Eigen::MatrixXd fractions(const Eigen::MatrixXd& counts, const Eigen::MatrixXd& before) {
@@ -42,7 +44,7 @@ void refit(SymbolEmission& emission, const Eigen::MatrixXd& probability, HiddenM
   emission.probability = fractions(counts, emission.probability);
 }
 void check_emission(const SymbolEmission& emission, Eigen::Index states) {
-  check_rows("emission", emission.probability, states, emission.probability.cols());
+  check_distributions(kHiddenMarkov, "emission", emission.probability, states, emission.probability.cols());
 }
 void check_emission(const GaussianEmission& emission, Eigen::Index states) {
   if (emission.mean.size() != states || emission.variance.size() != states)
@@ -71,8 +73,8 @@ void check_values(HiddenMarkov::Values values, const HiddenMarkov::Emission& emi
 
 HiddenMarkov::HiddenMarkov(Eigen::VectorXd start, Eigen::MatrixXd transition, Emission emission)
     : start_(std::move(start)), transition_(std::move(transition)), emission_(std::move(emission)) {
-  check_rows("start", start_.transpose(), 1, start_.size());
-  check_rows("transition", transition_, start_.size(), start_.size());
+  check_distributions(kHiddenMarkov, "start", start_.transpose(), 1, start_.size());
+  check_distributions(kHiddenMarkov, "transition", transition_, start_.size(), start_.size());
   std::visit([&](const auto& of_state) { check_emission(of_state, start_.size()); }, emission_);
 }
 

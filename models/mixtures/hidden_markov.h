@@ -11,11 +11,16 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "models/mixtures/gaussian_emission.h"
 
 namespace dma {
+
+// Every row of p is a distribution; if not, an Error of `who` names the first that is none.
+void check_distributions(std::string_view who, std::string_view what, const Eigen::MatrixXd& p, Eigen::Index rows,
+                         Eigen::Index columns);
 
 // Values are symbols 0, 1, ...: one row per state, one column per symbol.
 struct SymbolEmission {

@@ -4,7 +4,7 @@
 //                 your own; TableModel, each of them with names of columns, as a file
 //   linear        linear_regression, factorise
 //   neighbours    Neighbours, a Gaussian process on the nearest rows
-//   mixtures      gaussian_mixture, HiddenMarkov
+//   mixtures      gaussian_mixture, HiddenMarkov, switching and SwitchingFilter
 //   series        StateSpace of random_walk, local_trend, motion, seasonal, autoregressive; SeriesChoice, SeriesFilter
 //   games         rate_season, Rating, chances
 //   decisions     decide, value_of_information
@@ -16,6 +16,7 @@
 #include "models/linear/matrix_factorisation.h"
 #include "models/mixtures/gaussian_mixture.h"
 #include "models/mixtures/hidden_markov.h"
+#include "models/mixtures/switching.h"
 #include "models/neighbours/class_neighbours.h"
 #include "models/neighbours/neighbours.h"
 #include "models/network/bnn.h"

@@ -59,6 +59,7 @@ void bind_table_models(py::module_& module);
 void bind_kinds(py::module_& module);
 void bind_graph(py::module_& module);
 void bind_learner(py::module_& module);
+void bind_schedules(py::module_& module);
 void bind_run(py::module_& module);
 void bind_results(py::module_& module);
 void bind_solve(py::module_& module);

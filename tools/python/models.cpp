@@ -1,5 +1,5 @@
-// Games, mixtures, hidden Markov models, linear regression and tables with gaps. What has no method of its own comes as
-// a dictionary, of which dma/models.py makes a dataclass.
+// Games, mixtures, hidden Markov and switching models, linear regression and tables with gaps. What has no method of
+// its own comes as a dictionary or a tuple, of which dma/models.py makes a dataclass.
 #include <pybind11/stl.h>
 
 #include <array>
@@ -12,6 +12,7 @@
 #include "models/linear/matrix_factorisation.h"
 #include "models/mixtures/gaussian_mixture.h"
 #include "models/mixtures/hidden_markov.h"
+#include "models/mixtures/switching.h"
 #include "tools/python/tables.h"
 
 namespace dma::python {
@@ -150,6 +151,66 @@ void bind_regimes(py::module_& module) {
       });
 }
 
+// Probabilities, means and covariances, step by step.
+py::tuple arrays_of(const std::vector<SwitchingStep>& steps) {
+  std::vector<double> probability, mean, covariance;
+  for (const SwitchingStep& step : steps) {
+    probability.insert(probability.end(), step.probability.begin(), step.probability.end());
+    mean.insert(mean.end(), step.mean.begin(), step.mean.end());
+    covariance.insert(covariance.end(), step.covariance.reshaped().begin(), step.covariance.reshaped().end());
+  }
+  const auto count = static_cast<py::ssize_t>(steps.size()), size = static_cast<py::ssize_t>(steps[0].mean.size());
+  return py::make_tuple(
+      as_array(std::move(probability), {count, static_cast<py::ssize_t>(steps[0].probability.size())}),
+      as_array(std::move(mean), {count, size}), as_array(std::move(covariance), {count, size, size}));
+}
+
+using GivenRegimes = std::vector<std::array<Columns, 4>>;
+
+SwitchingModel switching_model(const GivenRegimes& regimes, const Array& start, const Columns& transition,
+                               const Array& mean, const Columns& covariance) {
+  const auto matrix = [](const Columns& values, const char* what) {  // a number is a matrix of one row
+    return values.ndim() == 0 ? Eigen::MatrixXd::Constant(1, 1, *values.data()) : matrix_of(values, what);
+  };
+  SwitchingModel model{{}, vector_of(start, "start"), matrix_of(transition, "transition"), vector_of(mean, "mean"),
+                       matrix(covariance, "covariance")};
+  for (const auto& [a, q, h, r] : regimes)
+    model.regimes.push_back({matrix(a, "a"), matrix(q, "q"), matrix(h, "h"), matrix(r, "r")});
+  return model;
+}
+
+void bind_switching(py::module_& module) {
+  module.def(
+      "switching",
+      [](const Array& values, const GivenRegimes& regimes, const Array& start, const Columns& transition,
+         const Array& mean, const Columns& covariance, std::optional<std::size_t> order) {
+        const SwitchingModel model = switching_model(regimes, start, transition, mean, covariance);
+        if (const auto columns = values.shape(1); !regimes.empty() && columns != model.regimes[0].h.rows())
+          fail("values: {} columns are given; {} are expected, one per row of h", columns, model.regimes[0].h.rows());
+        const auto known = emitted(values);
+        const Switched found = without_lock([&] { return switching(model, known, order.value_or(kAllPaths)); });
+        return py::make_tuple(arrays_of(found.smoothed), arrays_of(found.filtered), found.log_evidence, found.is_exact);
+      },
+      py::arg("values"), py::arg("regimes"), py::arg("start"), py::arg("transition"), py::arg("mean"),
+      py::arg("covariance"), py::arg("order"));
+  py::class_<SwitchingFilter>(module, "SwitchingFilter", "A switching state space whose values come step by step.")
+      .def(py::init([](const GivenRegimes& regimes, const Array& start, const Columns& transition, const Array& mean,
+                       const Columns& covariance, std::size_t order) {
+             return SwitchingFilter(switching_model(regimes, start, transition, mean, covariance), order);
+           }),
+           py::arg("regimes"), py::kw_only(), py::arg("start"), py::arg("transition"), py::arg("mean"),
+           py::arg("covariance"), py::arg("order") = 2)
+      .def(
+          "add",
+          [](SwitchingFilter& filter, const std::vector<std::optional<double>>& values) {
+            const SwitchingStep step = filter.add(values);
+            return py::make_tuple(array_of_vector(step.probability), array_of_vector(step.mean),
+                                  array_of(step.covariance));
+          },
+          py::arg("values"), "Probabilities of the regimes, mean and covariance after one more step; None: missing.")
+      .def_property_readonly("log_evidence", &SwitchingFilter::log_evidence);
+}
+
 struct Rated {
   Season season;
   RatingOptions options;
@@ -268,6 +329,7 @@ void bind_games(py::module_& module) {
 void bind_models(py::module_& module) {
   bind_tables(module);
   bind_regimes(module);
+  bind_switching(module);
   bind_games(module);
 }
 

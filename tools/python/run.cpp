@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <variant>
 
 #include "engine/compile/compile.h"
@@ -18,10 +17,6 @@
 #include "engine/gates/gates.h"
 #include "engine/joint/joint.h"
 #include "engine/support/error.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
-#include "schedules/residual.h"
-#include "schedules/sequential.h"
 #include "models/graphs/solve.h"
 #include "tools/python/handles.h"
 
@@ -30,16 +25,6 @@ namespace dma::python {
 Alone::Alone(Guarded& handle) : handle_(handle) {
   if (handle.is_busy.exchange(true))
     fail("another thread is at work with this {0}; give each thread a {0} of its own", handle.kind);
-}
-
-Solve way_of(const py::object& schedule) {
-  if (py::isinstance<Scheduler>(schedule)) return schedule.cast<const Scheduler&>();
-  if (py::isinstance<Joint>(schedule)) return schedule.cast<const Joint&>();
-  if (py::isinstance<Exact>(schedule)) return schedule.cast<const Exact&>();
-  if (py::isinstance<TreeReweighted>(schedule)) return schedule.cast<const TreeReweighted&>();
-  if (!py::isinstance<py::str>(schedule))
-    fail("{} is given as a schedule; one of these is expected: {}", shown(schedule), joined(solver_names()));
-  return solver_named(schedule.cast<std::string>());
 }
 
 namespace {
@@ -65,13 +50,6 @@ PlanHandle compile_graph(const Graph& graph, const py::object& schedule, const p
 }
 
 }  // namespace
-
-Scheduler sweeps_of(const py::object& schedule) {
-  const Solve rule = way_of(schedule);
-  if (const auto* sweeps = std::get_if<Scheduler>(&rule)) return *sweeps;
-  fail("{} is given as a schedule; one of sweeps is expected: forward_backward(), flooding(), sequential(), residual()",
-       shown(schedule));
-}
 
 void observe_values(State& state, const Graph& graph, VariableId variable, const py::object& values) {
   if (values.is_none()) return state.observe(variable, std::nullopt);
@@ -152,73 +130,6 @@ Report run_state(const PlanHandle& plan, StateHandle& s, bool warm, bool diagnos
   Report report = without_lock([&] { return run(plan.plan, s.state, options); });
   watch.rethrow();
   return report;
-}
-
-void bind_schedules(py::module_& module) {
-  py::class_<Scheduler>(module, "Schedule", "In which order messages are computed.")
-      .def_readonly("name", &Scheduler::name)
-      .def("__repr__", [](const Scheduler& s) { return fmt::format("<dma.Schedule {}>", s.name); });
-  py::class_<Joint>(module, "Joint", "All variables as one Gaussian.").def("__repr__", [](const Joint&) {
-    return "<dma.Joint>";
-  });
-  module.def("forward_backward", &forward_backward, "One sweep forward and one backward: exact on a tree.");
-  module.def("forward", &forward, "One sweep along the data flow: what is predicted.");
-  const auto repeated = [&module](const char* name, Scheduler (*make)(Iteration)) {
-    const Iteration usual;
-    module.def(
-        name,
-        [make](double tolerance, int limit, double damping) {
-          return make({.tolerance = tolerance, .limit = limit, .damping = damping});
-        },
-        py::kw_only(), py::arg("tolerance") = usual.tolerance, py::arg("limit") = usual.limit,
-        py::arg("damping") = usual.damping, "Sweeps until no message changes by more than the tolerance.");
-  };
-  repeated("flooding", &flooding);
-  repeated("sequential", &sequential);
-  repeated("residual", &residual);
-  using Use = std::tuple<FactorHandle, std::string, double>;
-  py::class_<Hyper>(module, "Hyper", "A parameter that nobody knows.").def("__repr__", [](const Hyper& h) {
-    return fmt::format("<dma.Hyper {}>", h.name);
-  });
-  const JointOptions usual;
-  module.def(
-      "joint",
-      [](double tolerance, int limit, std::uint64_t start_seed, int check_draws, std::vector<Hyper> hypers) {
-        return joint({.tolerance = tolerance,
-                      .limit = limit,
-                      .start_seed = start_seed,
-                      .check_draws = check_draws,
-                      .hypers = std::move(hypers)});
-      },
-      py::kw_only(), py::arg("tolerance") = usual.tolerance, py::arg("limit") = usual.limit,
-      py::arg("start_seed") = usual.start_seed, py::arg("check_draws") = usual.check_draws,
-      py::arg("hypers") = std::vector<Hyper>{}, "All variables as one Gaussian, with their correlations.");
-  py::class_<Exact>(module, "Exact", "Discrete variables, by cliques.").def("__repr__", [](const Exact&) {
-    return "<dma.Exact>";
-  });
-  module.def(
-      "exact", [](std::uint64_t memory) { return exact({.memory = memory}); }, py::kw_only(),
-      py::arg("memory") = ExactOptions().memory, "Discrete variables by cliques; at most so many bytes.");
-  py::class_<TreeReweighted>(module, "TreeReweighted", "Discrete variables, and bounds of the evidence.")
-      .def("__repr__", [](const TreeReweighted&) { return "<dma.TreeReweighted>"; });
-  const ReweightedOptions bounds;
-  module.def(
-      "tree_reweighted",
-      [](double tolerance, int limit, std::uint64_t memory) {
-        return tree_reweighted({.tolerance = tolerance, .limit = limit, .memory = memory});
-      },
-      py::kw_only(), py::arg("tolerance") = bounds.tolerance, py::arg("limit") = bounds.limit,
-      py::arg("memory") = bounds.memory,
-      "Discrete variables of any width: approximate beliefs, and bounds of the log evidence that are proved.");
-  module.def(
-      "hyper",
-      [](std::string name, const std::string& prior, const std::vector<double>& numbers, const std::vector<Use>& of) {
-        Hyper made{std::move(name), HyperPrior::named(prior, numbers), {}};
-        for (const auto& [factor, parameter, power] : of) made.uses.push_back({factor.id, parameter, power, {}});
-        return made;
-      },
-      py::arg("name"), py::arg("prior"), py::arg("numbers"), py::arg("of"),
-      "The parameter of each (factor, parameter, power) is its value to that power.");
 }
 
 void bind_plan(py::module_& module) {
@@ -374,7 +285,6 @@ void bind_state(py::module_& module) {
 }  // namespace
 
 void bind_run(py::module_& module) {
-  bind_schedules(module);
   bind_plan(module);
   bind_state(module);
 }

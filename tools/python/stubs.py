@@ -67,7 +67,7 @@ def parts(text: str) -> list[str]:
 def hint(type_: str, taken: bool) -> str:
     """A type of pybind11 as one of Python: what is taken may be more than what is returned."""
     type_ = re.sub(r"\bdma::(?:python::)?(\w+?)(?:Handle)?\b", r"\1", type_)  # of what is bound later
-    type_ = re.sub(r"\bfloat\[\d+\]", "float", type_)  # an array of so many
+    type_ = re.sub(r"\[\d+\]", "", type_)  # an array of so many
     type_ = re.sub(r"->", "~", re.sub(r"\b(dma\.)?_dma\.", "", type_))
     type_ = re.sub(r"numpy\.ndarray\[[^]]*\]", "npt.ArrayLike" if taken else "_Floats", type_)
     type_ = re.sub(r"\b(handle|object)\b", "Any", type_)

@@ -448,3 +448,34 @@ def test_gates_and_bounds() -> None:
     lower, upper = dma.evidence_bounds(state)
     assert lower <= np.log(3.0**4 + 1) <= upper < np.log(3.0**4 + 1) + 0.5
     assert upper == dma.log_evidence(plan, state)
+
+
+def test_a_schedule_of_ones_own_names_factors_and_ports_and_is_checked() -> None:
+    g = dma.Graph()
+    a, b, y = g.variable("a"), g.variable("b"), g.observed("y")
+    prior = g.factor("gaussian_prior", [a], name="prior", mean=0, variance=1)
+    g.factor("gaussian_noise", [a, b], name="step", variance=1)
+    g.factor("gaussian_noise", [b, y], name="reading", variance=1)
+
+    def solved_by(*visits: dma.Visit, **options: Any) -> dma.Answer:
+        return dma.solve(g, {"y": 3}, dma.Schedule("mine", visits, **options))
+
+    there = [dma.Visit(prior, send=["x"]), dma.Visit("step", refresh=["x"], send=["y"])]
+    back = [dma.Visit("reading", refresh=["y"], send=["x"]), dma.Visit("step", refresh=["y"], send=["x"])]
+    found = solved_by(*there, *back)
+    assert "exact" in repr(found) and abs(found[b].mean - 2) < 1e-12 and abs(found[a].variance - 2 / 3) < 1e-12
+    found = solved_by(*(dma.Visit(factor) for factor in reversed(g.factors)), order="repeated", tolerance=1e-12, limit=9)
+    assert found.report.converged and abs(found[a].mean - 1) < 1e-12
+    found = solved_by(*there, approximate="approximate: readings are left out")
+    assert "readings are left out" in repr(found.report) and found[b].mean == 0
+    plan = dma.compile(g, dma.Schedule("mine", [*there, *back]))
+    sent = [line.split("send")[1].split(" from")[0].strip() for line in plan.describe().splitlines() if "send " in line]
+    assert sent == ["prior -> x", "step -> y", "reading -> x", "step -> x"]
+    with pytest.raises(dma.Error, match="^schedule 'mine', visit 1: there is no factor 'stap'; did you mean 'step'"):
+        solved_by(there[0], dma.Visit("stap"))
+    with pytest.raises(dma.Error, match="^schedule 'mine', visit 0 to 'step': there is no port 'z'; known: x, y$"):
+        solved_by(dma.Visit("step", refresh=["z"]))
+    with pytest.raises(dma.Error, match="no visit sends the message of factor 'step'"):
+        solved_by(*there)
+    with pytest.raises(dma.Error, match="'twice'; known: once, repeated, residual"):
+        solved_by(*there, order="twice")

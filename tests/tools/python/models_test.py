@@ -7,6 +7,7 @@ import json
 import math
 import os
 from pathlib import Path
+from typing import Any
 
 import dma
 import numpy as np
@@ -232,3 +233,36 @@ def test_a_series_of_too_many_steps_is_refused_before_they_are_made() -> None:
     for times in (None, seconds):
         with pytest.raises(dma.Error, match="1000000000000 steps are to be forecast; at most 1000000 are expected"):
             dma.smooth([1.0, 2.0, 1.5, 2.5], 10**12, times=times, model="walk")
+
+
+def test_switching_regimes_are_found_and_a_single_one_is_a_kalman_smoother() -> None:
+    random = np.random.default_rng(2)
+    jumps = np.where(np.arange(40) % 20 == 10, 8.0, 0.0)
+    values = np.cumsum(0.1 * random.normal(size=40) + jumps) + 0.3 * random.normal(size=40)
+    values[25] = np.nan
+    drift, jump = (1, 0.01, 1, 0.09), (1, 64, 1, 0.09)
+    prior: dict[str, Any] = {"start": [0.9, 0.1], "transition": [[0.95, 0.05], [0.95, 0.05]], "mean": [0], "covariance": [[1]]}
+    found = dma.switching(values, [drift, jump], **prior)
+    assert np.flatnonzero(found.probability[:, 1] > 0.5).tolist() == [10, 30] and not found.exact
+    assert found.mean.shape == (40, 1) and found.covariance.shape == (40, 1, 1) and found.filtered_probability.shape == (40, 2)
+    online = dma.SwitchingFilter([drift, jump], **prior)
+    steps = [online.add([None if np.isnan(value) else value]) for value in values]
+    assert steps[30][0].tolist() == found.filtered_probability[30].tolist() and online.log_evidence == found.log_evidence
+    exact = dma.switching(values[:11], [drift, jump], order=None, **prior)
+    near = dma.switching(values[:11], [drift, jump], order=4, **prior)
+    assert exact.exact and abs(exact.log_evidence - near.log_evidence) < 1e-3
+
+    alone = dma.switching(values, [drift], start=[1], transition=[[1]], mean=[0], covariance=[[1]])
+    mean, variance, evidence = 0.0, 1.0, 0.0
+    for t, value in enumerate(values):
+        variance += 0.01 * (t > 0)
+        if not np.isnan(value):
+            evidence -= 0.5 * ((value - mean) ** 2 / (variance + 0.09) + math.log(2 * math.pi * (variance + 0.09)))
+            gain = variance / (variance + 0.09)
+            mean, variance = mean + gain * (value - mean), (1 - gain) * variance
+    assert abs(alone.mean[-1, 0] - mean) < 1e-10 and abs(alone.covariance[-1, 0, 0] - variance) < 1e-10
+    assert alone.exact and abs(alone.log_evidence - evidence) < 1e-9
+    with pytest.raises(dma.Error, match="keeps 1.1e.12 Gaussians at a step; at most 65536 are possible: take order 16 or less"):
+        dma.switching(values, [drift, jump], order=None, **prior)
+    with pytest.raises(dma.Error, match="four matrices are expected"):
+        dma.switching(values, [drift[:3]], **prior)

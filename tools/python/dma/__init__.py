@@ -28,16 +28,17 @@ from ._dma import (
     Answer, Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Exact, ExactComparison,
     Explanation, Factor, Graph, GrowingGraph, HiddenMarkov, Hyper, HyperBelief, Joint, JointDraws, JointComparison,
     Kind, LearnReport, Learner, LinearFit, ParsedGraph, Plan, Process, Registry, Report, RunCertificate, Schedule,
-    SeriesFilter, Smoothed, State, StateSpace, TreeReweighted, Variable, VectorFactor, above, all_to_one, at_least,
-    at_most, autoregressive, below, certificate, certify, column, compare_with_exact, compare_with_joint, compile,
-    covariance, decide, draw_posterior, evidence, evidence_bounds, exact, explain, finite, fixed_season, flooding,
-    forward, forward_backward, gather, given, graph_text, hyper, hyper_belief, joint, linear_regression, local_trend,
-    log_evidence, marginal, most_probable, motion, one_of, parse_graph, random_walk, residual, row, run, sample,
-    seasonal, sequential, set_start, shift, solve, standard_registry, tree_reweighted, value_of_information,
+    SeriesFilter, Smoothed, State, StateSpace, SwitchingFilter, TreeReweighted, Variable, VectorFactor, Visit, above,
+    all_to_one, at_least, at_most, autoregressive, below, certificate, certify, column, compare_with_exact,
+    compare_with_joint, compile, covariance, decide, draw_posterior, evidence, evidence_bounds, exact, explain, finite,
+    fixed_season, flooding, forward, forward_backward, gather, given, graph_text, hyper, hyper_belief, joint,
+    linear_regression, local_trend, log_evidence, marginal, most_probable, motion, one_of, parse_graph, random_walk,
+    residual, row, run, sample, seasonal, sequential, set_start, shift, solve, standard_registry, tree_reweighted,
+    value_of_information,
     __version__ as __version__,
 )  # fmt: skip
 from .factors import factor, factor_from_function, factor_from_vector_function, likelihood, likelihood_from_log_density
-from .models import Factorisation, Game, Mixture, Rating, Season, factorise, gaussian_mixture, rate
+from .models import Factorisation, Game, Mixture, Rating, Season, Switched, factorise, gaussian_mixture, rate, switching
 from .series import Series, smooth
 
 if TYPE_CHECKING:
@@ -51,15 +52,15 @@ __all__ = [
     "GraphRegressor", "GrowingGraph", "HiddenMarkov", "Hyper", "HyperBelief", "Joint", "JointDraws", "JointComparison",
     "Kind", "LearnReport", "Learner", "LinearFit", "Mixture", "ParsedGraph", "Plan", "Process", "Rating", "Registry",
     "Regressor", "Report", "RunCertificate", "Schedule", "Season", "Series", "SeriesFilter", "Smoothed", "State",
-    "StateSpace", "TreeReweighted", "Variable", "VectorFactor", "above", "all_to_one", "at_least", "at_most",
-    "autoregressive", "below", "certificate", "certify", "column", "compare_with_exact", "compare_with_joint",
-    "compile", "covariance", "decide", "draw_posterior", "evidence", "evidence_bounds", "exact", "explain", "factor",
-    "factor_from_function", "factor_from_vector_function", "factorise", "finite", "fixed_season", "flooding",
-    "forward", "forward_backward", "gather", "gaussian_mixture", "given", "graph_text", "hyper", "hyper_belief",
-    "joint", "likelihood", "likelihood_from_log_density", "linear_regression", "local_trend", "log_evidence",
-    "marginal", "most_probable", "motion", "one_of", "parse_graph", "random_walk", "rate", "residual", "row", "run",
-    "sample", "seasonal", "sequential", "set_start", "shift", "smooth", "solve", "standard_registry",
-    "tree_reweighted", "value_of_information",
+    "StateSpace", "Switched", "SwitchingFilter", "TreeReweighted", "Variable", "VectorFactor", "Visit", "above",
+    "all_to_one", "at_least", "at_most", "autoregressive", "below", "certificate", "certify", "column",
+    "compare_with_exact", "compare_with_joint", "compile", "covariance", "decide", "draw_posterior", "evidence",
+    "evidence_bounds", "exact", "explain", "factor", "factor_from_function", "factor_from_vector_function",
+    "factorise", "finite", "fixed_season", "flooding", "forward", "forward_backward", "gather", "gaussian_mixture",
+    "given", "graph_text", "hyper", "hyper_belief", "joint", "likelihood", "likelihood_from_log_density",
+    "linear_regression", "local_trend", "log_evidence", "marginal", "most_probable", "motion", "one_of", "parse_graph",
+    "random_walk", "rate", "residual", "row", "run", "sample", "seasonal", "sequential", "set_start", "shift",
+    "smooth", "solve", "standard_registry", "switching", "tree_reweighted", "value_of_information",
 ]  # fmt: skip
 
 _ESTIMATORS = {

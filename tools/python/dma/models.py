@@ -82,6 +82,37 @@ def factorise(
 
 
 @dataclass(frozen=True)
+class Switched:
+    """Regimes and states, step by step (first axis): given all values, and as ``filtered_...`` given those so far."""
+
+    probability: Floats
+    mean: Floats
+    covariance: Floats
+    filtered_probability: Floats
+    filtered_mean: Floats
+    filtered_covariance: Floats
+    log_evidence: float
+    exact: bool  # otherwise paths of regimes were merged
+
+
+def switching(
+    values: npt.ArrayLike, regimes: Sequence[Sequence[npt.ArrayLike]], *, start: npt.ArrayLike, transition: npt.ArrayLike,
+    mean: npt.ArrayLike, covariance: npt.ArrayLike, order: Optional[int] = 2,
+) -> Switched:  # fmt: skip
+    """A vector that moves and is read by one of several linear rules at a time, and a Markov chain that chooses the rule.
+
+    A regime is ``(a, q, h, r)``: x[t] = a x[t-1] + N(0, q), y[t] = h x[t] + N(0, r). ``values`` has a row for each step,
+    NaN where one is missing. Paths that agree in their last ``order`` regimes are merged; None: none, which is exact.
+    """
+    rows = np.asarray(values)
+    table = numbers_of("values", rows[:, None] if rows.ndim == 1 else rows, 2, missing=True)
+    if any(len(regime) != 4 for regime in regimes):
+        raise _dma.Error("regimes: four matrices are expected for each, (a, q, h, r)")
+    smoothed, filtered, *rest = _dma.switching(table, regimes, start, transition, mean, covariance, order)
+    return Switched(*smoothed, *filtered, *rest)
+
+
+@dataclass(frozen=True)
 class Game:
     """Teams, each a player or a list of them, the best first unless ``ranks`` say otherwise (equal ones drew).
 
