@@ -10,10 +10,13 @@
 #include <vector>
 
 #include "engine/run/report.h"
-#include "engine/run/state.h"
+#include "engine/graph/graph.h"
 #include "engine/support/text.h"
 
 namespace dma {
+
+class Plan;
+class State;
 
 struct RunCertificateOptions {
   // Integrals over more variables than this are not attempted; such edges only have their r.

@@ -1,4 +1,4 @@
-#include "engine/compile/factor_table.h"
+#include "engine/compile/plan_data.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,7 @@
 #include "engine/compile/lower.h"
 
+#include "engine/compile/plan_data.h"
+
 #include <algorithm>
 
 namespace dma {

@@ -1,4 +1,4 @@
-#include "engine/compile/plan.h"
+#include "engine/compile/plan_data.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,7 @@
 #include "engine/compile/segments.h"
 
+#include "engine/compile/plan_data.h"
+
 #include <algorithm>
 #include <cstdlib>
 

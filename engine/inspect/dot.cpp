@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "engine/compile/plan_data.h"
 #include "engine/compile/resolve.h"
 
 namespace dma {

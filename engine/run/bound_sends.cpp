@@ -1,5 +1,7 @@
 #include "engine/run/bound_sends.h"
 
+#include "engine/compile/plan_data.h"
+
 #include <algorithm>
 
 namespace dma {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/compile/match_ports.h"
+#include "engine/compile/plan_data.h"
 #include "engine/joint/solver.h"
 #include "engine/support/error.h"
 #include "models/graphs/vectors.h"

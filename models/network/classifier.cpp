@@ -108,7 +108,7 @@ Classifier::Classifier(ClassifierOptions options) : options_(std::move(options))
 Classifier::Classifier(ClassifierOptions options, std::size_t inputs, std::vector<std::string> classes)
     : Classifier(std::move(options)) {
   classes_ = std::move(classes);
-  table_.emplace(class_table(options_, inputs, classes_.size()));
+  table_ = std::make_unique<TableLearner>(class_table(options_, inputs, classes_.size()));
   table_->describe_by([o = options_](const TableLearner& t, std::size_t member) { return graph_of(o, t, member); });
 }
 

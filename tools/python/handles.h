@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 
+#include "engine/compile/plan_data.h"
 #include "engine/compile/schedule.h"
 #include "engine/graph/graph.h"
 #include "engine/kinds/registry.h"

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <deque>
 
+#include "engine/compile/plan_data.h"
 #include "engine/support/error.h"
 #include "tools/python/handles.h"
 #include "tools/python/tables.h"

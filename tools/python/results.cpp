@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/compile/plan_data.h"
 #include "engine/exact/exact.h"
 #include "engine/inspect/explain.h"
 #include "engine/joint/draws.h"

@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "engine/compile/compile.h"
+#include "engine/compile/plan_data.h"
 #include "engine/inspect/dot.h"
 #include "engine/exact/exact.h"
 #include "engine/gates/gates.h"

@@ -244,7 +244,12 @@ GaussianLearnReport GaussianLearner::Impl::learn() {
   if (free().empty()) fail("fit: all shared variables are frozen; thaw one of them");
   if (mixture().is_fitted()) mixture().begin_again();
   mixture().set_grows(products_of_epoch(data.count(), program->scalars()) > kProductsToGrow);
-  const GraphMixtureReport fitted = ensemble->fit(data, {.jobs = options.jobs, .team = options.team}, options.on_epoch);
+  GraphMixture::OnEpoch on_epoch;
+  if (options.on_epoch)
+    on_epoch = [this](const GraphMixture::Progress& now) {
+      return options.on_epoch({now.member, now.epoch.epoch, now.epoch.log_evidence, now.noise});
+    };
+  const GraphMixtureReport fitted = ensemble->fit(data, {.jobs = options.jobs, .team = options.team}, on_epoch);
   return report_of(mixture(), fitted);
 }
 

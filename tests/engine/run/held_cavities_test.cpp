@@ -6,6 +6,7 @@
 #include <boost/random/normal_distribution.hpp>
 
 #include "engine/compile/compile.h"
+#include "engine/compile/plan_data.h"
 #include "engine/learn/messages/learner.h"
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"

@@ -7,6 +7,7 @@
 
 #include "engine/compile/plan.h"
 #include "engine/kinds/kind.h"
+#include "engine/run/state_data.h"
 #include "tools/dma/help/version.h"
 #include "tools/dma/page/chart.h"
 #include "tools/dma/page/html.h"
@@ -43,7 +44,7 @@ std::map<std::uint32_t, std::vector<std::string>> said(const SolvedGraph& solved
   std::map<std::uint32_t, std::vector<std::string>> lines;
   for (std::uint32_t q = 0; q < messages.size();) {
     const auto v = static_cast<std::uint32_t>(
-        plan.variables.index_at(solved.state.element(group.ports[port], first + q)));
+        plan.variables.index_at(solved.state.data().element(group.ports[port], first + q)));
     const auto components = static_cast<std::uint32_t>(plan.variables[v].family.components());
     const std::vector<Natural> message(messages.begin() + q, messages.begin() + q + components);
     lines[v].push_back(plan.variables[v].family->text(message));

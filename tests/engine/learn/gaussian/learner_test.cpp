@@ -260,9 +260,7 @@ TEST_CASE(
   // A group without examples is no reason to leave the prior's mean as the start, whatever the seed.
   std::vector<double> begun;
   for (const std::uint64_t seed : {1u, 2u}) {
-    const auto first = [&](const GraphMixture::Progress& epoch) {
-      return begun.push_back(epoch.epoch.log_evidence), false;
-    };
+    const auto first = [&](const GaussianEpoch& epoch) { return begun.push_back(epoch.log_evidence), false; };
     GaussianLearner(g, standard_registry(), {y}, {.seed = seed, .on_epoch = first}).fit(data);
   }
   CHECK(begun.at(0) == begun.at(1));
