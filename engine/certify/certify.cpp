@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/kinds/registry.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
 

@@ -62,7 +62,7 @@ void give_old_pickles_a_new_protocol(const py::module_& module) {
 PYBIND11_MODULE(_dma, module) {
   using namespace dma::python;
   module.doc() = "The compiled half of dma.";
-  module.attr("__version__") = dma::version();
+  module.attr("__version__") = std::string(dma::version());
   // Translators are asked in the reverse order: the more particular one last.
   py::register_exception<dma::Error>(module, "Error", PyExc_ValueError).attr("__module__") = "dma";
   py::register_exception<dma::Contradiction>(module, "Contradiction", module.attr("Error")).attr("__module__") = "dma";

@@ -262,7 +262,7 @@ LearnReport Learner::Impl::run_epochs(const Data& data, const Callback& callback
     report.faults += record.faults;
     report.replaced += record.replaced;
     const bool go_on = !team_->any(callback && !callback(record));
-    if (const auto reason = finished()) {
+    if (const auto reason = stop_reason(options_, memory().epochs)) {
       report.stop = *reason;
       break;
     }

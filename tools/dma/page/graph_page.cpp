@@ -134,7 +134,7 @@ std::string page_of(const SolvedGraph& solved) {
   body += fmt::format("<h2 id=\"report\">What the answer is worth</h2>\n<pre>{}</pre>\n",
                       escaped(solved.report.text()));
   body += fmt::format("<h2 id=\"again\">Do it again</h2>\n<pre>{}</pre>\n<p class=\"soft\">{}</p>\n",
-                      escaped(solved.command), escaped("dma " + version()));
+                      escaped(solved.command), escaped(fmt::format("dma {}", version())));
   return page::document(solved.name, body, true);
 }
 
