@@ -1,5 +1,4 @@
 #include "models/network/classifier.h"
-
 #include <cmath>
 
 #include "engine/support/error.h"
@@ -127,6 +126,10 @@ TableReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabels& la
   return table_->fit({inputs, std::move(numbers), weights}, fit);
 }
 
+Classifier::~Classifier() = default;
+Classifier::Classifier(Classifier&&) noexcept = default;
+Classifier& Classifier::operator=(Classifier&&) noexcept = default;
+
 Eigen::MatrixXd Classifier::predict(const Eigen::MatrixXd& inputs) const {
   if (!table_) fail("classifier: predict() before fit(); there is nothing to predict with");
   if (inputs.cols() != table_->input_units().shift.size())
@@ -139,6 +142,10 @@ Eigen::MatrixXd Classifier::left_out() const {
   const auto left_out = table_ ? table_->left_out() : std::nullopt;
   if (!left_out) fail("classifier: left-out rows are known after fit() only");
   return probabilities_of(left_out->mean, classes_.size());
+}
+
+std::size_t Classifier::weights() const {
+  return table_ && table_->is_fitted() ? static_cast<std::size_t>(table_->graphs().mixture().model().rows->scalars()) : 0;
 }
 
 }  // namespace dma

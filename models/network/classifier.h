@@ -68,6 +68,7 @@ class Classifier {
   Eigen::MatrixXd left_out() const;
   const std::vector<std::string>& classes() const { return classes_; }
   const ClassifierOptions& options() const { return options_; }
+  std::size_t weights() const;  // of a fitted network, in each member
   const TableLearner& method() const { return *table_; }
   TableLearner& method() { return *table_; }
 

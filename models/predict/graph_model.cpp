@@ -43,6 +43,10 @@ void list_fields(Fields& f, GraphModelOptions& o) {
   f("seed", o.learn.seed);
 }
 
+GraphModel::~GraphModel() = default;
+GraphModel::GraphModel(GraphModel&&) noexcept = default;
+GraphModel& GraphModel::operator=(GraphModel&&) noexcept = default;
+
 GraphModel::GraphModel(GraphFile file, const Registry& registry, std::vector<std::string> targets,
                        GraphModelOptions options)
     : file_(std::move(file)),

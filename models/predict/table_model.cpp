@@ -102,6 +102,8 @@ bool TableModel::standardises() const {
   return own_graph()->options().as_table;
 }
 
+const TableLearner* TableModel::jointly() const { return dynamic_cast<const TableLearner*>(&method()); }
+const MessageNetwork* TableModel::by_messages() const { return dynamic_cast<const MessageNetwork*>(&method()); }
 const Standardiser& TableModel::input_units() const {
   return jointly() != nullptr ? jointly()->input_units() : by_messages()->input_units();
 }

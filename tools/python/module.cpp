@@ -22,6 +22,15 @@ std::string shown(py::handle object) {
   return std::string(py::str(whole[py::slice(0, kMost, 1)])) + "...";
 }
 
+std::string brief(const std::string& text) {
+  constexpr std::ptrdiff_t kMost = 20;
+  const std::ptrdiff_t lines = std::ranges::count(text, '\n') + 1;
+  if (lines <= kMost) return text;
+  std::size_t end = 0;
+  for (std::ptrdiff_t i = 0; i + 1 < kMost; ++i) end = text.find('\n', end) + 1;
+  return text.substr(0, end) + "... and " + std::to_string(lines - kMost + 1) + " more lines";
+}
+
 std::string html_of(const std::string& text) {
   std::string html = "<pre>";
   for (const char c : text) {

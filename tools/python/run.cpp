@@ -62,7 +62,8 @@ PlanHandle compile_graph(const Graph& graph, const py::object& schedule, const p
                                .predicted = ids_of(graph, predicted),
                                .may_be_missing = ids_of(graph, may_be_missing)};
   const py::gil_scoped_release unlocked;
-  return {std::visit([&](const auto& one) { return compile_with_gates(*kept, one, known, options); }, rule), kept};
+  const auto compiled = [&](const auto& one) { return compile_with_gates(*kept, one, known, options); };
+  return {with_advice(*kept, known, [&] { return std::visit(compiled, rule); }), kept};
 }
 
 }  // namespace

@@ -170,6 +170,7 @@ GaussianLearner::GaussianLearner(const Graph& graph, const Registry& registry, s
 GaussianLearner::~GaussianLearner() = default;
 GaussianLearner::GaussianLearner(GaussianLearner&&) noexcept = default;
 
+std::size_t GaussianLearner::scalars() const { return static_cast<std::size_t>(impl_->program->scalars()); }
 const RowProgram& GaussianLearner::program() const { return *impl_->program; }
 std::size_t GaussianLearner::rows() const { return impl_->known; }
 

@@ -31,6 +31,7 @@ namespace dma {
 
 class Registry;
 class RowProgram;  // program/row_program.h
+std::string describe(const RowProgram& program);  // a line for every step
 class WorkerTeam;
 struct Prediction;  // prediction.h, which <dma_models.h> includes: it has matrices of Eigen
 
@@ -121,6 +122,7 @@ class GaussianLearner {
   void load(std::string_view bytes);
 
   const RowProgram& program() const;
+  std::size_t scalars() const;  // shared, that it learns
 
  private:
   struct Impl;
