@@ -4,6 +4,7 @@
 #include "engine/support/error.h"
 #include "engine/support/fields.h"
 #include "models/learn/mixing.h"
+#include "models/learn/table_learner.h"
 #include "models/network/classifier_size.h"
 #include "models/network/network_graph.h"
 

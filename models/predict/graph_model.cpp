@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/learn/gaussian/learner_data.h"
 #include "engine/learn/gaussian/program/output_likelihood.h"
 #include "engine/support/error.h"
 #include "engine/support/fields.h"
 #include "engine/support/text.h"
 #include "models/learn/mixing.h"
+#include "models/learn/table_learner.h"
 #include "models/network/network_graph.h"
 #include "models/table/relevance.h"
 

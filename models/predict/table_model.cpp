@@ -7,6 +7,8 @@
 
 #include "engine/support/error.h"
 #include "models/learn/mixing.h"
+#include "models/learn/table_learner.h"
+#include "models/network/message_network.h"
 
 namespace dma {
 

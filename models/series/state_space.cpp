@@ -8,6 +8,7 @@
 #include "engine/support/maximise.h"
 #include "models/series/series_average.h"
 #include "models/series/series_graph.h"
+#include "models/series/weighted_points.h"
 
 namespace dma {
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "engine/support/json.h"
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
 #include "tools/dma/help/version.h"

@@ -54,6 +54,8 @@ def _times_of(values: Any, times: Optional[Sequence[Any]]) -> Union[None, list[s
     if all(isinstance(time, (int, float, np.number)) and not isinstance(time, bool) for time in times):
         numbers = np.asarray(times, dtype=np.float64)
         return numbers if is_given or not np.array_equal(numbers, np.arange(len(numbers))) else None
+    if all(re.fullmatch(r"\d{4}", str(time)) for time in times):  # years as text or as periods
+        return np.asarray([int(str(time)) for time in times], dtype=np.float64)
     dates = [str(time)[:10] if str(time).endswith("00:00:00") else str(time).replace(" ", "T") for time in times]
     return dates if is_given or all(re.match(r"\d{4}[-/]\d{2}", date) for date in dates) else None
 
