@@ -1,9 +1,10 @@
-#include "engine/compile/plan_data.h"
+#include "engine/compile/plan.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"
 #include "engine/kinds/registry.h"
 #include "engine/support/error.h"

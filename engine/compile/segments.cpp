@@ -1,9 +1,9 @@
 #include "engine/compile/segments.h"
 
-#include "engine/compile/plan_data.h"
-
 #include <algorithm>
 #include <cstdlib>
+
+#include "engine/compile/plan_data.h"
 
 namespace dma {
 

@@ -110,7 +110,8 @@ FactorWeights::Weights FactorWeights::of(const Scope& scope) {
         places.push_back({p, arrivals[p].size(), {}});
         for (std::uint32_t k = 0; k < v.family.outcomes(); ++k) places.back().points.push_back(point_at(v.family, k));
       }
-      arrivals[p].push_back(v.family.outcomes() > 0 ? Natural() : state_.data().message(v.first_slot + e - v.first_element));
+      arrivals[p].push_back(v.family.outcomes() > 0 ? Natural()
+                                                    : state_.data().message(v.first_slot + e - v.first_element));
       const std::size_t components = families.back().components();
       if (v.family.outcomes() > 0 || arrivals[p].size() % components != 0) continue;
       const Components arrival = Components(arrivals[p]).last(components);

@@ -63,7 +63,8 @@ class GateSolver : public Solver {
   static double log_known(const State& state, const GateCase& one) {
     const PlanData::Variable v = state.plan()->variable(one.variable);
     std::vector<Natural> known(v.size);
-    for (std::uint32_t k = 0; (v.observed || v.shared) && k < v.size; ++k) known[k] = state.data().message(v.first_slot + k);
+    for (std::uint32_t k = 0; (v.observed || v.shared) && k < v.size; ++k)
+      known[k] = state.data().message(v.first_slot + k);
     const double value = one.value;
     return is_flat(known) ? 0 : v.family->log_density(known, {&value, 1});
   }
@@ -107,7 +108,8 @@ double GateSolver::log_given(const State& whole, const Alternative& alternative,
           const std::uint32_t e = whole.data().element(port, q);
           const std::size_t v = plan.variables.index_at(e);
           const State& known = plan.variables[v].observed ? whole : state;
-          list.push_back(known.data().message(known.plan()->variables[v].first_slot + e - plan.variables[v].first_element));
+          list.push_back(
+              known.data().message(known.plan()->variables[v].first_slot + e - plan.variables[v].first_element));
         }
         families.push_back(plan.variables.at_element(whole.data().element(port, s * port.terms)).family);
         for (std::uint32_t t = 0; t < port.terms; t += families.back().components())

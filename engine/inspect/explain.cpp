@@ -60,7 +60,8 @@ Explanation explain(const Plan& plan, const State& state, VariableId variable) {
     const Group::Port& port = group.ports[end.port];
     for_each_message(*plan, state.data().incidence(), v, end, [&](std::uint32_t i, std::uint32_t message) {
       const std::uint32_t slot = (message - port.first_slot) / port.terms;
-      add(i, Place{plan.data(), end.group, end.port, slot}.text(), origins(plan, group, slot), state.data().message(message));
+      add(i, Place{plan.data(), end.group, end.port, slot}.text(), origins(plan, group, slot),
+          state.data().message(message));
     });
   }
   for (auto& element : out.elements) settle_fractions(element);

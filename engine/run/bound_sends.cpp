@@ -1,8 +1,8 @@
 #include "engine/run/bound_sends.h"
 
-#include "engine/compile/plan_data.h"
-
 #include <algorithm>
+
+#include "engine/compile/plan_data.h"
 
 namespace dma {
 

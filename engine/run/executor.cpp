@@ -44,7 +44,8 @@ void Executor::start_fresh() {
 }
 
 void Executor::send(const BoundSend& op, Total& total) {
-  if (state_.frozen.any()) [[unlikely]] return send_around_frozen(op, total);
+  if (state_.frozen.any()) [[unlikely]]
+    return send_around_frozen(op, total);
   if (op.at_hubs) return send_at_hubs(op, total);
   Outcome outcome;
   if (op.chain_kernel != nullptr) compute(op, op.segment, outcome);

@@ -22,8 +22,10 @@ void check_may_be_missing(const StateData& state, const PlanData::Variable& v, s
     for_each_message_at(*state.plan, state.incidence(), v, end, element * v.family.components(),
                         [&](std::uint32_t) { ++met; });
   if (met > 1)
-    fail("variable '{}', element {}: it joins {} factors and cannot be missing in this plan; compile with "
-         "{{.may_be_missing = {{{}}}}}", v.name, element, met, v.name);
+    fail(
+        "variable '{}', element {}: it joins {} factors and cannot be missing in this plan; compile with "
+        "{{.may_be_missing = {{{}}}}}",
+        v.name, element, met, v.name);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "engine/run/state_data.h"
+#include "engine/run/state.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include "engine/run/factor_mass.h"
 #include "engine/run/messages_at.h"
 #include "engine/run/solver.h"
+#include "engine/run/state_data.h"
 #include "engine/run/sweep_memory.h"
 #include "engine/support/error.h"
 #include "engine/support/text.h"
@@ -43,7 +44,8 @@ void carry_values(const State& whole, State& part, std::uint32_t v) {
   std::vector<std::optional<double>> values;
   for (std::uint32_t e = 0; e < of.size; e += of.family.components()) {
     std::vector<Natural> point;
-    for (std::uint32_t k = 0; k < of.family.components(); ++k) point.push_back(whole.data().message(of.first_slot + e + k));
+    for (std::uint32_t k = 0; k < of.family.components(); ++k)
+      point.push_back(whole.data().message(of.first_slot + e + k));
     if (is_flat(point)) values.insert(values.end(), of.family.values(), std::nullopt);
     else
       for (const double x : observed_value(of.family, point)) values.emplace_back(x);
@@ -71,8 +73,7 @@ void ObservedValues::check_all_given(const PlanData& plan) const {
 
 bool ObservedValues::has_missing() const { return std::ranges::any_of(slots_, &ValueSlots::has_missing); }
 
-StateData::StateData(Plan of)
-    : plan(std::move(of)), store(*plan), values(*plan), parameters(*plan), tables(*plan) {
+StateData::StateData(Plan of) : plan(std::move(of)), store(*plan), values(*plan), parameters(*plan), tables(*plan) {
   const BoundSends::Memory arrays{store.messages(), store.arrivals(), store.scratch.data(), store.memory.data(),
                                   incidence()};
   sweeping = std::make_unique<SweepMemory>(*plan, arrays, parameters);
@@ -227,7 +228,9 @@ Belief State::belief(VariableId variable) const {
   const auto& v = plan_->variable(variable);
   if (v.eliminated) fail("variable '{}' was fused away; compile with {{.fuse = false}} to see its belief", v.name);
   std::vector<Natural> elements(v.size);
-  const auto absorb = [&](std::size_t i, std::size_t slot) { elements[i] = multiply(elements[i], data_->message(slot)); };
+  const auto absorb = [&](std::size_t i, std::size_t slot) {
+    elements[i] = multiply(elements[i], data_->message(slot));
+  };
   if (v.first_slot != kNowhere)
     for (std::uint32_t i = 0; i < v.size; ++i) absorb(i, v.first_slot + i);
   for_each_message(*plan_, data_->incidence(), v, absorb);

@@ -1,4 +1,5 @@
 #include "models/network/classifier.h"
+
 #include <cmath>
 
 #include "engine/support/error.h"
@@ -146,7 +147,8 @@ Eigen::MatrixXd Classifier::left_out() const {
 }
 
 std::size_t Classifier::weights() const {
-  return table_ && table_->is_fitted() ? static_cast<std::size_t>(table_->graphs().mixture().model().rows->scalars()) : 0;
+  return table_ && table_->is_fitted() ? static_cast<std::size_t>(table_->graphs().mixture().model().rows->scalars())
+                                       : 0;
 }
 
 }  // namespace dma

@@ -53,8 +53,8 @@ Registry registry_with(const py::object& registry, const std::vector<Kind>& kind
 }
 
 std::string advised(std::string error, const Graph& graph, const Registry& known) {
-  const bool lacks_kind = std::ranges::any_of(
-      graph.factors(), [&](const Graph::Factor& factor) { return !known.contains(factor.kind); });
+  const bool lacks_kind =
+      std::ranges::any_of(graph.factors(), [&](const Graph::Factor& factor) { return !known.contains(factor.kind); });
   if (lacks_kind) return error + "; a kind of your own is given as kinds=[...]";
   if (error.find("method '") == error.npos && error.find("no method of") == error.npos) return error;
   return error + "; kind_methods={\"kind\": \"method\"} gives one kind another";

@@ -14,16 +14,16 @@
 
 #include "engine/compile/compile.h"
 #include "engine/compile/plan_data.h"
-#include "engine/inspect/dot.h"
 #include "engine/exact/exact.h"
 #include "engine/gates/gates.h"
+#include "engine/inspect/dot.h"
 #include "engine/joint/joint.h"
 #include "engine/support/error.h"
+#include "models/graphs/solve.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
 #include "schedules/residual.h"
 #include "schedules/sequential.h"
-#include "models/graphs/solve.h"
 #include "tools/python/handles.h"
 
 namespace dma::python {

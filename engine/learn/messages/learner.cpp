@@ -1,10 +1,11 @@
-#include "engine/learn/messages/learner_impl.h"
+#include "engine/learn/messages/learner.h"
 
 #include <algorithm>
 #include <chrono>
 
 #include "engine/compile/plan_data.h"
 #include "engine/learn/messages/example.h"
+#include "engine/learn/messages/learner_impl.h"
 #include "engine/support/error.h"
 
 namespace dma {
@@ -141,7 +142,7 @@ void Learner::Impl::tell(double done, std::size_t of) const {
 }
 
 void Learner::Impl::learn_examples(const Data& data, std::size_t begin, std::size_t end,
-                             const StoredMessages::Learned& learned, Worker& worker) {
+                                   const StoredMessages::Learned& learned, Worker& worker) {
   const auto of = [&](const StoredMessages::Range& scalars) {
     return StoredMessages::Learned{learned.batch, learned.old.from(scalars.first), learned.is_part};
   };

@@ -5,8 +5,8 @@ namespace dma {
 
 Learner::Learner(const Graph& graph, const Registry& registry, const Scheduler& schedule, const Scheduler& predict,
                  LearnOptions options, CompileOptions compile_options)
-    : impl_(std::make_unique<Impl>(graph, registry, schedule, predict, std::move(options),
-                                   std::move(compile_options))) {}
+    : impl_(
+          std::make_unique<Impl>(graph, registry, schedule, predict, std::move(options), std::move(compile_options))) {}
 Learner::~Learner() = default;
 Learner::Learner(Learner&&) noexcept = default;
 

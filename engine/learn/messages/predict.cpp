@@ -28,7 +28,7 @@ void Learner::Impl::give_cavities(State& predictor, std::optional<std::size_t> w
 }
 
 void Learner::Impl::predict_examples(State& predictor, const Data& inputs, std::size_t begin, std::size_t end,
-                               std::span<Natural> messages) const {
+                                     std::span<Natural> messages) const {
   Executor executor(predictor);
   const Executor::Holding holding(executor);
   for (const auto& shared : shared_) executor.hold(shared.id);
@@ -47,7 +47,7 @@ void Learner::Impl::read_predictions(const Executor& executor, std::span<Natural
 }
 
 void Learner::Impl::read_moments(std::span<const Natural> messages, std::span<double> means,
-                           std::span<double> variances) const {
+                                 std::span<double> variances) const {
   for (std::size_t k = 0; k < messages.size();)
     for (const VariableId target : options_.targets) {
       const auto& v = plan_->variables[target.value];
@@ -57,7 +57,7 @@ void Learner::Impl::read_moments(std::span<const Natural> messages, std::span<do
 }
 
 void Learner::Impl::check_spans(std::size_t examples, std::span<const double> means,
-                          std::span<const double> variances) const {
+                                std::span<const double> variances) const {
   const std::size_t expected = examples * target_size();
   if (means.size() != expected || variances.size() != expected)
     fail("predict: there is room for {} means and {} variances, but {} examples of {} target elements make {}",

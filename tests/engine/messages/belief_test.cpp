@@ -24,8 +24,7 @@ Belief belief(const std::string& family, std::vector<Natural> components) {
 double below(const Belief& b, std::size_t i, double at) {
   const std::string family(b.family().name());
   const auto density = [&](double x) { return std::exp(b.log_density(i, {&x, 1})); };
-  if (family == "gaussian")
-    return oracle::integral(density, b.mean(i) - oracle::kReach * b.sd(i), at);
+  if (family == "gaussian") return oracle::integral(density, b.mean(i) - oracle::kReach * b.sd(i), at);
   if (family == "beta")
     return oracle::integral(
         [&](double u) {

@@ -43,8 +43,8 @@ std::map<std::uint32_t, std::vector<std::string>> said(const SolvedGraph& solved
   const std::uint32_t first = group.first_slot[membership.member] * group.ports[port].terms;
   std::map<std::uint32_t, std::vector<std::string>> lines;
   for (std::uint32_t q = 0; q < messages.size();) {
-    const auto v = static_cast<std::uint32_t>(
-        plan.variables.index_at(solved.state.data().element(group.ports[port], first + q)));
+    const auto v =
+        static_cast<std::uint32_t>(plan.variables.index_at(solved.state.data().element(group.ports[port], first + q)));
     const auto components = static_cast<std::uint32_t>(plan.variables[v].family.components());
     const std::vector<Natural> message(messages.begin() + q, messages.begin() + q + components);
     lines[v].push_back(plan.variables[v].family->text(message));
