@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/report.h"
 #include "engine/graph/graph.h"
+#include "engine/run/report.h"
 #include "engine/support/text.h"
 
 namespace dma {

@@ -249,9 +249,7 @@ class Graph {
   template <class Item>
   class Blocks {
    public:
-    std::size_t size() const {
-      return blocks_.empty() ? 0 : (blocks_.size() - 1) * kItems + blocks_.back().size();
-    }
+    std::size_t size() const { return blocks_.empty() ? 0 : (blocks_.size() - 1) * kItems + blocks_.back().size(); }
     const Item& operator[](std::size_t i) const { return blocks_[i / kItems][i % kItems]; }
     Item& operator[](std::size_t i) { return blocks_[i / kItems][i % kItems]; }
     Item& emplace_back(const Item& item = {}) {

@@ -45,10 +45,10 @@ class Belief {
   double variance(std::size_t i = 0, std::size_t k = 0) const;
   double sd(std::size_t i = 0, std::size_t k = 0) const { return std::sqrt(variance(i, k)); }
   // The value that the variable is below with this probability, and the central interval that holds it with this one.
-  // Of a gaussian, log_normal, gamma or beta variable; any other, and a probability outside (0, 1), is an Error.
+  // Variables of other families than gaussian, log_normal, gamma and beta have none: an Error.
   double quantile(double probability, std::size_t i = 0) const;
   std::pair<double, double> interval(double probability = 0.95, std::size_t i = 0) const;
-  // That a discrete variable has this value: 0 or 1, or a category. Any other variable is an Error.
+  // The probability that a discrete variable has this value: 0 or 1, or a category.
   double probability(std::size_t i, std::size_t value) const;
   std::vector<double> means() const;
   std::vector<double> variances() const;

@@ -95,8 +95,7 @@ class Executor {
   void update_hubs(const BoundSend& op);
   void update_hubs(const Sink& sink, std::ptrdiff_t first, std::size_t count);
 
-  explicit Executor(StateData& data)
-      : state_(data), plan_(*data.plan), store_(data.store), memory_(*data.sweeping) {}
+  explicit Executor(StateData& data) : state_(data), plan_(*data.plan), store_(data.store), memory_(*data.sweeping) {}
 
   StateData& state_;
   const PlanData& plan_;

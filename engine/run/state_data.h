@@ -1,4 +1,4 @@
-// What changes while a plan runs, behind a State: messages, values, parameters, tables and frozen variables. Private.
+// All that changes while a plan runs, behind a State: messages, values, parameters, tables and frozen variables. Private.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,11 @@ struct SweepMemory;
 // The messages and the working memory of kernels. Operations point into it: its sizes never change.
 struct MessageStore {
   explicit MessageStore(const PlanData& plan)
-      : tau(plan.slots), rho(plan.slots), arrival_tau(plan.arrivals), arrival_rho(plan.arrivals), scratch(plan.scratch),
+      : tau(plan.slots),
+        rho(plan.slots),
+        arrival_tau(plan.arrivals),
+        arrival_rho(plan.arrivals),
+        scratch(plan.scratch),
         memory(plan.memory) {}
 
   std::vector<double> tau, rho;                  // messages, by slot
@@ -53,7 +57,7 @@ struct MessageStore {
   }
 };
 
-// Which observed variables have a value, and where it is stored. The values themselves are messages.
+// Records which observed variables have a value, and where it is. The values themselves are messages.
 class ObservedValues {
  public:
   explicit ObservedValues(const PlanData& plan);

@@ -171,7 +171,7 @@ TEST_CASE("layers: no include turns an arrow") {
   }
 }
 
-// What is installed is the closure of the two public headers: tools/build/install.cmake.
+// The installed headers are the closure of these two: tools/build/install.cmake.
 TEST_CASE("layers: public headers are few, and <dma.h> needs neither Eigen nor JSON") {
   constexpr std::ptrdiff_t kMostOfEngine = 63, kMostOfAll = 88;
   const auto ours = [](const std::set<std::string>& all) {

@@ -30,15 +30,15 @@
 namespace dma {
 
 class Registry;
-class RowProgram;  // program/row_program.h
+class RowProgram;                                 // program/row_program.h
 std::string describe(const RowProgram& program);  // a line for every step
 class WorkerTeam;
 struct Prediction;  // prediction.h, which <dma_models.h> includes: it has matrices of Eigen
 
 struct GaussianEpoch {
-  std::size_t start = 0;    // counting from 0
+  std::size_t start = 0;  // counting from 0
   int epoch = 0;
-  double log_evidence = 0;  // where the epoch began
+  double log_evidence = 0;         // where the epoch began
   std::vector<double> noise = {};  // geometric mean of the variance over examples, per output
 };
 

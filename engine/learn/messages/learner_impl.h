@@ -1,4 +1,4 @@
-// What a Learner is made of.
+// The implementation of Learner.
 #pragma once
 
 #include <memory>
@@ -51,10 +51,10 @@ struct Learner::Impl {
     explicit Worker(State&& its_own);
     std::unique_ptr<State> own = nullptr;
     State& state;
-    bool has_points = false;                      // a cavity is known exactly somewhere
-    std::vector<double> cavity_tau, cavity_rho;   // of the mini-batch
-    std::vector<double> part_tau, part_rho;       // of its stored message, what one of its parts stands for
-    std::vector<double> said_tau, said_rho;       // by the mini-batch, where cavities are known exactly
+    bool has_points = false;                     // a cavity is known exactly somewhere
+    std::vector<double> cavity_tau, cavity_rho;  // of the mini-batch
+    std::vector<double> part_tau, part_rho;      // of its stored message, what one of its parts stands for
+    std::vector<double> said_tau, said_rho;      // by the mini-batch, where cavities are known exactly
     EpochRecord record;
   };
 
@@ -93,16 +93,16 @@ struct Learner::Impl {
   SharedFactors shared_factors_;
   std::vector<SharedVariable> shared_;
   StoredMessages stored_;
-  std::uint32_t scalars_ = 0;    // shared
-  bool has_points_ = false;      // a cavity is known exactly somewhere
-  bool is_rebuilt_ = false;  // cavities are products of messages as these are, and not what learning has made of them
+  std::uint32_t scalars_ = 0;  // shared
+  bool has_points_ = false;    // a cavity is known exactly somewhere
+  bool is_rebuilt_ = false;    // cavities are products of messages as these are, and not what learning has made of them
   std::vector<double> said_tau_, said_rho_;  // by an example that is added, uniform between two of them; scalars
   std::vector<std::uint32_t> met_;           // elements of a variable it speaks of
-  std::vector<Natural> fitted_;  // messages to the targets of all examples
+  std::vector<Natural> fitted_;              // messages to the targets of all examples
   std::vector<double> means_, variances_;
   std::size_t examples_ = 0;
   std::shared_ptr<WorkerTeam> team_;
-  Partition partition_;                              // of the fitted examples
+  Partition partition_;                          // of the fitted examples
   std::vector<Partition::Range> local_batches_;  // of the local workers
   std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<Worker> alone_;  // where there is one; its memory is used by every epoch
