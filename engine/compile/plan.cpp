@@ -65,6 +65,10 @@ std::size_t messages_of(const ChainSend& chain) {
 
 }  // namespace
 
+std::size_t Plan::bytes() const { return data_->bytes(); }
+std::size_t Plan::messages_per_sweep() const { return data_->messages_per_sweep(); }
+std::string Plan::schedule_text() const { return data_->schedule_text(); }
+
 PlanData::Variable PlanData::variable(VariableId id) const {
   if (id.value >= variables.size() || !id.is_of(mark))
     fail("variable {} is not of the graph of this plan, which has {}; use the ids that this graph gave", id.value,
