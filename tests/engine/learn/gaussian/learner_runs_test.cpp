@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "engine/learn/gaussian/learner.h"
+#include "engine/learn/gaussian/prediction.h"
 #include "engine/support/error.h"
 #include "factors/authoring/from_function.h"
 #include "factors/standard_registry.h"

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/learn/gaussian/prediction.h"
 #include "engine/learn/gaussian/program/row_model.h"
 #include "engine/support/error.h"
 #include "factors/authoring/from_function.h"

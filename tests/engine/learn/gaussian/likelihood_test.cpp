@@ -10,6 +10,7 @@
 #include <numbers>
 
 #include "engine/learn/gaussian/learner.h"
+#include "engine/learn/gaussian/prediction.h"
 #include "engine/learn/gaussian/program/output_likelihood.h"
 #include "engine/learn/gaussian/program/row_model.h"
 #include "engine/support/error.h"
