@@ -98,7 +98,7 @@ def test_times_may_be_years_and_any_index() -> None:
     with pytest.raises(dma.Error, match="the time 1873 does not come after 1874"):
         dma.smooth(values, times=[1871, 1872, 1874, 1873, 1876, 1877])
     with pytest.raises(dma.Error, match="equal steps are expected"):
-        dma.smooth(values, times=[1.0, 2.0, 3.5, 4.0, 5.0, 6.0])
+        dma.smooth(values, times=[1.0, 2.0, 3.3, 4.0, 5.0, 6.0])
 
 
 def test_what_is_printed_has_twenty_lines_at_most() -> None:

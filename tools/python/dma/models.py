@@ -34,7 +34,7 @@ class Brief:
     """Dataclasses that print a line for each field: an array by its shape, unless it is short."""
 
     def __repr__(self) -> str:
-        lines = [f"  {one.name}: {_brief(getattr(self, one.name))}" for one in fields(self) if one.repr]  # type: ignore[arg-type]
+        lines = [f"  {one.name}: {_brief(getattr(self, one.name))}" for one in fields(self) if one.repr]
         return "\n".join([f"dma.{type(self).__name__}", *lines])
 
 
