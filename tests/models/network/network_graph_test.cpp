@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/compile/compile.h"
 #include "engine/run/evidence.h"
 #include "engine/run/run.h"
 #include "factors/standard_registry.h"
