@@ -1,4 +1,4 @@
-// All that changes while a plan runs, behind a State: messages, values, parameters, tables and frozen variables. Private.
+// All that changes while a plan runs: messages, values, parameters, tables and frozen variables of a State. Private.
 #pragma once
 
 #include <algorithm>

@@ -8,7 +8,6 @@
 #include "engine/exact/exact.h"
 #include "engine/gates/gates.h"
 #include "engine/joint/draws.h"
-#include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
 #include "engine/run/run.h"
 #include "engine/run/state_data.h"

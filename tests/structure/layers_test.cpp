@@ -92,7 +92,7 @@ bool is_layer(std::string_view folder) { return folder != "tools" && folder != "
 // The header and all that it includes, directly or not.
 std::set<std::string> closure(const std::string& header) {
   std::map<std::string, SourceFile> headers;
-  for (SourceFile& file : read_sources()) headers.emplace(file.path, std::move(file));
+  for (const SourceFile& file : read_sources()) headers[file.path] = file;
   std::set<std::string> found = {header};
   std::vector<std::string> waiting = {header};
   while (!waiting.empty()) {
