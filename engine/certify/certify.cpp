@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/kinds/registry.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
 
@@ -153,7 +154,7 @@ std::vector<Certificate> certify_all_methods(const Registry& registry, const Cer
          registry.is_like_gaussian(kind) ? methods_to_certify(kind) : std::vector<std::string>{})
       tasks.push_back({&kind, method});
   std::vector<Certificate> certificates(tasks.size());
-  parallel_for(tasks.size(), jobs,
+  parallel_for(tasks.size(), jobs > 0 ? jobs : all_processors(),
                [&](std::size_t i) { certificates[i] = certify(*tasks[i].kind, tasks[i].method, options); });
   return certificates;
 }

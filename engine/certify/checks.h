@@ -5,33 +5,10 @@
 #include <functional>
 #include <string>
 
-#include "engine/certify/certificate.h"
+#include "engine/certify/certify.h"
 #include "engine/certify/scenario.h"
 
 namespace dma {
-
-struct CertifyOptions {
-  std::uint64_t seed = 1;
-  // Ordinary scenarios whose exact messages are integrated; each costs up to a few hundred milliseconds.
-  int scenarios = 24;
-  // Messages computed from extreme arrivals.
-  int sweep = 100'000;
-  // Points of the narrowing of Definition 2.1, between width 1 and 1/1000.
-  int widths = 7;
-  // Points of the signal-to-noise sweep, between r = 2 and 64, and samples of each; 0: by quadrature alone.
-  int ratios = 6;
-  int samples = 500'000;
-  // Relative accuracy of the exact messages' masses.
-  double tolerance = 1e-9;
-  // Told what is about to be checked, several times a second to every few seconds: "leaky_relu (dma) to x: moments, 3
-  // of 24". Certificates of several kinds call it from several threads.
-  std::function<void(const std::string&)> progress = {};
-};
-
-// For a table of bands: a fraction of the work, the same checks.
-inline CertifyOptions quick_certification() {
-  return {.scenarios = 3, .sweep = 200, .widths = 3, .ratios = 3, .samples = 0, .tolerance = 1e-5};
-}
 
 // The message from a kind to one term of one of its ports.
 struct Edge {

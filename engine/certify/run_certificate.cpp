@@ -7,6 +7,7 @@
 #include "engine/certify/exact_message.h"
 #include "engine/certify/scenario.h"
 #include "engine/run/messages_at.h"
+#include "engine/run/state_data.h"
 #include "engine/support/error.h"
 
 namespace dma {
@@ -28,17 +29,17 @@ class Neighbourhood {
     for (const auto& v : plan->variables) {
       if (v.first_slot != kNowhere)
         for (std::uint32_t i = 0; i < v.size; ++i) slots_[v.first_element + i].push_back(v.first_slot + i);
-      for_each_message(*plan, state.incidence(), v,
+      for_each_message(*plan, state.data().incidence(), v,
                        [&](std::uint32_t i, std::uint32_t slot) { slots_[v.first_element + i].push_back(slot); });
     }
   }
 
-  Incidence incidence() const { return state_.incidence(); }
+  Incidence incidence() const { return state_.data().incidence(); }
   // The product of all messages at the element of (port, q) but its own.
   Natural arrival(const Group::Port& port, std::uint32_t q) const {
     Natural product;
-    for (const std::uint32_t slot : slots_[state_.element(port, q)])
-      if (slot != port.first_slot + q) product = multiply(product, state_.message(slot));
+    for (const std::uint32_t slot : slots_[state_.data().element(port, q)])
+      if (slot != port.first_slot + q) product = multiply(product, state_.data().message(slot));
     return product;
   }
 
@@ -50,7 +51,7 @@ class Neighbourhood {
     }
     const auto g = static_cast<std::uint32_t>(&group - plan_->groups.data());
     for (std::size_t i = 0; i < group.parameters.size(); ++i) {
-      const ParameterView view = state_.parameter(g, i);
+      const ParameterView view = state_.data().parameter(g, i);
       scenario.parameters.insert(scenario.parameters.end(), view.at(0, slot), view.at(0, slot) + view.terms);
     }
     return scenario;

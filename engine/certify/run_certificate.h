@@ -9,11 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "engine/graph/graph.h"
 #include "engine/run/report.h"
-#include "engine/run/state.h"
 #include "engine/support/text.h"
 
 namespace dma {
+
+class Plan;
+class State;
 
 struct RunCertificateOptions {
   // Integrals over more variables than this are not attempted; such edges only have their r.

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "engine/compile/plan_data.h"
 #include "engine/support/sizes.h"
 
 namespace dma {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/compile/draft.h"
+#include "engine/compile/plan_data.h"
 
 namespace dma {
 

@@ -7,6 +7,7 @@
 #include "engine/compile/lay_out.h"
 #include "engine/compile/loops.h"
 #include "engine/compile/lower.h"
+#include "engine/compile/plan_data.h"
 #include "engine/support/error.h"
 
 namespace dma {

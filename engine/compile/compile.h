@@ -24,9 +24,12 @@
 #include <vector>
 
 #include "engine/compile/plan.h"
-#include "engine/kinds/registry.h"
+#include "engine/compile/schedule.h"
+#include "engine/graph/graph.h"
 
 namespace dma {
+
+class Registry;
 
 struct CompileOptions {
   // The method of every factor that names none; kinds without it use exact messages and, under the default, one that

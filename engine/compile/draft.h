@@ -8,6 +8,7 @@
 
 #include "engine/compile/flow.h"
 #include "engine/compile/plan.h"
+#include "engine/compile/plan_data.h"
 #include "engine/compile/resolve.h"
 
 namespace dma {

@@ -1,8 +1,7 @@
-#include "engine/compile/factor_table.h"
-
 #include <algorithm>
 #include <limits>
 
+#include "engine/compile/plan_data.h"
 #include "engine/compile/resolve.h"
 #include "engine/support/error.h"
 

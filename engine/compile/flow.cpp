@@ -15,6 +15,7 @@
 
 #include "engine/compile/chains.h"
 #include "engine/compile/loops.h"
+#include "engine/compile/resolve.h"
 #include "engine/support/error.h"
 
 namespace dma {
@@ -147,6 +148,13 @@ PortSets reads_of(const Resolved& graph, const Resolved::Factor& factor) {
 }
 
 }  // namespace
+
+std::size_t Flow::factors() const { return graph_->factors.size(); }
+std::string Flow::name(std::size_t factor) const { return graph_->factors[factor].name(); }
+const Kind& Flow::kind(std::size_t factor) const { return *graph_->factors[factor].kind; }
+const std::string& Flow::port_name(std::size_t factor, std::size_t port) const {
+  return kind(factor).ports()[port].name;
+}
 
 Flow::Flow(const Resolved& graph) : graph_(&graph) {
   Classes classes(graph);

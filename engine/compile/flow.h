@@ -8,11 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/compile/resolve.h"
 #include "engine/compile/schedule.h"
 #include "engine/kinds/port_set.h"
 
 namespace dma {
+
+struct Resolved;  // resolve.h
 
 // A message from a factor to one of its ports, of all its slots or of one.
 struct MessageId {
@@ -32,13 +33,11 @@ class Flow {
  public:
   explicit Flow(const Resolved& graph);
 
-  std::size_t factors() const { return graph_->factors.size(); }
+  std::size_t factors() const;
   std::size_t ports() const { return ports_; }  // of all of them
-  std::string name(std::size_t factor) const { return graph_->factors[factor].name(); }
-  const Kind& kind(std::size_t factor) const { return *graph_->factors[factor].kind; }
-  const std::string& port_name(std::size_t factor, std::size_t port) const {
-    return kind(factor).ports()[port].name;
-  }
+  std::string name(std::size_t factor) const;
+  const Kind& kind(std::size_t factor) const;
+  const std::string& port_name(std::size_t factor, std::size_t port) const;
   PortSet inputs(std::size_t factor) const { return input_ports_[factor]; }
   PortSet outputs(std::size_t factor) const { return output_ports_[factor]; }
   PortSet targets(std::size_t factor) const { return target_ports_[factor]; }  // somebody wants a message there

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/compile/draft.h"
+#include "engine/compile/plan_data.h"
 
 namespace dma {
 

@@ -4,6 +4,7 @@
 
 #include "engine/compile/arrivals.h"
 #include "engine/compile/lay_out.h"
+#include "engine/compile/plan_data.h"
 #include "engine/compile/segments.h"
 
 namespace dma {

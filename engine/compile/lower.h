@@ -3,6 +3,7 @@
 
 #include "engine/compile/arrivals.h"
 #include "engine/compile/draft.h"
+#include "engine/compile/plan_data.h"
 
 namespace dma {
 

@@ -1,6 +1,7 @@
-#include "engine/compile/lower.h"
-
 #include <algorithm>
+
+#include "engine/compile/lower.h"
+#include "engine/compile/plan_data.h"
 
 namespace dma {
 

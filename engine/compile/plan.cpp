@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"
 #include "engine/kinds/registry.h"
 #include "engine/support/error.h"
@@ -63,6 +64,10 @@ std::size_t messages_of(const ChainSend& chain) {
 }
 
 }  // namespace
+
+std::size_t Plan::bytes() const { return data_->bytes(); }
+std::size_t Plan::messages_per_sweep() const { return data_->messages_per_sweep(); }
+std::string Plan::schedule_text() const { return data_->schedule_text(); }
 
 PlanData::Variable PlanData::variable(VariableId id) const {
   if (id.value >= variables.size() || !id.is_of(mark))

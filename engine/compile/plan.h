@@ -1,201 +1,15 @@
-// A Plan is made by compile from a graph, a schedule and a registry. It says where every message lives and lists the
-// operations of one sweep. Immutable; a State holds the bytes, run() walks the list. A Plan is a handle to it: cheap to
-// copy, and whoever holds one keeps what it points to alive.
+// A Plan is made by compile from a graph, a schedule and a registry: where every message lives, and the operations of
+// one sweep. Immutable; a State holds the bytes, run() walks the list. A Plan is a handle to it: cheap to copy, and
+// whoever holds one keeps what it points to alive.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
-#include <variant>
-#include <vector>
-
-#include "engine/compile/factor_table.h"
-#include "engine/compile/schedule.h"
-#include "engine/compile/variable_table.h"
-#include "engine/graph/graph.h"
-#include "engine/graph/index_map.h"
-#include "engine/kinds/incidence.h"
-#include "engine/kinds/port_set.h"
-#include "engine/support/short_list.h"
 
 namespace dma {
 
-class Kind;
-class Registry;
-class Solver;
-struct MessageFunction;
-struct PairKernel;
-
-// More messages at one element than this are not added up anew for each of them.
-inline constexpr std::uint32_t kManyMessages = 32;
-
-// Factors whose messages are computed together: one factor of the graph, or many scalar ones of the same kind merged
-// into one plate. Slots count through all members.
-struct Group {
-  struct Port {
-    std::uint32_t terms = 1;
-    std::uint32_t first_slot = 0;             // its messages in State
-    std::uint32_t first_arrival = kNowhere;   // arrivals by slot, if any are gathered
-    std::uint32_t first_combined = kNowhere;  // arrivals by element of its variable, if any are combined
-    IndexMap elements;                        // (slot, term) -> element
-    const MessageFunction* message = nullptr;
-  };
-  struct Parameter {
-    std::uint32_t first = 0;  // in State's parameters
-    bool per_slot = false;
-    std::uint32_t terms = 1;
-  };
-  const Kind* kind = nullptr;
-  std::vector<std::uint32_t> members;     // factors of the resolved graph
-  std::vector<std::uint32_t> first_slot;  // of each member
-  std::uint32_t slots = 0;
-  std::uint32_t columns = 0;       // the plate as slots / columns rows
-  std::uint32_t first_memory = 0;  // of its slots, in State's memory
-  double damping = 0;              // of its messages, where they are sent again
-  std::vector<Port> ports;
-  std::vector<Parameter> parameters;
-
-  std::uint32_t slots_of(std::size_t member) const {
-    return (member + 1 < first_slot.size() ? first_slot[member + 1] : slots) - first_slot[member];
-  }
-};
-
-// arrivals[i] = product of the sources' messages at element first_element + i: the message of a variable to all factors
-// that have not sent to it yet, or reach it through an injective map.
-struct Combine {
-  struct Source {
-    std::uint32_t first_slot, slots;
-    IndexMap elements;  // identical: slot i is element i
-  };
-  std::uint32_t first_arrival = 0, first_element = 0, size = 0;
-  std::vector<Source> sources;
-};
-
-// arrivals[q] = product of all messages at the element of q but its own, for slots q of one port.
-struct GatherOthers {
-  std::uint32_t group = 0, port = 0;
-  std::uint32_t first = 0, count = 0;  // in (slot, term) units
-  std::uint32_t row = 0;               // of neighbouring elements, if the slots meet the same ones again and again
-  bool at_hubs = false;                // few slots, at elements where very many meet: see hubs.h
-};
-
-// The place where a kernel finds what arrives on a port.
-struct ReadView {
-  enum class From : std::uint8_t { uniform, messages, arrivals } from = From::uniform;
-  std::uint32_t first = 0;
-  std::uint32_t row = 0, column = 0;
-  friend bool operator==(const ReadView&, const ReadView&) = default;
-};
-
-// One kernel call: the messages to one port, for a range of slots.
-struct Send {
-  std::uint32_t group = 0, port = 0;
-  std::uint32_t first = 0, count = 0;
-  std::vector<ReadView> reads;       // of a plate
-  const PairKernel* pair = nullptr;  // also sends to its second port
-  // Slot after slot, each of which may read what the one before it wrote: at places that the incidence names.
-  bool is_chain = false;
-  int step = 1;
-  PortSet refresh = {}, keep = {};  // what is gathered first, and what a later visit reads again
-  bool at_hubs = false;             // some at elements where very many meet: each slot then keeps what arrives at it
-};
-
-// Messages of a chain whose neighbours stand at constant places. Step by step, the next slot of every message in turn,
-// each reading what those before it wrote.
-struct ChainSend {
-  // The message that slot 0 of a port would read; slot s reads the one s further on, counted in components if there are
-  // several.
-  struct Source {
-    std::int64_t at;
-    bool is_arrival;  // a gathered arrival, otherwise a message
-  };
-  struct Message {
-    std::uint32_t group, port;
-    std::int64_t first;                      // its slot at the first step
-    std::vector<std::vector<Source>> reads;  // by argument of the message function
-    bool remembers = true;                   // a slot may be told what the one before has sent: it is Gaussian
-  };
-  // Consecutive steps at which the same messages read the same sources.
-  struct Segment {
-    std::uint32_t count;
-    std::vector<Message> messages;
-  };
-  int step = 1;                 // from one slot to the next: 1 or -1
-  bool is_beside_last = false;  // may go on at the same time as the chain before it
-  std::vector<Segment> segments;
-};
-
-using Operation = std::variant<Combine, GatherOthers, Send, ChainSend>;
-
-struct SlotRange {
-  std::uint32_t first, count;
-};
-
-// The slots of a value, and whether it has been given: all that State::observe needs, close together.
-struct ValueSlots {
-  std::uint32_t first_slot = kNowhere, size = 0;
-  bool observed = false, given = false;
-  bool keeps_values = false;     // a value is stored as it is
-  bool is_plain_number = false;  // observed, of one element, and keeps values
-  bool has_missing = false;      // some elements have no value in this run
-};
-
-// Everything here is public to read, through a Plan; compile() fills it.
-struct PlanData {
-  using Variable = VariableTable::Variable;
-
-  std::uint16_t mark = 0;                    // of the user's graph
-  std::shared_ptr<const Registry> registry;  // keeps kinds and message functions alive
-  VariableTable variables;
-  FactorTable factors;  // of the graph as it was fused
-  std::vector<Group> groups;
-  struct Membership {
-    std::uint32_t group = kNowhere, member = 0;
-  };
-  std::vector<Membership> memberships;  // of every factor of the user's graph
-  Schedule schedule;
-  // All messages, those to missing values included, by message functions registered as exact; or exact as long as no
-  // value is missing, because values make linear what else is not.
-  bool has_exact_messages = false, is_exact_given_values = false;
-  const Kind* approximating = nullptr;  // the first kind that sends other messages; none: all are exact
-  bool is_gaussian = false;             // all variables are
-  std::string loop;  // of a schedule that iterates: the variables on a loop of the graph (loops.h); empty: it is a tree
-  std::shared_ptr<const Solver> solver;  // engine/run/solver.h; none: sweeps of messages by the schedule
-  std::string solver_text;               // what it is, for describe()
-
-  std::vector<Operation> constants;   // messages that depend on parameters alone
-  std::vector<Operation> operations;  // one sweep
-  // For residual order: the operations and sends of each visit (one more at the end), the visits that read a variable,
-  // each once.
-  std::vector<std::uint32_t> first_operation, first_send;
-  std::vector<std::vector<std::uint32_t>> visits_at;
-  std::vector<std::vector<std::uint32_t>> informed_by;  // visit -> the variables it sends to
-  std::vector<std::uint8_t> reaches_an_element_twice;   // visits of factors that reach an element more than once
-  std::vector<SlotRange> resets;                        // messages to be uniform when a run starts
-  std::vector<SlotRange> arrival_resets;                // arrivals likewise
-
-  std::uint32_t slots = 0, arrivals = 0, elements = 0;
-  std::uint32_t first_message = 0;  // the slots before it hold values and cavities
-  std::uint32_t scratch = 0;        // doubles a kernel may need
-  std::uint32_t memory = 0;         // doubles that kinds keep
-  std::vector<double> parameters;
-  // engine/kinds/incidence.h, where operations gather by element or a port has no affine map; empty otherwise.
-  std::vector<std::uint32_t> element_of_slot, first_incident, incident_slots;
-  bool gathers_by_element = false;
-  bool has_hubs = false;           // some operation is at hubs
-  bool forms_totals = false;       // some operation adds up all messages at an element
-  std::uint32_t given_tables = 0;  // ports whose tables are data: a State has its own incidence then
-
-  Incidence incidence() const { return {first_incident.data(), incident_slots.data(), element_of_slot.data()}; }
-  // An id that is not of this plan's graph is an Error.
-  Variable variable(VariableId id) const;
-  Membership membership(FactorId id) const;
-  std::size_t bytes() const;  // of a State and of the index tables it reads
-  std::size_t messages_per_sweep() const;
-  std::string schedule_text() const;  // the schedule in words
-  // "product3[17]": the factor and the slot within it that slot of a group is.
-  std::string slot_name(std::uint32_t group, std::uint64_t slot) const;
-  std::string element_name(std::uint32_t element) const;  // "x[3]"
-};
+struct PlanData;  // private: plan_data.h
 
 class Plan {
  public:
@@ -209,9 +23,9 @@ class Plan {
   const std::shared_ptr<const PlanData>& data() const { return data_; }
   friend bool operator==(const Plan&, const Plan&) = default;  // handles to what the same compile() made
 
-  std::size_t bytes() const { return data_->bytes(); }
-  std::size_t messages_per_sweep() const { return data_->messages_per_sweep(); }
-  std::string schedule_text() const { return data_->schedule_text(); }
+  std::size_t bytes() const;  // of a State and of the index tables it reads
+  std::size_t messages_per_sweep() const;
+  std::string schedule_text() const;  // the schedule in words
 
  private:
   std::shared_ptr<const PlanData> data_;

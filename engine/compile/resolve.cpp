@@ -94,7 +94,7 @@ const std::string* method_of_run(const Registry& registry, const std::string& me
   for (const auto& [kind_name, kind] : registry.kinds())
     for (const std::string& of_kind : kind.methods())
       if (std::ranges::find(known, of_kind) == known.end()) known.push_back(of_kind);
-  fail("compile: no method '{}'{}", method, suggestion(method, known));
+  fail("compile: no method '{}'{}; joint is a solver: compile(graph, joint(), ...)", method, suggestion(method, known));
 }
 
 constexpr std::uint32_t kLargestNumber = 0x3fffffffu;  // of a factor, which has 30 bits for it

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "engine/compile/plan_data.h"
+
 namespace dma {
 
 namespace {

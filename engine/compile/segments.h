@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/compile/draft.h"
+#include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"
 
 namespace dma {

@@ -1,7 +1,8 @@
-#include "engine/compile/lower.h"
-
 #include <algorithm>
 #include <optional>
+
+#include "engine/compile/lower.h"
+#include "engine/compile/plan_data.h"
 
 namespace dma {
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/compile/plan_data.h"
 #include "engine/exact/discrete.h"
 
 namespace dma::clique_tree {

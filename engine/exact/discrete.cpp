@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/run/factor_mass.h"
+#include "engine/run/state_data.h"
 #include "engine/support/error.h"
 
 namespace dma::clique_tree {
@@ -69,7 +70,7 @@ Values observed_values(const DiscreteGraph& discrete, const State& state) {
     if (!state.is_given({i})) fail("observed variable '{}' has no value; give it one with state.observe(...)", v.name);
     std::vector<Natural> point(v.family.components());
     for (std::uint32_t e = 0; v.family.outcomes() > 0 && e < v.size; e += v.family.components()) {
-      for (std::uint32_t k = 0; k < point.size(); ++k) point[k] = state.message(v.first_slot + e + k);
+      for (std::uint32_t k = 0; k < point.size(); ++k) point[k] = state.data().message(v.first_slot + e + k);
       if (point[0].is_point())
         values[discrete.node_at[v.first_element + e]] = static_cast<std::uint32_t>(observed_value(v.family, point)[0]);
     }
@@ -82,7 +83,7 @@ FactorWeights::Weights FactorWeights::of(const Scope& scope) {
   const Group& group = plan.groups[scope.group];
   parameters_.clear();
   for (std::size_t i = 0; i < group.parameters.size(); ++i) {
-    const ParameterView view = state_.parameter(scope.group, i);
+    const ParameterView view = state_.data().parameter(scope.group, i);
     const double* const first = view.values + static_cast<std::ptrdiff_t>(scope.slot) * view.column;
     if (group.parameters.size() == 1 && group.kind->weights()) return {group.kind->weights()({first, view.terms})};
     parameters_.insert(parameters_.end(), first, first + view.terms);
@@ -109,7 +110,8 @@ FactorWeights::Weights FactorWeights::of(const Scope& scope) {
         places.push_back({p, arrivals[p].size(), {}});
         for (std::uint32_t k = 0; k < v.family.outcomes(); ++k) places.back().points.push_back(point_at(v.family, k));
       }
-      arrivals[p].push_back(v.family.outcomes() > 0 ? Natural() : state_.message(v.first_slot + e - v.first_element));
+      arrivals[p].push_back(v.family.outcomes() > 0 ? Natural()
+                                                    : state_.data().message(v.first_slot + e - v.first_element));
       const std::size_t components = families.back().components();
       if (v.family.outcomes() > 0 || arrivals[p].size() % components != 0) continue;
       const Components arrival = Components(arrivals[p]).last(components);

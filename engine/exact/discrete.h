@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/compile/plan_data.h"
 #include "engine/run/state.h"
 
 namespace dma::clique_tree {

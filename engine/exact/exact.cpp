@@ -6,6 +6,7 @@
 
 #include "engine/compile/draft.h"
 #include "engine/compile/lay_out.h"
+#include "engine/compile/plan_data.h"
 #include "engine/exact/solver.h"
 #include "engine/kinds/methods_of_kinds.h"
 #include "engine/run/evidence.h"

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "engine/compile/flow.h"
+#include "engine/compile/plan_data.h"
 #include "engine/run/evidence.h"
 #include "engine/run/run.h"
 #include "engine/run/solver.h"

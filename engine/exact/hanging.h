@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/compile/compile.h"
+#include "engine/compile/plan_data.h"
 #include "engine/exact/propagation.h"
 
 namespace dma::clique_tree {

@@ -4,6 +4,7 @@
 #include <boost/random/uniform_01.hpp>
 #include <cmath>
 
+#include "engine/compile/plan_data.h"
 #include "engine/exact/solver.h"
 #include "engine/support/error.h"
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/exact/reweighted.h"
+#include "engine/run/state_data.h"
 #include "engine/run/watch.h"
 #include "engine/support/error.h"
 
@@ -26,7 +27,7 @@ void add_cavities(const DiscreteGraph& discrete, const State& state, std::vector
     if (!v.shared || v.observed || v.family.outcomes() == 0) continue;
     std::vector<Natural> message(v.family.components());
     for (std::uint32_t e = 0; e < v.size; e += v.family.components()) {
-      for (std::uint32_t k = 0; k < message.size(); ++k) message[k] = state.message(v.first_slot + e + k);
+      for (std::uint32_t k = 0; k < message.size(); ++k) message[k] = state.data().message(v.first_slot + e + k);
       if (is_flat(message)) continue;
       Hint& hint = hints.emplace_back(Hint{discrete.node_at[v.first_element + e], {}});
       for (std::uint32_t k = 0; k < v.family.outcomes(); ++k) {
@@ -83,7 +84,7 @@ Belief DiscreteSolver::belief(const State& state, VariableId variable) const {
   std::vector<Natural> out(v.size);
   if (hangs) std::copy_n(memory.mixed.begin() + v.first_element, v.size, out.begin());
   if (v.observed)
-    for (std::uint32_t i = 0; i < v.size; ++i) out[i] = state.message(v.first_slot + i);
+    for (std::uint32_t i = 0; i < v.size; ++i) out[i] = state.data().message(v.first_slot + i);
   for (std::uint32_t e = 0; memory.is_solved && v.family.outcomes() > 0 && e < v.size; e += v.family.components())
     if (const auto& logs = memory.log_beliefs[discrete_.node_at[v.first_element + e]]; !logs.empty())
       v.family->from_logs(logs, out.data() + e);

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/compile/plan_data.h"
 #include "engine/exact/exact.h"
 #include "engine/exact/hanging.h"
 #include "engine/exact/propagation.h"

@@ -11,6 +11,7 @@
 #include "engine/run/evidence.h"
 #include "engine/run/factor_mass.h"
 #include "engine/run/solver.h"
+#include "engine/run/state_data.h"
 #include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
 #include "engine/support/text.h"
@@ -62,7 +63,8 @@ class GateSolver : public Solver {
   static double log_known(const State& state, const GateCase& one) {
     const PlanData::Variable v = state.plan()->variable(one.variable);
     std::vector<Natural> known(v.size);
-    for (std::uint32_t k = 0; (v.observed || v.shared) && k < v.size; ++k) known[k] = state.message(v.first_slot + k);
+    for (std::uint32_t k = 0; (v.observed || v.shared) && k < v.size; ++k)
+      known[k] = state.data().message(v.first_slot + k);
     const double value = one.value;
     return is_flat(known) ? 0 : v.family->log_density(known, {&value, 1});
   }
@@ -76,7 +78,7 @@ class GateSolver : public Solver {
     const PlanData::Variable v = state.plan()->variables[variable.value];
     if (!v.eliminated) return state.belief({variable.value});
     std::vector<Natural> known(v.size);
-    for (std::uint32_t k = 0; k < v.size; ++k) known[k] = state.message(v.first_slot + k);
+    for (std::uint32_t k = 0; k < v.size; ++k) known[k] = state.data().message(v.first_slot + k);
     return {v.name, v.family, std::move(known)};
   }
 
@@ -103,19 +105,20 @@ double GateSolver::log_given(const State& whole, const Alternative& alternative,
       for (const Group::Port& port : group.ports) {
         auto& list = arrivals.emplace_back();
         for (std::uint32_t q = s * port.terms; q < (s + 1) * port.terms; ++q) {
-          const std::uint32_t e = whole.element(port, q);
+          const std::uint32_t e = whole.data().element(port, q);
           const std::size_t v = plan.variables.index_at(e);
           const State& known = plan.variables[v].observed ? whole : state;
-          list.push_back(known.message(known.plan()->variables[v].first_slot + e - plan.variables[v].first_element));
+          list.push_back(
+              known.data().message(known.plan()->variables[v].first_slot + e - plan.variables[v].first_element));
         }
-        families.push_back(plan.variables.at_element(whole.element(port, s * port.terms)).family);
+        families.push_back(plan.variables.at_element(whole.data().element(port, s * port.terms)).family);
         for (std::uint32_t t = 0; t < port.terms; t += families.back().components())
           if (const Components one = Components(list).subspan(t, families.back().components()); is_flat(one))
             sum += log_normaliser_or_flat(families.back(), one);  // it is missing
       }
       std::vector<double> parameters;
       for (std::size_t i = 0; i < group.parameters.size(); ++i) {
-        const ParameterView view = whole.parameter(g, i);
+        const ParameterView view = whole.data().parameter(g, i);
         parameters.insert(parameters.end(), view.at(0, s), view.at(0, s) + view.terms);
       }
       sum += log_mass(*group.kind, plan.factors[group.members[member]].method, arrivals, parameters, families);
@@ -187,7 +190,7 @@ Belief GateSolver::belief(const State& state, VariableId variable) const {
   const std::uint32_t components = v.family.components(), outcomes = v.family.outcomes();
   std::vector<Natural> out(v.size);
   if (v.observed)
-    for (std::uint32_t i = 0; i < v.size; ++i) out[i] = state.message(v.first_slot + i);
+    for (std::uint32_t i = 0; i < v.size; ++i) out[i] = state.data().message(v.first_slot + i);
   struct Part {
     double weight;
     Belief belief;

@@ -253,13 +253,13 @@ FactorId Graph::add(std::string_view kind, ShortList<Connection, 2>&& connection
   added.parameters = number_of(std::move(parameters));
   has_gates_ |= !options.when.empty();
   if (is_plain && options.name.empty() && options.method.empty() && !options.damping && options.when.empty()) {
-    for (const Connection& connection : connections) ends_.push_back(connection.variable.value);
+    for (const Connection& connection : connections) ends_.emplace_back(connection.variable.value);
   } else {
     added.is_special = 1;
     specials_[id] = {std::move(options.name), std::move(options.method), options.damping.value_or(kDampedBySchedule),
                      std::move(connections), std::move(options.when)};
   }
-  factors_.push_back(added);
+  factors_.emplace_back(added);
   return {id, mark_};
 }
 

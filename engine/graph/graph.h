@@ -5,7 +5,6 @@
 #pragma once
 
 #include <array>
-#include <boost/container/deque.hpp>
 #include <cstdint>
 #include <deque>
 #include <initializer_list>
@@ -266,9 +265,21 @@ class Graph {
     std::uint32_t uses = 0;  // by factors; 0: free
   };
   // Grows by blocks: building a model node by node moves nothing.
-  using BlockSize = boost::container::deque_options<boost::container::block_size<512u>>::type;
   template <class Item>
-  using Blocks = boost::container::deque<Item, void, BlockSize>;
+  class Blocks {
+   public:
+    std::size_t size() const { return blocks_.empty() ? 0 : (blocks_.size() - 1) * kItems + blocks_.back().size(); }
+    const Item& operator[](std::size_t i) const { return blocks_[i / kItems][i % kItems]; }
+    Item& operator[](std::size_t i) { return blocks_[i / kItems][i % kItems]; }
+    Item& emplace_back(const Item& item = {}) {
+      if (size() % kItems == 0) blocks_.emplace_back().reserve(kItems);
+      return blocks_.back().emplace_back(item);
+    }
+
+   private:
+    static constexpr std::size_t kItems = 512;
+    std::vector<std::vector<Item>> blocks_;
+  };
 
   const VariableRecord& record(VariableId id) const {  // throws if the id is of no node of this graph; inline for speed
     const std::uint32_t place = id.value - first_variable_;

@@ -5,7 +5,12 @@
 #include <algorithm>
 #include <optional>
 
+#include "engine/compile/plan_data.h"
 #include "engine/compile/resolve.h"
+#include "engine/graph/graph.h"
+#include "engine/inspect/explain.h"
+#include "engine/kinds/registry.h"
+#include "engine/run/state.h"
 
 namespace dma {
 

@@ -3,11 +3,12 @@
 
 #include <string>
 
-#include "engine/graph/graph.h"
-#include "engine/inspect/explain.h"
-#include "engine/kinds/registry.h"
-
 namespace dma {
+
+class Graph;
+class Registry;
+class State;
+struct Explanation;
 
 // Edges point along the data flow, which the registry knows.
 std::string to_dot(const Graph& graph, const Registry& registry);

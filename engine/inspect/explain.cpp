@@ -6,6 +6,7 @@
 #include "engine/messages/message_text.h"
 #include "engine/run/messages_at.h"
 #include "engine/run/report.h"
+#include "engine/run/state_data.h"
 #include "engine/support/error.h"
 
 namespace dma {
@@ -53,13 +54,14 @@ Explanation explain(const Plan& plan, const State& state, VariableId variable) {
   };
   if (v.first_slot != kNowhere)
     for (std::uint32_t i = 0; i < v.size; ++i)
-      add(i, v.observed ? "observed value" : "learned elsewhere", {}, state.message(v.first_slot + i));
+      add(i, v.observed ? "observed value" : "learned elsewhere", {}, state.data().message(v.first_slot + i));
   for (const auto& end : v.ends) {
     const Group& group = plan->groups[end.group];
     const Group::Port& port = group.ports[end.port];
-    for_each_message(*plan, state.incidence(), v, end, [&](std::uint32_t i, std::uint32_t message) {
+    for_each_message(*plan, state.data().incidence(), v, end, [&](std::uint32_t i, std::uint32_t message) {
       const std::uint32_t slot = (message - port.first_slot) / port.terms;
-      add(i, Place{plan.data(), end.group, end.port, slot}.text(), origins(plan, group, slot), state.message(message));
+      add(i, Place{plan.data(), end.group, end.port, slot}.text(), origins(plan, group, slot),
+          state.data().message(message));
     });
   }
   for (auto& element : out.elements) settle_fractions(element);

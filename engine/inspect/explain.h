@@ -7,11 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "engine/compile/plan.h"
-#include "engine/run/state.h"
+#include "engine/graph/graph.h"
+#include "engine/messages/family.h"
 #include "engine/support/text.h"
 
 namespace dma {
+
+class Plan;
+class State;
 
 struct Explanation {
   struct Source {

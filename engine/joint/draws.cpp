@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/compile/plan_data.h"
 #include "engine/joint/solver.h"
 #include "engine/kinds/kind.h"
 #include "engine/support/error.h"

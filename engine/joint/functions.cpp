@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "engine/compile/plan_data.h"
 #include "engine/joint/arguments.h"
 #include "engine/joint/system.h"
 #include "engine/kinds/kind.h"

@@ -10,6 +10,7 @@
 #include "engine/joint/lattice.h"
 #include "engine/joint/solver.h"
 #include "engine/kinds/kind.h"
+#include "engine/kinds/registry.h"
 #include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
 

@@ -6,6 +6,7 @@
 
 #include "engine/compile/flow.h"
 #include "engine/compile/lay_out.h"
+#include "engine/compile/plan_data.h"
 #include "engine/joint/solver.h"
 #include "engine/support/error.h"
 

@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "engine/compile/compile.h"
-#include "engine/compile/resolve.h"
 #include "engine/joint/hyper.h"
 #include "engine/run/run.h"
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/joint/solver.h"
+#include "engine/run/state_data.h"
 
 namespace dma::joint_system {
 
@@ -175,7 +176,7 @@ Belief JointSolver::belief(const State& state, VariableId variable) const {
     Numbers::Sparse row;
     for (std::uint32_t i = 0; i < v.size; ++i) elements[i] = marginal(state, memory, v.first_element + i, reader, row);
   } else if (v.observed) {
-    for (std::uint32_t i = 0; i < v.size; ++i) elements[i] = state.message(v.first_slot + i);
+    for (std::uint32_t i = 0; i < v.size; ++i) elements[i] = state.data().message(v.first_slot + i);
   }
   return {v.name, v.family, std::move(elements)};
 }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"
 #include "engine/support/error.h"
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/compile/plan_data.h"
 #include "engine/joint/fronts.h"
 #include "engine/joint/system.h"
 #include "engine/run/state.h"

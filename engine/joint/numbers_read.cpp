@@ -7,6 +7,7 @@
 
 #include "engine/joint/numbers.h"
 #include "engine/kinds/kind.h"
+#include "engine/run/state_data.h"
 #include "engine/support/error.h"
 
 namespace dma::joint_system {
@@ -19,7 +20,7 @@ constexpr double kLargestGain = 1e100;  // its square is far from overflow
 
 void append_views(const State& state, std::uint32_t group, std::vector<ParameterView>& views) {
   for (std::size_t i = 0; i < state.plan()->groups[group].parameters.size(); ++i) {
-    views.push_back(state.parameter(group, i));
+    views.push_back(state.data().parameter(group, i));
     views.back().row = 0;
   }
 }
@@ -31,7 +32,7 @@ void Numbers::set_views(const State& state) {
   std::size_t wanted = 0;
   for (const Batch& batch : system->batches)
     for (std::size_t i = 0; i < plan_->groups[batch.group].parameters.size(); ++i)
-      if (const ParameterView view = state.parameter(batch.group, i); !batch.slot.empty() && view.column != 0)
+      if (const ParameterView view = state.data().parameter(batch.group, i); !batch.slot.empty() && view.column != 0)
         wanted += std::size_t{batch.slots} * view.terms;
   gathered_.resize(wanted);
   double* next = gathered_.data();
@@ -83,7 +84,7 @@ void Numbers::read_values(const State& state) {
     if (!state.is_given({v}))
       fail("observed variable '{}' has no value; give it one with state.observe(...)", variable.name);
     for (std::uint32_t i = 0; i < variable.size; ++i) {
-      const Natural m = state.message(variable.first_slot + i);
+      const Natural m = state.data().message(variable.first_slot + i);
       const std::uint32_t e = variable.first_element + i;
       const std::uint8_t is_missing = !m.is_point();
       is_any_missing |= is_missing != 0;
@@ -195,7 +196,7 @@ bool Numbers::read(const State& state) {
     weights_changed();
   }
   for (std::uint32_t k = 0; k < system->cavity_slots.size(); ++k) {
-    const Natural m = state.message(system->cavity_slots[k]);
+    const Natural m = state.data().message(system->cavity_slots[k]);
     if (m.is_point())
       fail("joint: the cavity of shared '{}' is a point mass; declare it observed",
            plan_->element_name(system->cavity_elements[k]));

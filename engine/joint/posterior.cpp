@@ -7,6 +7,7 @@
 #include <boost/random/normal_distribution.hpp>
 #include <numbers>
 
+#include "engine/compile/plan_data.h"
 #include "engine/joint/joint.h"
 #include "engine/joint/solver.h"
 #include "engine/support/error.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"
 #include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"

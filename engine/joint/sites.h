@@ -2,6 +2,7 @@
 // refreshed against the joint marginal with the site divided out.
 #pragma once
 
+#include "engine/compile/plan_data.h"
 #include "engine/joint/numbers.h"
 
 namespace dma::joint_system {

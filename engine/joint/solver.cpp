@@ -6,6 +6,7 @@
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 
+#include "engine/compile/plan_data.h"
 #include "engine/support/dense.h"
 #include "engine/support/error.h"
 

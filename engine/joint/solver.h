@@ -3,6 +3,7 @@
 
 #include <boost/random/mersenne_twister.hpp>
 
+#include "engine/compile/plan_data.h"
 #include "engine/joint/joint.h"
 #include "engine/joint/sites.h"
 #include "engine/run/solver.h"

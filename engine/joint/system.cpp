@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/compile/plan_data.h"
 #include "engine/joint/arguments.h"
 #include "engine/support/error.h"
 

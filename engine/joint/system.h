@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/compile/plan.h"
+#include "engine/compile/plan_data.h"
 #include "engine/joint/elimination.h"
 #include "engine/kinds/kind.h"
 

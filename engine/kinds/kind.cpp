@@ -234,11 +234,13 @@ std::string missing_message(const Kind& kind, std::string_view method, std::size
   for (const MessageFunction& m : kind.messages())
     if (m.target == port) others.push_back(m.method);
   const std::string& target = kind.ports()[port].name;
+  const std::string_view joint =
+      kind.linear_view() || kind.gaussian_row() || kind.log_density() ? "; or solve the graph by joint()" : "";
   if (others.empty())
     return fmt::format(
-        "no method of '{}' has one: observe the variable at port '{}', or register kind.message(\"{}\", \"{}\", ...)",
-        kind.name(), target, method, target);
-  return fmt::format("method '{}' has none{}", method, suggestion(method, others));
+        "no method of '{}' has one: observe the variable at port '{}', or register kind.message(\"{}\", \"{}\", ...){}",
+        kind.name(), target, method, target, joint);
+  return fmt::format("method '{}' has none{}{}", method, suggestion(method, others), joint);
 }
 
 }  // namespace dma

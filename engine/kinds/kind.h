@@ -15,12 +15,14 @@
 #include <vector>
 
 #include "engine/graph/graph.h"
-#include "engine/kinds/block_loop.h"
 #include "engine/kinds/linear_view.h"
 #include "engine/kinds/message_loop.h"
 #include "engine/kinds/port_set.h"
 
 namespace dma {
+
+template <class F, auto kBlock>
+class BlockLoop;  // block_loop.h, which a kind with block forms includes
 
 // The values that a parameter or an observation may take; several domains are intersected.
 struct Domain {

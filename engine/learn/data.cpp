@@ -4,7 +4,9 @@
 #include <cmath>
 #include <string_view>
 
+#include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"
+#include "engine/run/state.h"
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 

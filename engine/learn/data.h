@@ -7,9 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/run/state.h"
+#include "engine/graph/graph.h"
 
 namespace dma {
+
+class Plan;
+class State;
 
 // The values of one observed variable for all examples, one example after the other.
 struct Observations {

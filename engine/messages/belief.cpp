@@ -16,6 +16,11 @@ struct Moments {
   std::vector<double> means, variances;
 };
 
+void check_probability(double probability, const std::string& name) {
+  if (!(probability > 0 && probability < 1))
+    fail("belief of '{}': a probability of {} is given; one above 0 and below 1 is expected", name, probability);
+}
+
 }  // namespace
 
 double mean(const Family& family, const Natural& message) {
@@ -41,6 +46,27 @@ double Belief::variance(std::size_t i, std::size_t k) const {
   if (family_.components() == 1 && k == 0) return dma::variance(family_, message(i)[0]);
   check_component(k);
   return Moments(family_, message(i)).variances[k];
+}
+double Belief::quantile(double probability, std::size_t i) const {
+  check_probability(probability, name());
+  if (family_->quantile == nullptr)
+    fail("belief of '{}': {} has no quantiles{}", name(), family_.text(),
+         family_.outcomes() > 0 ? "; ask for probability(element, value)" : "; ask for its mean and variance");
+  return family_->quantile(message(i), probability);
+}
+std::pair<double, double> Belief::interval(double probability, std::size_t i) const {
+  check_probability(probability, name());
+  const double outside = 0.5 * (1 - probability);
+  return {quantile(outside, i), quantile(1 - outside, i)};
+}
+double Belief::probability(std::size_t i, std::size_t value) const {
+  if (family_.outcomes() == 0)
+    fail("belief of '{}': {} is not discrete; ask for quantile(probability) or interval(probability)", name(),
+         family_.text());
+  if (value >= family_.outcomes())
+    fail("belief of '{}': there is no value {}; {} has {}", name(), value, family_.text(), family_.outcomes());
+  if (family_.components() > 1) return mean(i, value);
+  return value == 1 ? mean(i) : 1 - mean(i);
 }
 std::vector<double> Belief::means() const { return Moments(family_, components_).means; }
 std::vector<double> Belief::variances() const { return Moments(family_, components_).variances; }

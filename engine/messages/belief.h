@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/messages/family.h"
@@ -43,6 +44,12 @@ class Belief {
   double mean(std::size_t i = 0, std::size_t k = 0) const;
   double variance(std::size_t i = 0, std::size_t k = 0) const;
   double sd(std::size_t i = 0, std::size_t k = 0) const { return std::sqrt(variance(i, k)); }
+  // The value that the variable is below with this probability, and the central interval that holds it with this one.
+  // Variables of other families than gaussian, log_normal, gamma and beta have none: an Error.
+  double quantile(double probability, std::size_t i = 0) const;
+  std::pair<double, double> interval(double probability = 0.95, std::size_t i = 0) const;
+  // The probability that a discrete variable has this value: 0 or 1, or a category.
+  double probability(std::size_t i, std::size_t value) const;
   std::vector<double> means() const;
   std::vector<double> variances() const;
   double log_density(std::size_t i, std::span<const double> value) const {

@@ -65,6 +65,9 @@ struct FamilyOperations {
   double (*log_normaliser)(Components message) =
       nullptr;  // log of the integral of exp(natural parameters . statistics)
   double (*kl)(Components p, Components q) = nullptr;
+  // The value that a variable with this message is below with probability p, 0 < p < 1. Null: values have no order, or
+  // are few.
+  double (*quantile)(Components message, double p) = nullptr;
   std::string (*text)(Components message) = nullptr;
   // For a family with finitely many values 0, 1, ...: the message with these log weights. Null for other families.
   void (*from_logs)(std::span<const double> logs, Natural* message) = nullptr;

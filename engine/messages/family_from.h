@@ -8,6 +8,7 @@
 //   std::array<double, 2> expected() const;                  of a proper one: E[t(x)], the gradient of the former
 //   double mean() const, variance() const;                   of a proper one
 //   std::string text() const;                                of a proper one
+//   double quantile(double p) const;                         of a proper one, if values have an order
 //   static void from_logs(span<const double>, Natural*);     if it has finitely many values: from their log weights
 //   static constexpr bool kHasProbabilities = true;          if a value has a probability, not a density
 //
@@ -102,6 +103,13 @@ struct OneComponent {
       return dot({a.tau - b.tau, a.rho - b.rho}, t) - a.log_normaliser() + b.log_normaliser();
     }
   }
+  // A message that cannot be normalised says nothing of where the value lies.
+  static double quantile(Components message, double p) {
+    const T m(message[0]);
+    if (m.is_point()) return T::kIsLikeGaussian ? m.mean() : m.tau;
+    if (!m.is_proper()) return p < 0.5 ? -kInfinity : p > 0.5 ? kInfinity : 0.0;
+    return m.quantile(p);
+  }
   static std::string text(Components message) {
     const T m(message[0]);
     if (message[0].tau == 0 && message[0].rho == 0) return "uniform";
@@ -157,6 +165,7 @@ constexpr FamilyOperations make_family_operations() {
   o.log_normaliser = &Range::log_normaliser;
   o.kl = &Range::kl;
   o.text = &Range::text;
+  if constexpr (kIsOneComponent && requires(const T& m, double p) { m.quantile(p); }) o.quantile = &Range::quantile;
   if constexpr (requires { &T::from_logs; }) o.from_logs = &T::from_logs;
   if constexpr (requires(double x) { T::from_moments(x, x); })
     o.from_moments = [](std::span<const double> means, std::span<const double> variances, Natural* message) {

@@ -6,6 +6,7 @@
 
 #include "engine/messages/change.h"
 #include "engine/messages/gaussian.h"
+#include "engine/support/special_functions.h"
 
 namespace dma {
 
@@ -28,6 +29,7 @@ struct GaussianFamily : LikeGaussian {
   using LikeGaussian::LikeGaussian;
   static double location(double x) { return std::isfinite(x) ? x : std::nan(""); }
   double log_density_at(double x) const { return dma::log_density(static_cast<const Gaussian&>(*this), x); }
+  double quantile(double p) const { return mean() + sd() * normal_quantile(p); }
   std::string text() const;  // "= 2", "N(0.318, 0.775^2)" with mean and standard deviation
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/compile/plan_data.h"
+
 namespace dma {
 
 namespace {

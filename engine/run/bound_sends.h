@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/compile/plan.h"
+#include "engine/compile/plan_data.h"
 #include "engine/kinds/call.h"
 #include "engine/kinds/kind.h"
 #include "engine/run/parameters.h"

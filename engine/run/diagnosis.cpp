@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"
 #include "engine/run/messages_at.h"
 #include "engine/run/sweep_memory.h"
@@ -36,8 +37,8 @@ void Diagnosis::check_contradictions() {
   // Given values in the first slots cannot contradict each other at a variable. But if all variables of a factor are
   // observed, it sends no message that could show the contradiction.
   std::int64_t points = 0;
-  for (std::size_t slot = plan_.first_message; slot < state_.store_.rho.size(); ++slot)
-    points += state_.store_.rho[slot] == kInfinity;
+  for (std::size_t slot = plan_.first_message; slot < state_.store.rho.size(); ++slot)
+    points += state_.store.rho[slot] == kInfinity;
   if (points == 0 && std::ranges::none_of(plan_.groups, sends_nothing)) return;
   for (const auto& variable : plan_.variables) locate_points(variable);
   for (std::uint32_t g = 0; g < plan_.groups.size(); ++g)
@@ -46,15 +47,15 @@ void Diagnosis::check_contradictions() {
 
 // Writes the exact location of every element that has one to the state's totals.
 void Diagnosis::locate_points(const PlanData::Variable& variable) {
-  double* const location = state_.sweeping_->total_tau.data() + variable.first_element;
+  double* const location = state_.sweeping->total_tau.data() + variable.first_element;
   std::fill_n(location, variable.size, kUnknown);
   if (variable.observed)
     for (std::uint32_t i = 0; i < variable.size; ++i)
       if (const Natural value = state_.message(variable.first_slot + i); value.is_point()) location[i] = value.tau;
   if (variable.cuts) return;
   for_each_message(plan_, state_.incidence(), variable, [&](std::uint32_t i, std::uint32_t slot) {
-    if (state_.store_.rho[slot] != kInfinity) return;
-    const double found = state_.store_.tau[slot];
+    if (state_.store.rho[slot] != kInfinity) return;
+    const double found = state_.store.tau[slot];
     if (std::isnan(location[i])) location[i] = found;
     if (!is_same_point(found, location[i]))
       throw contradiction(variable.name, i, location[i], found);
@@ -66,7 +67,7 @@ void Diagnosis::check_function(std::uint32_t g) const {
   const auto is_known = [&](std::uint32_t slot) {
     for (const Group::Port& port : group.ports)
       for (std::uint32_t t = 0; t < port.terms; ++t)
-        if (std::isnan(state_.sweeping_->total_tau[state_.element(port, slot * port.terms + t)])) return false;
+        if (std::isnan(state_.sweeping->total_tau[state_.element(port, slot * port.terms + t)])) return false;
     return true;
   };
   for (std::uint32_t slot = 0; slot < group.slots; ++slot)
@@ -76,9 +77,9 @@ void Diagnosis::check_function(std::uint32_t g) const {
 void Diagnosis::check_function_at(std::uint32_t g, std::uint32_t slot) const {
   const Group& group = plan_.groups[g];
   const auto value = [&](const Group::Port& port, std::uint32_t term) {
-    return state_.sweeping_->total_tau[state_.element(port, slot * port.terms + term)];
+    return state_.sweeping->total_tau[state_.element(port, slot * port.terms + term)];
   };
-  double* const inputs = state_.store_.scratch.data();
+  double* const inputs = state_.store.scratch.data();
   std::size_t input_count = 0;
   double size = 1;
   const auto& ports = group.kind->ports();
@@ -140,7 +141,7 @@ void Diagnosis::find_signal_to_noise(Report& report) const {
         for (std::size_t t = 0; t < view.terms; ++t)
           consider(op, port, op.first + r * op.call.columns + c, view.at(r, c, t));
   };
-  for (const auto* const list : {&state_.sweeping_->sends.of_sweep(), &state_.sweeping_->sends.of_chains()})
+  for (const auto* const list : {&state_.sweeping->sends.of_sweep(), &state_.sweeping->sends.of_chains()})
     for (const BoundSend& op : *list) {
       const Group& group = plan_.groups[op.group];
       if (!group.kind->watches_signal_to_noise()) continue;
@@ -151,7 +152,7 @@ void Diagnosis::find_signal_to_noise(Report& report) const {
     }
   if (smallest == kInfinity) return;
   report.signal_to_noise = std::sqrt(smallest);
-  report.signal_to_noise_at.plan = state_.plan_.data();
+  report.signal_to_noise_at.plan = state_.plan.data();
 }
 
 // Information matrix of up to kMost elements.

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "engine/run/report.h"
-#include "engine/run/state.h"
+#include "engine/run/state_data.h"
 #include "engine/support/error.h"
 
 namespace dma {
@@ -15,7 +15,7 @@ Contradiction contradiction(const std::string& variable, std::uint32_t element, 
 
 class Diagnosis {
  public:
-  explicit Diagnosis(State& state) : state_(state), plan_(*state.plan_) {}
+  explicit Diagnosis(State& state) : state_(*state.data_), plan_(*state.plan_) {}
 
   // Throws Contradiction if two different point masses meet at a variable, or if all variables of a deterministic
   // factor are known exactly and violate its function. Linear in the number of messages; allocates nothing.
@@ -42,7 +42,7 @@ class Diagnosis {
   Natural product_at(std::uint32_t element, std::uint32_t without = kNowhere) const;
   const PlanData::Variable& variable_at(std::uint32_t element) const;
 
-  State& state_;
+  StateData& state_;
   const PlanData& plan_;
   mutable std::array<PlanData::Variable, 2> recent_ = {};  // recent look-ups: elements are asked for in a row
   mutable std::size_t newest_ = 0;

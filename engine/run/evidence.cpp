@@ -9,6 +9,7 @@
 #include "engine/run/factor_mass.h"
 #include "engine/run/messages_at.h"
 #include "engine/run/solver.h"
+#include "engine/run/state_data.h"
 #include "engine/support/error.h"
 
 namespace dma {
@@ -33,10 +34,10 @@ class BetheEnergy {
     for (const Group& group : plan.groups)
       for (const Group::Port& port : group.ports)
         for (std::uint32_t q = 0; q < group.slots * port.terms; ++q)
-          at_[state.element(port, q)].push_back(port.first_slot + q);
+          at_[state.data().element(port, q)].push_back(port.first_slot + q);
     for (const auto& v : plan.variables)
       for (std::uint32_t i = 0; v.observed && !v.cuts && i < v.size; ++i)
-        if (!state.message(v.first_slot + i).is_point())
+        if (!state.data().message(v.first_slot + i).is_point())
           fail(
               "no evidence: '{}' joins several factors and has no value "
               "in this run; leave it out of the graph for its evidence",
@@ -80,7 +81,7 @@ class BetheEnergy {
   Natural product_at(std::uint32_t e, std::uint32_t without = kNowhere) const {
     Natural product;
     for (const std::uint32_t slot : at_[e])
-      if (slot != without) product = multiply(product, state_.message(slot));
+      if (slot != without) product = multiply(product, state_.data().message(slot));
     return product;
   }
   // Belief of an element of a variable that is not observed.
@@ -92,10 +93,10 @@ class BetheEnergy {
   }
   Natural arrival(std::uint32_t e, std::uint32_t own) {
     const auto& v = variable_at(e);
-    if (v.observed) return state_.message(v.first_slot + e - v.first_element);
+    if (v.observed) return state_.data().message(v.first_slot + e - v.first_element);
     if (at_[e].size() <= kFew) return product_at(e, own);
     const Natural belief = belief_at(e);
-    return belief.is_point() ? product_at(e, own) : divide(belief, state_.message(own));
+    return belief.is_point() ? product_at(e, own) : divide(belief, state_.data().message(own));
   }
 
   void add_factor(std::uint32_t g, std::uint32_t s, std::uint32_t node, Forest& forest) {
@@ -116,15 +117,15 @@ class BetheEnergy {
       auto& believed = beliefs.emplace_back();
       auto& centre = centres.emplace_back();
       for (std::uint32_t t = 0; t < port.terms; ++t) {
-        const std::uint32_t q = s * port.terms + t, e = state_.element(port, q);
+        const std::uint32_t q = s * port.terms + t, e = state_.data().element(port, q);
         list.push_back(arrival(e, port.first_slot + q));
         const bool has_centre = variable_at(e).family->is_like_gaussian && !variable_at(e).observed;
         centre.push_back(has_centre ? Gaussian(belief_at(e)).mean() : std::nan(""));
         if (is_variational) believed.push_back(variable_at(e).observed ? list.back() : belief_at(e));
       }
-      families.push_back(variable_at(state_.element(port, s * port.terms)).family);
+      families.push_back(variable_at(state_.data().element(port, s * port.terms)).family);
       for (std::uint32_t t = 0; t < port.terms;) {
-        const std::uint32_t e = state_.element(port, s * port.terms + t),
+        const std::uint32_t e = state_.data().element(port, s * port.terms + t),
                             components = variable_at(e).family.components();
         note_arrival(variable_of_[e], Components(list).subspan(t, components));
         is_missing |= variable_at(e).observed && is_flat(Components(list).subspan(t, components));
@@ -135,7 +136,7 @@ class BetheEnergy {
     }
     std::vector<double> parameters;
     for (std::size_t i = 0; i < group.parameters.size(); ++i) {
-      const ParameterView view = state_.parameter(g, i);
+      const ParameterView view = state_.data().parameter(g, i);
       const double* const first = view.values + std::ptrdiff_t{s} * view.column;
       parameters.insert(parameters.end(), first, first + view.terms);
     }
@@ -202,7 +203,7 @@ class BetheEnergy {
     const std::uint32_t components = variable.family.components();
     std::vector<Natural> cavity(components), belief(components);
     for (std::uint32_t k = 0; k < components; ++k) {
-      cavity[k] = state_.message(variable.first_slot + element * components + k);
+      cavity[k] = state_.data().message(variable.first_slot + element * components + k);
       belief[k] = product_at(variable.first_element + element * components + k);
     }
     if (belief[0].is_point()) {  // its density there
@@ -224,14 +225,14 @@ class BetheEnergy {
   void add_point(std::uint32_t v, std::uint32_t e, const Natural& point) {
     const auto& variable = plan_.variables[v];
     const auto points =
-        std::ranges::count_if(at_[e], [&](std::uint32_t slot) { return state_.message(slot).is_point(); });
+        std::ranges::count_if(at_[e], [&](std::uint32_t slot) { return state_.data().message(slot).is_point(); });
     const bool has_probability = !variable.family->has_dimension &&
                                  variable.family->log_density(Components(&point, 1), std::span(&point.tau, 1)) == 0;
     if (has_probability && points > 1) return;
     if (points > 1 || !(variable.family->is_like_gaussian || has_probability))
       fail("no evidence: '{}' is known exactly though it is not observed; put gaussian_noise between", variable.name);
     for (const std::uint32_t slot : at_[e])
-      if (const Natural m = state_.message(slot); !m.is_point() && !variable.family->is_like_gaussian)
+      if (const Natural m = state_.data().message(slot); !m.is_point() && !variable.family->is_like_gaussian)
         of_variable_[v] -= point.tau * (m.tau - 0.5 * m.rho * point.tau);  // rho is 0 in the Bernoulli family
   }
 

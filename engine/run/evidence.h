@@ -12,10 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/state.h"
 #include "engine/support/text.h"
 
 namespace dma {
+
+class Plan;
+class State;
 
 struct Evidence {
   struct Part {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"
 #include "engine/run/diagnosis.h"
 #include "engine/run/gather.h"
@@ -12,7 +13,7 @@
 
 namespace dma {
 
-void Executor::check_observed() const { state_.values_.check_all_given(plan_); }
+void Executor::check_observed() const { state_.values.check_all_given(plan_); }
 
 void Executor::refresh_constants() {
   if (!memory_.constants_are_stale) return;
@@ -29,21 +30,22 @@ Executor::Total Executor::refused_constants() const {
 
 void Executor::refresh_tables() {
   memory_.hubs.forget();
-  state_.tables_.refresh(plan_);
+  state_.tables.refresh(plan_);
 }
 
 void Executor::start_fresh() {
   refresh_tables();
   MessageStore& store = store_;
   std::ranges::fill(store.memory, 0.0);
-  store.has_widening = store.has_widening && state_.frozen_.any();
+  store.has_widening = store.has_widening && state_.frozen.any();
   for (const SlotRange& range : plan_.resets) store.make_uniform(range);
   for (const SlotRange& range : plan_.arrival_resets) store.make_arrivals_uniform(range);
   state_.restore_frozen();
 }
 
 void Executor::send(const BoundSend& op, Total& total) {
-  if (state_.frozen_.any()) [[unlikely]] return send_around_frozen(op, total);
+  if (state_.frozen.any()) [[unlikely]]
+    return send_around_frozen(op, total);
   if (op.at_hubs) return send_at_hubs(op, total);
   Outcome outcome;
   if (op.chain_kernel != nullptr) compute(op, op.segment, outcome);
@@ -62,7 +64,7 @@ void Executor::send(const BoundSend& op, HeldCavities::Use& held, Total& total) 
 }
 
 bool Executor::hold(VariableId shared_variable) {
-  return !state_.frozen_.any() && memory_.held.hold(shared_variable, store_.messages(), store_.arrivals());
+  return !state_.frozen.any() && memory_.held.hold(shared_variable, store_.messages(), store_.arrivals());
 }
 
 bool Executor::release() { return memory_.held.release(); }
@@ -130,7 +132,7 @@ void Executor::send(const BoundChain& first, const BoundChain& second, ChainPair
 // Returns how many chains were sent.
 std::size_t Executor::send(std::span<const BoundChain> chains, Total& total) {
   memory_.hubs.forget();
-  if (state_.frozen_.any()) return send_around_frozen(chains[0], total), 1;
+  if (state_.frozen.any()) return send_around_frozen(chains[0], total), 1;
   if (chains.size() < 2 || chains[1].pair == nullptr) return send(chains[0], total), 1;
   if (chains[1].is_first_of_pair) send(chains[1], chains[0], chains[1].pair, total);
   else send(chains[0], chains[1], chains[1].pair, total);

@@ -6,7 +6,7 @@
 
 #include "engine/run/divergence.h"
 #include "engine/run/report.h"
-#include "engine/run/state.h"
+#include "engine/run/state_data.h"
 #include "engine/run/sweep_memory.h"
 
 namespace dma {
@@ -25,8 +25,7 @@ class Executor {
     std::uint64_t fault_slot = 0;
   };
 
-  explicit Executor(State& state)
-      : state_(state), plan_(*state.plan_), store_(state.store_), memory_(*state.sweeping_) {}
+  explicit Executor(State& state) : Executor(*state.data_) {}
 
   void check_observed() const;      // throws if an observed variable has no value
   void refresh_constants();         // messages that depend on parameters only, if those changed
@@ -96,7 +95,9 @@ class Executor {
   void update_hubs(const BoundSend& op);
   void update_hubs(const Sink& sink, std::ptrdiff_t first, std::size_t count);
 
-  State& state_;
+  explicit Executor(StateData& data) : state_(data), plan_(*data.plan), store_(data.store), memory_(*data.sweeping) {}
+
+  StateData& state_;
   const PlanData& plan_;
   MessageStore& store_;
   SweepMemory& memory_;

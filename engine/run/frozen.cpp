@@ -1,10 +1,10 @@
-#include "engine/run/frozen.h"
-
+// Frozen variables: State::freeze, and sweeps around them.
 #include <algorithm>
 #include <array>
 
 #include "engine/run/executor.h"
 #include "engine/run/messages_at.h"
+#include "engine/run/state_data.h"
 #include "engine/support/error.h"
 
 namespace dma {
@@ -23,42 +23,42 @@ void State::freeze(VariableId variable) {
       fail("variable '{}' cannot be frozen: which factors reach it is data (State::set_table)", v.name);
   if (is_frozen(variable)) return;
   Executor(*this).refresh_constants();
-  frozen_.variables.push_back({variable.value});
-  keep_frozen();
+  data_->frozen.variables.push_back({variable.value});
+  data_->keep_frozen();
   ended_.reset();
 }
 
 void State::thaw(VariableId variable) {
   if (!is_frozen(variable)) fail("variable '{}' is not frozen", plan_->variable(variable).name);
-  std::erase(frozen_.variables, variable);
-  keep_frozen();
-  sweeping_->constants_are_stale = true;  // a parameter may have changed meanwhile
+  std::erase(data_->frozen.variables, variable);
+  data_->keep_frozen();
+  data_->sweeping->constants_are_stale = true;  // a parameter may have changed meanwhile
   ended_.reset();
 }
 
 bool State::is_frozen(VariableId variable) const {
   (void)plan_->variable(variable);
-  return std::ranges::find(frozen_.variables, variable) != frozen_.variables.end();
+  return std::ranges::find(data_->frozen.variables, variable) != data_->frozen.variables.end();
 }
 
 // Keeps a copy of the current messages to frozen variables.
-void State::keep_frozen() {
-  frozen_.kept.clear();
-  frozen_.is_frozen.assign(frozen_.any() ? plan_->slots : 0, 0);
-  for (const VariableId id : frozen_.variables)
-    for_each_message(*plan_, incidence(), plan_->variables[id.value], [&](std::uint32_t, std::uint32_t slot) {
-      frozen_.is_frozen[slot] = 1;
-      frozen_.kept.push_back({slot, message(slot)});
+void StateData::keep_frozen() {
+  frozen.kept.clear();
+  frozen.is_frozen.assign(frozen.any() ? plan->slots : 0, 0);
+  for (const VariableId id : frozen.variables)
+    for_each_message(*plan, incidence(), plan->variables[id.value], [&](std::uint32_t, std::uint32_t slot) {
+      frozen.is_frozen[slot] = 1;
+      frozen.kept.push_back({slot, message(slot)});
     });
   std::size_t most = 0;
-  for (const Group& group : plan_->groups)
+  for (const Group& group : plan->groups)
     for (const Group::Port& port : group.ports) most = std::max(most, std::size_t{group.slots} * port.terms);
-  frozen_.before.resize(frozen_.any() ? 2 * most : 0);  // some kernels send to two ports
-  frozen_.after.resize(frozen_.any() ? most : 0);
+  frozen.before.resize(frozen.any() ? 2 * most : 0);  // some kernels send to two ports
+  frozen.after.resize(frozen.any() ? most : 0);
 }
 
-void State::restore_frozen() {
-  for (const auto& [slot, message] : frozen_.kept) store_.messages().set(slot, message);
+void StateData::restore_frozen() {
+  for (const auto& [slot, message] : frozen.kept) store.messages().set(slot, message);
 }
 
 namespace {
@@ -68,7 +68,7 @@ struct SentTo {
 };
 
 // Largest change of messages to variables that are not frozen, by the rules of their family.
-double change_of_others(const State& state, const Family& family, SentTo sent, const Natural* before,
+double change_of_others(const StateData& state, const Family& family, SentTo sent, const Natural* before,
                         FrozenMessages& frozen) {
   double change = 0;
   const std::size_t components = family.components();
@@ -92,7 +92,7 @@ void Executor::send_around_frozen(const BoundSend& op, std::ptrdiff_t first, std
                   sink.tau == nullptr ? 0 : count};
   };
   const std::array sent{sent_by(op.call.sink), sent_by(op.call.second_sink)};
-  FrozenMessages& frozen = state_.frozen_;
+  FrozenMessages& frozen = state_.frozen;
   std::size_t in_all = 0, held = 0;
   for (const SentTo& to : sent)
     for (std::size_t i = 0; i < to.count; ++i) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/compile/plan.h"
+#include "engine/compile/plan_data.h"
 #include "engine/kinds/held.h"
 
 namespace dma {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/compile/plan.h"
+#include "engine/compile/plan_data.h"
 
 namespace dma {
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "engine/compile/plan.h"
+#include "engine/compile/plan_data.h"
 
 namespace dma {
 

@@ -6,10 +6,29 @@
 
 #include "engine/kinds/kind.h"
 #include "engine/run/messages_at.h"
-#include "engine/run/state.h"
+#include "engine/run/state_data.h"
 #include "engine/support/error.h"
 
 namespace dma {
+
+namespace {
+
+// If several factors meet at a missing value, each needs the messages of the others; a plan compiled for a given value
+// has no such messages.
+void check_may_be_missing(const StateData& state, const PlanData::Variable& v, std::uint32_t element) {
+  if (state.plan->solver != nullptr || !v.cuts) return;
+  std::size_t met = 0;
+  for (const auto& end : v.ends)
+    for_each_message_at(*state.plan, state.incidence(), v, end, element * v.family.components(),
+                        [&](std::uint32_t) { ++met; });
+  if (met > 1)
+    fail(
+        "variable '{}', element {}: it joins {} factors and cannot be missing in this plan; compile with "
+        "{{.may_be_missing = {{{}}}}}",
+        v.name, element, met, v.name);
+}
+
+}  // namespace
 
 void State::observe(VariableId variable, std::span<const std::optional<double>> values) {
   const auto& v = plan_->variable(variable);
@@ -37,21 +56,9 @@ void State::observe(VariableId variable, std::span<const std::optional<double>> 
 
 void State::observe(VariableId variable, std::nullopt_t) {
   const auto& v = plan_->variable(variable);
-  for (std::uint32_t i = 0; i < v.elements(); ++i) check_may_be_missing(v, i);
-  if (v.observed) values_.give(values_[variable], true);
+  for (std::uint32_t i = 0; i < v.elements(); ++i) check_may_be_missing(*data_, v, i);
+  if (v.observed) data_->values.give(data_->values[variable], true);
   for (std::size_t i = 0; i < v.elements(); ++i) observe_missing(variable, i);
-}
-
-// If several factors meet at a missing value, each needs the messages of the others; a plan compiled for a given value
-// has no such messages.
-void State::check_may_be_missing(const PlanData::Variable& v, std::uint32_t element) const {
-  if (plan_->solver != nullptr || !v.cuts) return;
-  std::size_t met = 0;
-  for (const auto& end : v.ends)
-    for_each_message_at(*plan_, incidence(), v, end, element * v.family.components(), [&](std::uint32_t) { ++met; });
-  if (met > 1)
-    fail("variable '{}', element {}: it joins {} factors and cannot be missing in this plan; compile with "
-         "{{.may_be_missing = {{{}}}}}", v.name, element, met, v.name);
 }
 
 void State::observe_missing(VariableId variable, std::size_t element) {
@@ -59,22 +66,22 @@ void State::observe_missing(VariableId variable, std::size_t element) {
   if (!v.observed) fail("variable '{}' is not observed; declare it with graph.observed(...)", v.name);
   if (element >= v.elements())
     fail("variable '{}' has {} elements, there is no element {}", v.name, v.elements(), element);
-  check_may_be_missing(v, static_cast<std::uint32_t>(element));
-  ValueSlots& target = values_[variable];
+  check_may_be_missing(*data_, v, static_cast<std::uint32_t>(element));
+  ValueSlots& target = data_->values[variable];
   if (!target.given && v.elements() > 1)
     fail("variable '{}' has no value yet; observe all its elements before one is declared missing", v.name);
   ended_.reset();
   const std::size_t components = v.family.components(), first = target.first_slot + element * components;
-  store_.make_uniform({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(components)});
-  values_.give(target, true);
+  data_->store.make_uniform({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(components)});
+  data_->values.give(target, true);
 }
 
 bool State::is_missing(VariableId variable, std::size_t element) const {
   const auto& v = plan_->variable(variable);
-  if (!values_[variable].has_missing || element >= v.elements()) return false;
+  if (!data_->values[variable].has_missing || element >= v.elements()) return false;
   const std::size_t components = v.family.components(), first = v.first_slot + element * components;
   for (std::size_t k = first; k < first + components; ++k)
-    if (message(k) != Natural()) return false;
+    if (data_->message(k) != Natural()) return false;
   return true;
 }
 
@@ -84,7 +91,7 @@ namespace {
 // inputs of its factor.
 class UnsentMessages {
  public:
-  explicit UnsentMessages(const State& state) : state_(state), plan_(*state.plan()), scratch_(plan_.scratch) {}
+  explicit UnsentMessages(const StateData& state) : state_(state), plan_(*state.plan), scratch_(plan_.scratch) {}
 
   // Messages of one slot to a port, term by term; uniform if refused.
   std::span<const Natural> to(std::uint32_t g, std::uint32_t p, std::uint32_t slot) {
@@ -166,7 +173,7 @@ class UnsentMessages {
     std::vector<double> tau, rho;
     AtElement at_last_element = {};
   };
-  const State& state_;
+  const StateData& state_;
   const PlanData& plan_;
   std::vector<double> scratch_;
   std::vector<Arrived> arrived_;  // by argument
@@ -178,15 +185,15 @@ class UnsentMessages {
 }  // namespace
 
 // A missing value in a plan compiled for a given one has a single factor: see check_may_be_missing.
-void State::predict_missing(const PlanData::Variable& v, std::span<Natural> elements) const {
-  UnsentMessages unsent(*this);
+void predict_missing(const StateData& state, const PlanData::Variable& v, std::span<Natural> elements) {
+  UnsentMessages unsent(state);
   const std::uint32_t components = v.family.components();
   for (std::uint32_t i = 0; i < v.size; i += components) {
     if (!is_flat(Components(elements).subspan(i, components))) continue;
     for (const auto& end : v.ends) {
-      const Group::Port& port = plan_->groups[end.group].ports[end.port];
+      const Group::Port& port = state.plan->groups[end.group].ports[end.port];
       if (port.message != nullptr) continue;  // it was sent
-      for_each_message_at(*plan_, incidence(), v, end, i, [&](std::uint32_t slot) {
+      for_each_message_at(*state.plan, state.incidence(), v, end, i, [&](std::uint32_t slot) {
         const std::uint32_t q = slot - port.first_slot;
         const auto sent = unsent.to(end.group, end.port, q / port.terms);
         for (std::uint32_t k = 0; k < components; ++k)
@@ -198,7 +205,7 @@ void State::predict_missing(const PlanData::Variable& v, std::span<Natural> elem
 
 bool State::has_exact_messages() const {
   if (plan_->has_exact_messages || !plan_->is_exact_given_values) return plan_->has_exact_messages;
-  return !values_.has_missing();
+  return !data_->values.has_missing();
 }
 
 }  // namespace dma

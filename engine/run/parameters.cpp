@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/compile/plan_data.h"
+
 namespace dma {
 
 Parameters::Parameters(const PlanData& plan) : as_planned_(plan.parameters) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/compile/plan.h"
+#include "engine/compile/plan_data.h"
 #include "engine/kinds/call.h"
 
 namespace dma {

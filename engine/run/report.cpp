@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/compile/plan.h"
+#include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"
 
 namespace dma {

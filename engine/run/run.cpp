@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/compile/plan_data.h"
 #include "engine/run/diagnosis.h"
 #include "engine/run/executor.h"
 #include "engine/run/solver.h"

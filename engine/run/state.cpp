@@ -9,6 +9,7 @@
 #include "engine/run/factor_mass.h"
 #include "engine/run/messages_at.h"
 #include "engine/run/solver.h"
+#include "engine/run/state_data.h"
 #include "engine/run/sweep_memory.h"
 #include "engine/support/error.h"
 #include "engine/support/text.h"
@@ -43,7 +44,8 @@ void carry_values(const State& whole, State& part, std::uint32_t v) {
   std::vector<std::optional<double>> values;
   for (std::uint32_t e = 0; e < of.size; e += of.family.components()) {
     std::vector<Natural> point;
-    for (std::uint32_t k = 0; k < of.family.components(); ++k) point.push_back(whole.message(of.first_slot + e + k));
+    for (std::uint32_t k = 0; k < of.family.components(); ++k)
+      point.push_back(whole.data().message(of.first_slot + e + k));
     if (is_flat(point)) values.insert(values.end(), of.family.values(), std::nullopt);
     else
       for (const double x : observed_value(of.family, point)) values.emplace_back(x);
@@ -71,13 +73,15 @@ void ObservedValues::check_all_given(const PlanData& plan) const {
 
 bool ObservedValues::has_missing() const { return std::ranges::any_of(slots_, &ValueSlots::has_missing); }
 
-State::State(Plan of)
-    : plan_(std::move(of)), store_(*plan_), values_(*plan_), parameters_(*plan_), tables_(*plan_) {
-  const BoundSends::Memory arrays{store_.messages(), store_.arrivals(), store_.scratch.data(), store_.memory.data(),
+StateData::StateData(Plan of) : plan(std::move(of)), store(*plan), values(*plan), parameters(*plan), tables(*plan) {
+  const BoundSends::Memory arrays{store.messages(), store.arrivals(), store.scratch.data(), store.memory.data(),
                                   incidence()};
-  sweeping_ = std::make_unique<SweepMemory>(*plan_, arrays, parameters_);
-  if (plan_->solver != nullptr) solver_memory_ = plan_->solver->make_memory(*plan_);
+  sweeping = std::make_unique<SweepMemory>(*plan, arrays, parameters);
+  if (plan->solver != nullptr) solver_memory = plan->solver->make_memory(*plan);
 }
+StateData::~StateData() = default;
+
+State::State(Plan of) : plan_(std::move(of)), data_(std::make_unique<StateData>(plan_)) {}
 
 // Matches variables and factors by id.
 State::State(Plan of, const State& before) : State(std::move(of)) {
@@ -90,14 +94,14 @@ State::State(Plan of, const State& before) : State(std::move(of)) {
         "and this plan {} and {}; a graph that has grown is expected",
         then.variables.size(), then.memberships.size(), now.variables.size(), now.memberships.size());
   const auto take = [&](std::uint32_t from, std::uint32_t to, std::uint32_t count) {
-    std::copy_n(before.store_.tau.begin() + from, count, store_.tau.begin() + to);
-    std::copy_n(before.store_.rho.begin() + from, count, store_.rho.begin() + to);
+    std::copy_n(before.data_->store.tau.begin() + from, count, data_->store.tau.begin() + to);
+    std::copy_n(before.data_->store.rho.begin() + from, count, data_->store.rho.begin() + to);
   };
   for (std::uint32_t v = 0; v < then.variables.size(); ++v) {
     const PlanData::Variable old = then.variables[v], same = now.variables[v];
-    if (const ValueSlots& known = before.values_[VariableId{v}]; old.observed && same.observed && known.given) {
+    if (const ValueSlots& known = before.data_->values[VariableId{v}]; old.observed && same.observed && known.given) {
       take(old.first_slot, same.first_slot, old.size);
-      values_.give(values_[VariableId{v}], known.has_missing);
+      data_->values.give(data_->values[VariableId{v}], known.has_missing);
     }
     if (old.shared && same.shared && !same.observed) take(old.first_slot, same.first_slot, old.size);
   }
@@ -114,13 +118,21 @@ State::State(Plan of, const State& before) : State(std::move(of)) {
         take(old.ports[p].first_slot + old.first_slot[old_member] * terms,
              same.ports[p].first_slot + same.first_slot[member] * terms, slots * terms);
   }
-  store_.has_widening = before.store_.has_widening;
+  data_->store.has_widening = before.data_->store.has_widening;
   for (const VariableId frozen : before.frozen()) freeze(frozen);
 }
 
 State::~State() = default;
 State::State(State&&) noexcept = default;
 State& State::operator=(State&&) noexcept = default;
+
+std::span<const VariableId> State::frozen() const { return data_->frozen.variables; }
+SolverMemory* State::solver_memory() const { return data_->solver_memory.get(); }
+
+bool State::is_given(VariableId variable) const {
+  if (!data_->values.knows(variable)) (void)plan_->variable(variable);  // throws
+  return data_->values[variable].given;
+}
 
 // Slow path of observe(), which itself handles only valid values.
 void State::refuse_values(VariableId variable, std::span<const double> values) const {
@@ -131,23 +143,33 @@ void State::refuse_values(VariableId variable, std::span<const double> values) c
          v.family.values() == 1 ? "" : fmt::format(" of {} numbers", v.family.values()));
   std::vector<double> tau(v.size), rho(v.size);
   const std::size_t i = v.family->observe(values, v.family.components(), tau.data(), rho.data());
-  if (i == v.elements()) return check_observed(*plan_, incidence(), v, values);
+  if (i == v.elements()) return check_observed(*plan_, data_->incidence(), v, values);
   fail("variable '{}', element {}: the observed value is {}; {} is expected{}", v.name, i,
        joined(values.subspan(i * v.family.values(), v.family.values())), v.family->values,
        v.family->keeps_values ? "" : fmt::format(" of a {} variable", v.family.text()));
 }
 
+void State::observe(VariableId variable, double value) {
+  const bool is_known = data_->values.knows(variable) && data_->values[variable].is_plain_number;
+  if (!is_known || !(std::abs(value) < kInfinity)) return observe(variable, std::span(&value, 1));
+  ended_.reset();
+  ValueSlots& target = data_->values[variable];
+  data_->store.tau[target.first_slot] = value;
+  data_->store.rho[target.first_slot] = kInfinity;  // it may have been missing before
+  data_->values.give(target, false);
+}
+
 void State::observe(VariableId variable, std::span<const double> values) {
-  if (!values_.knows(variable)) return refuse_values(variable, values);
-  ValueSlots& target = values_[variable];
+  if (!data_->values.knows(variable)) return refuse_values(variable, values);
+  ValueSlots& target = data_->values[variable];
   if (!target.observed) return refuse_values(variable, values);
   ended_.reset();
   if (target.keeps_values) {
     if (values.size() != target.size) return refuse_values(variable, values);
     for (const double value : values)
       if (!(std::abs(value) < kInfinity)) return refuse_values(variable, values);
-    std::ranges::copy(values, store_.tau.begin() + target.first_slot);
-    std::fill_n(store_.rho.begin() + target.first_slot, values.size(), kInfinity);
+    std::ranges::copy(values, data_->store.tau.begin() + target.first_slot);
+    std::fill_n(data_->store.rho.begin() + target.first_slot, values.size(), kInfinity);
   } else {
     const auto& v = plan_->variables[variable.value];
     if (values.size() != v.values()) return refuse_values(variable, values);
@@ -155,11 +177,11 @@ void State::observe(VariableId variable, std::span<const double> values) {
     std::vector<double> tau(v.size), rho(v.size);
     if (v.family->observe(values, v.family.components(), tau.data(), rho.data()) != v.elements())
       return refuse_values(variable, values);
-    check_observed(*plan_, incidence(), v, values);
-    std::ranges::copy(tau, store_.tau.begin() + target.first_slot);
-    std::ranges::copy(rho, store_.rho.begin() + target.first_slot);
+    check_observed(*plan_, data_->incidence(), v, values);
+    std::ranges::copy(tau, data_->store.tau.begin() + target.first_slot);
+    std::ranges::copy(rho, data_->store.rho.begin() + target.first_slot);
   }
-  values_.give(target, false);
+  data_->values.give(target, false);
 }
 
 void State::set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values) {
@@ -191,13 +213,13 @@ void State::set_parameter(FactorId factor, std::string_view parameter, std::span
          terms == 1 ? "" : fmt::format(" or {}", terms), in_all == terms ? "" : fmt::format(" or {}", in_all),
          in_all == 1 ? "" : "s", values.size());
   const bool for_each_slot = values.size() == in_all && in_all > terms;
-  if (parameters_.is_shared(membership.group, i) && (for_each_slot || group.members.size() > 1)) {
-    parameters_.separate(*plan_, membership.group, i);
-    sweeping_->sends.rebind(membership.group, i, this->parameter(membership.group, i));
+  if (data_->parameters.is_shared(membership.group, i) && (for_each_slot || group.members.size() > 1)) {
+    data_->parameters.separate(*plan_, membership.group, i);
+    data_->sweeping->sends.rebind(membership.group, i, data_->parameter(membership.group, i));
   }
-  const auto numbers = parameters_.numbers(membership.group, i, group.first_slot[membership.member], slots);
+  const auto numbers = data_->parameters.numbers(membership.group, i, group.first_slot[membership.member], slots);
   for (std::size_t k = 0; k < numbers.size(); ++k) numbers[k] = values[k % values.size()];
-  sweeping_->constants_are_stale = true;
+  data_->sweeping->constants_are_stale = true;
   ended_.reset();
 }
 
@@ -206,11 +228,13 @@ Belief State::belief(VariableId variable) const {
   const auto& v = plan_->variable(variable);
   if (v.eliminated) fail("variable '{}' was fused away; compile with {{.fuse = false}} to see its belief", v.name);
   std::vector<Natural> elements(v.size);
-  const auto absorb = [&](std::size_t i, std::size_t slot) { elements[i] = multiply(elements[i], message(slot)); };
+  const auto absorb = [&](std::size_t i, std::size_t slot) {
+    elements[i] = multiply(elements[i], data_->message(slot));
+  };
   if (v.first_slot != kNowhere)
     for (std::uint32_t i = 0; i < v.size; ++i) absorb(i, v.first_slot + i);
-  for_each_message(*plan_, incidence(), v, absorb);
-  if (values_[variable].has_missing) predict_missing(v, elements);
+  for_each_message(*plan_, data_->incidence(), v, absorb);
+  if (data_->values[variable].has_missing) predict_missing(*data_, v, elements);
   v.family->close(elements);
   if (!v.name.is_given()) return {v.name.number(), v.family, std::move(elements)};
   return {v.name, v.family, std::move(elements)};
@@ -229,7 +253,7 @@ std::vector<Gaussian> State::messages(FactorId factor, std::string_view port_nam
   std::vector<Gaussian> out;
   for (std::uint32_t q = 0; q < slots * port.terms; ++q) {
     const std::size_t slot = port.first_slot + std::size_t{group.first_slot[membership.member]} * port.terms + q;
-    out.emplace_back(store_.tau[slot], store_.rho[slot]);
+    out.emplace_back(data_->store.tau[slot], data_->store.rho[slot]);
   }
   return out;
 }
@@ -238,38 +262,38 @@ MessageArrays State::cavity(VariableId shared_variable) {
   const auto& v = plan_->variable(shared_variable);
   if (!v.shared) fail("variable '{}' is not shared; declare it with graph.shared(...)", v.name);
   ended_.reset();  // the caller may write to it
-  return store_.messages().from(v.first_slot);
+  return data_->store.messages().from(v.first_slot);
 }
 
 State State::copy() const {
   State other(plan_);
-  other.store_.copy_from(store_);
-  other.values_ = values_;
-  other.parameters_.copy_from(*plan_, parameters_);
+  other.data_->store.copy_from(data_->store);
+  other.data_->values = data_->values;
+  other.data_->parameters.copy_from(*plan_, data_->parameters);
   for (std::uint32_t g = 0; g < plan_->groups.size(); ++g)
     for (std::size_t i = 0; i < plan_->groups[g].parameters.size(); ++i)
-      other.sweeping_->sends.rebind(g, i, other.parameter(g, i));
-  other.tables_.copy_from(tables_);
-  other.frozen_ = frozen_;
-  other.sweeping_->constants_are_stale = sweeping_->constants_are_stale;
-  other.sweeping_->refused_constants = sweeping_->refused_constants;
-  if (solver_memory_ == nullptr) other.ended_ = ended_;
+      other.data_->sweeping->sends.rebind(g, i, other.data_->parameter(g, i));
+  other.data_->tables.copy_from(data_->tables);
+  other.data_->frozen = data_->frozen;
+  other.data_->sweeping->constants_are_stale = data_->sweeping->constants_are_stale;
+  other.data_->sweeping->refused_constants = data_->sweeping->refused_constants;
+  if (data_->solver_memory == nullptr) other.ended_ = ended_;
   return other;
 }
 
 void State::set_table(FactorId factor, std::string_view port, std::span<const std::uint32_t> elements) {
-  tables_.set(*plan_, factor, port, elements);
+  data_->tables.set(*plan_, factor, port, elements);
   ended_.reset();
 }
 
 void State::reset() {
   for (const Group& group : plan_->groups)
-    for (const Group::Port& port : group.ports) store_.make_uniform({port.first_slot, group.slots * port.terms});
-  store_.make_arrivals_uniform({0, plan_->arrivals});
-  std::ranges::fill(store_.memory, 0.0);
-  store_.has_widening = frozen_.any() && store_.has_widening;
-  restore_frozen();
-  sweeping_->constants_are_stale = true;
+    for (const Group::Port& port : group.ports) data_->store.make_uniform({port.first_slot, group.slots * port.terms});
+  data_->store.make_arrivals_uniform({0, plan_->arrivals});
+  std::ranges::fill(data_->store.memory, 0.0);
+  data_->store.has_widening = data_->frozen.any() && data_->store.has_widening;
+  data_->restore_frozen();
+  data_->sweeping->constants_are_stale = true;
   ended_.reset();
 }
 
@@ -281,7 +305,7 @@ void carry_over(const State& whole, State& part, std::span<const std::uint32_t> 
     if (!from.shared || !to.shared) continue;
     const MessageArrays cavity = part.cavity({v});
     for (std::uint32_t i = 0; i < to.size; ++i) {
-      const Natural m = whole.message(from.first_slot + i);
+      const Natural m = whole.data().message(from.first_slot + i);
       cavity.tau[i] = m.tau;
       cavity.rho[i] = m.rho;
     }
@@ -292,7 +316,7 @@ void carry_over(const State& whole, State& part, std::span<const std::uint32_t> 
     for (std::size_t i = 0; i < group.parameters.size(); ++i) {
       const ParameterSpec& spec = group.kind->parameters()[i];
       if (spec.prepare) continue;  // never changes
-      const ParameterView view = whole.parameter(g, i);
+      const ParameterView view = whole.data().parameter(g, i);
       const std::size_t slots = view.column == 0 ? 1 : group.slots_of(member);
       const double* const first = view.values + static_cast<std::ptrdiff_t>(group.first_slot[member]) * view.column;
       part.set_parameter({f}, spec.name, {first, slots * view.terms});

@@ -1,7 +1,6 @@
 // All data that change while a plan runs: observed values, messages, parameters.
 #pragma once
 
-#include <cmath>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -10,19 +9,16 @@
 #include <vector>
 
 #include "engine/compile/plan.h"
+#include "engine/graph/graph.h"
+#include "engine/messages/arrays.h"
 #include "engine/messages/belief.h"
-#include "engine/run/frozen.h"
-#include "engine/run/given_tables.h"
-#include "engine/run/message_store.h"
-#include "engine/run/observed_values.h"
-#include "engine/run/parameters.h"
 #include "engine/run/report.h"
 
 namespace dma {
 
 class SolverMemory;
-struct SweepMemory;
 struct RunOptions;
+struct StateData;  // private: state_data.h
 
 class State {
  public:
@@ -33,7 +29,7 @@ class State {
   ~State();
   State(State&&) noexcept;
   State& operator=(State&&) noexcept;
-  State(const State&) = delete;  // its sends point into the object itself
+  State(const State&) = delete;  // see copy()
   State& operator=(const State&) = delete;
 
   // Sets the value of an observed variable: one finite number per element.
@@ -53,10 +49,7 @@ class State {
   // One element is missing; the others must have values.
   void observe_missing(VariableId variable, std::size_t element = 0);
   bool is_missing(VariableId variable, std::size_t element = 0) const;
-  bool is_given(VariableId variable) const {
-    if (!values_.knows(variable)) (void)plan_->variable(variable);  // throws
-    return values_[variable].given;
-  }
+  bool is_given(VariableId variable) const;
 
   // One value for all slots, or one per slot. Checked against the domain. Affects this factor only.
   void set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values);
@@ -81,7 +74,7 @@ class State {
   void freeze(VariableId variable);
   void thaw(VariableId variable);
   bool is_frozen(VariableId variable) const;
-  std::span<const VariableId> frozen() const { return frozen_.variables; }
+  std::span<const VariableId> frozen() const;
 
   // Cavity of a shared variable: a message that no operation writes (see learn.h).
   MessageArrays cavity(VariableId shared_variable);
@@ -97,14 +90,8 @@ class State {
   // Result of the last run; empty before the first run, and after any input has changed.
   std::optional<Report::Stop> ended() const { return ended_; }
   // The memory of the plan's solver; null for sweeps.
-  SolverMemory* solver_memory() const { return solver_memory_.get(); }
-
-  // Access by the plan's indices (Group::Port::first_slot; group and number), for code that inspects a state.
-  Natural message(std::size_t slot) const { return store_[slot]; }
-  ParameterView parameter(std::uint32_t group, std::size_t i) const { return parameters_.view(group, i); }
-  // The incidence of slots and elements.
-  Incidence incidence() const { return tables_.incidence(*plan_); }
-  std::uint32_t element(const Group::Port& port, std::uint32_t q) const { return tables_.element(port, q); }
+  SolverMemory* solver_memory() const;
+  const StateData& data() const { return *data_; }
 
  private:
   friend class Executor;
@@ -112,31 +99,10 @@ class State {
   friend Report run(const Plan& plan, State& state, const RunOptions& options);
 
   void refuse_values(VariableId variable, std::span<const double> values) const;  // throws
-  void keep_frozen();
-  void restore_frozen();
-  void check_may_be_missing(const PlanData::Variable& variable, std::uint32_t element) const;
-  void predict_missing(const PlanData::Variable& variable, std::span<Natural> elements) const;
 
   Plan plan_;
-  MessageStore store_;
-  ObservedValues values_;
-  Parameters parameters_;
-  GivenTables tables_;
-  FrozenMessages frozen_;
-  std::unique_ptr<SweepMemory> sweeping_;  // uses the arrays above
-  std::unique_ptr<SolverMemory> solver_memory_;
+  std::unique_ptr<StateData> data_;
   std::optional<Report::Stop> ended_;
 };
-
-// Inline fast path for a scalar variable.
-inline void State::observe(VariableId variable, double value) {
-  const bool is_known = values_.knows(variable) && values_[variable].is_plain_number;
-  if (!is_known || !(std::abs(value) < kInfinity)) return observe(variable, std::span(&value, 1));
-  ended_.reset();
-  ValueSlots& target = values_[variable];
-  store_.tau[target.first_slot] = value;
-  store_.rho[target.first_slot] = kInfinity;  // it may have been missing before
-  values_.give(target, false);
-}
 
 }  // namespace dma

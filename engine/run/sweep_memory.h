@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/compile/plan_data.h"
 #include "engine/run/bound_sends.h"
 #include "engine/run/divergence.h"
 #include "engine/run/gather.h"

@@ -4,6 +4,7 @@
 #include "engine/kinds/kind.h"
 #include "engine/run/executor.h"
 #include "engine/run/messages_at.h"
+#include "engine/run/state_data.h"
 
 namespace dma {
 
@@ -30,7 +31,7 @@ constexpr double kLeastFraction = 1e-6;
 
 struct WideningInputs {
   const PlanData& plan;
-  const State& state;
+  const StateData& state;
   const BoundSend& op;
   SweepMemory::Arrived& arrived;
   const Group& group = plan.groups[op.group];
@@ -221,7 +222,7 @@ std::optional<Place> Executor::improper_belief() const {
       for_each_message(plan_, state_.incidence(), variable, end, [&](std::uint32_t i, std::uint32_t slot) {
         const Group::Port& port = plan_.groups[end.group].ports[end.port];
         if (!found && beliefs[i].rho < 0 && store_.rho[slot] < 0)
-          found = Place{state_.plan_.data(), end.group, end.port, (slot - port.first_slot) / port.terms};
+          found = Place{state_.plan.data(), end.group, end.port, (slot - port.first_slot) / port.terms};
       });
     if (found) return found;
   }

@@ -1,5 +1,6 @@
 #include "engine/support/special_functions.h"
 
+#include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/gamma.hpp>
@@ -38,5 +39,9 @@ double log1p_minus(double x) { return boost::math::log1pmx(x); }
 double inverse_erf(double x) { return boost::math::erf_inv(x); }
 
 double normal_quantile(double probability) { return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability); }
+
+double gamma_quantile(double shape, double probability) { return boost::math::gamma_p_inv(shape, probability); }
+
+double beta_quantile(double a, double b, double probability) { return boost::math::ibeta_inv(a, b, probability); }
 
 }  // namespace dma

@@ -21,5 +21,8 @@ double log1p_minus(double x);
 double inverse_erf(double x);
 // The quantile of a standard normal variable.
 double normal_quantile(double probability);
+// The same of a gamma variable of rate 1, and of a beta variable.
+double gamma_quantile(double shape, double probability);
+double beta_quantile(double a, double b, double probability);
 
 }  // namespace dma

@@ -35,6 +35,7 @@ struct Beta : AnyNatural {
   }
   double mean() const { return a() / (a() + b()); }
   double variance() const { return mean() * (1 - mean()) / (a() + b() + 1); }
+  double quantile(double p) const { return beta_quantile(a(), b(), p); }
   std::string text() const { return fmt::format("beta({:.4g}, {:.4g})", a(), b()); }
 };
 

@@ -43,6 +43,7 @@ struct Gamma : AnyNatural {
   double mean() const { return is_point() ? tau : shape() / rate(); }
   double variance() const { return is_point() ? 0.0 : shape() / rate() / rate(); }
   double mean_log() const { return is_point() ? std::log(tau) : digamma(shape()) - std::log(rate()); }
+  double quantile(double p) const { return gamma_quantile(shape(), p) / rate(); }
   std::string text() const { return fmt::format("gamma({:.4g}, {:.4g})", shape(), rate()); }
 };
 

@@ -56,6 +56,7 @@ struct LogNormalFamily : LikeGaussian {
   double mean() const { return message().mean(); }
   double variance() const { return message().variance(); }
   double log_density_at(double x) const { return log_density(message(), x); }
+  double quantile(double p) const { return std::exp(Gaussian::mean() + sd() * normal_quantile(p)); }
   std::string text() const {
     return is_point() ? fmt::format("= {:.4g}", mean()) : fmt::format("LN({:.4g}, {:.4g}^2)", Gaussian::mean(), sd());
   }

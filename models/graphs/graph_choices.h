@@ -7,22 +7,13 @@
 // holds.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/support/json.h"
+#include "models/graphs/graph_file.h"
 
 namespace dma {
-
-struct GraphChoices {
-  std::vector<std::string> size_names = {};
-  std::vector<std::vector<std::size_t>> sizes = {};  // to try, one of every name
-  std::string smoothing_name = {};
-  std::vector<double> smoothings = {};
-  std::string text = {};  // the whole file
-  bool empty() const { return text.empty(); }
-};
 
 // The choices of a graph's JSON, if it has any. An Error says where it is wrong.
 GraphChoices graph_choices(const Json& json, std::string_view text);

@@ -46,11 +46,21 @@
 
 #include "engine/graph/graph.h"
 #include "engine/joint/hyper.h"
-#include "engine/run/state.h"
-#include "models/graphs/graph_choices.h"
 #include "models/graphs/vectors.h"
 
 namespace dma {
+
+class State;
+
+// Numbers that a file leaves open (graph_choices.h).
+struct GraphChoices {
+  std::vector<std::string> size_names = {};
+  std::vector<std::vector<std::size_t>> sizes = {};  // to try, one of every name
+  std::string smoothing_name = {};
+  std::vector<double> smoothings = {};
+  std::string text = {};  // the whole file
+  bool empty() const { return text.empty(); }
+};
 
 // An observation from the command line: pulse and LOW, or level and 1.5, or x and "1, 2, 3".
 struct GivenText {

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
+#include "engine/support/json.h"
 #include "models/graphs/graph_file.h"
 #include "models/graphs/reaches.h"
 

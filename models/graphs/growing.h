@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "engine/joint/joint.h"
+#include "engine/kinds/registry.h"
 
 namespace dma {
 

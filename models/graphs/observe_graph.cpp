@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/compile/plan_data.h"
 #include "engine/joint/joint.h"
 #include "engine/support/error.h"
 #include "models/graphs/distinct_keys.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engine/compile/plan_data.h"
 #include "engine/gates/gates.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"

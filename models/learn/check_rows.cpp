@@ -1,8 +1,13 @@
 #include "models/learn/check_rows.h"
 
+#include "engine/learn/gaussian/program/row_model.h"
 #include "engine/support/checksum.h"
 
 namespace dma {
+
+TableRows TableRows::some(const std::vector<Eigen::Index>& which) const {
+  return {inputs(which, Eigen::all), targets(which, Eigen::all), weights_of(weights, which)};
+}
 
 void check_rows(const TableRows& rows, std::size_t outputs) {
   if (rows.inputs.rows() == 0 && rows.targets.rows() == 0) fail("fit: there are no rows");

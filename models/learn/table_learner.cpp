@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "engine/learn/gaussian/learner.h"
+#include "engine/learn/gaussian/learner_data.h"
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "engine/support/usable.h"

@@ -1,14 +1,15 @@
 // Learning a table: the interface of graphs learned jointly (table_learner.h) and of networks learned by messages.
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/graph/graph.h"
 #include "engine/learn/gaussian/prediction.h"
-#include "engine/learn/messages/learner.h"
+#include "engine/learn/messages/report.h"
 #include "engine/messages/gaussian.h"
 #include "models/table/class_scores.h"
 #include "models/table/scores.h"
@@ -22,9 +23,7 @@ struct TableRows {
   Eigen::MatrixXd inputs, targets;
   Eigen::VectorXd weights = {};  // a row of weight w counts as w rows that are equal but independent; empty: 1 each
 
-  TableRows some(const std::vector<Eigen::Index>& which) const {
-    return {inputs(which, Eigen::all), targets(which, Eigen::all), weights_of(weights, which)};
-  }
+  TableRows some(const std::vector<Eigen::Index>& which) const;
 };
 
 struct TableEpoch {

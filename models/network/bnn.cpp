@@ -7,6 +7,9 @@
 #include <cmath>
 
 #include "engine/support/error.h"
+#include "models/learn/table_learner.h"
+#include "models/network/message_network.h"
+#include "models/network/network_graph.h"
 
 namespace dma {
 

@@ -11,13 +11,18 @@
 // Matrices have one row per example. All numbers are in the units of the data; standardisation happens inside.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
+#include <vector>
 
-#include "models/learn/table_learner.h"
-#include "models/network/message_network.h"
+#include "models/learn/table_method.h"
 #include "models/network/options.h"
 
 namespace dma {
+
+class MessageNetwork;  // message_network.h
+class TableLearner;    // models/learn/table_learner.h
 
 using FitReport = TableReport;
 using BnnEpoch = TableEpoch;

@@ -5,6 +5,7 @@
 #include "engine/support/error.h"
 #include "engine/support/fields.h"
 #include "models/learn/mixing.h"
+#include "models/learn/table_learner.h"
 #include "models/network/classifier_size.h"
 #include "models/network/network_graph.h"
 
@@ -108,7 +109,7 @@ Classifier::Classifier(ClassifierOptions options) : options_(std::move(options))
 Classifier::Classifier(ClassifierOptions options, std::size_t inputs, std::vector<std::string> classes)
     : Classifier(std::move(options)) {
   classes_ = std::move(classes);
-  table_.emplace(class_table(options_, inputs, classes_.size()));
+  table_ = std::make_unique<TableLearner>(class_table(options_, inputs, classes_.size()));
   table_->describe_by([o = options_](const TableLearner& t, std::size_t member) { return graph_of(o, t, member); });
 }
 
@@ -127,6 +128,10 @@ TableReport Classifier::fit(const Eigen::MatrixXd& inputs, const ClassLabels& la
   return table_->fit({inputs, std::move(numbers), weights}, fit);
 }
 
+Classifier::~Classifier() = default;
+Classifier::Classifier(Classifier&&) noexcept = default;
+Classifier& Classifier::operator=(Classifier&&) noexcept = default;
+
 Eigen::MatrixXd Classifier::predict(const Eigen::MatrixXd& inputs) const {
   if (!table_) fail("classifier: predict() before fit(); there is nothing to predict with");
   if (inputs.cols() != table_->input_units().shift.size())
@@ -139,6 +144,11 @@ Eigen::MatrixXd Classifier::left_out() const {
   const auto left_out = table_ ? table_->left_out() : std::nullopt;
   if (!left_out) fail("classifier: left-out rows are known after fit() only");
   return probabilities_of(left_out->mean, classes_.size());
+}
+
+std::size_t Classifier::weights() const {
+  return table_ && table_->is_fitted() ? static_cast<std::size_t>(table_->graphs().mixture().model().rows->scalars())
+                                       : 0;
 }
 
 }  // namespace dma

@@ -10,14 +10,18 @@
 // weight under which left-out rows are most probable.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "models/learn/table_learner.h"
+#include "models/learn/table_method.h"
 #include "models/table/class_labels.h"
 
 namespace dma {
+
+class TableLearner;  // models/learn/table_learner.h
+struct TableLearnOptions;
 
 struct ClassifierOptions {
   // Widths of the hidden layers; empty: the linear model alone. Not given: one layer, as wide as is quick
@@ -45,6 +49,9 @@ class Classifier {
   explicit Classifier(ClassifierOptions options = {});
   // To be fitted to, or read for, rows of so many columns with these classes.
   Classifier(ClassifierOptions options, std::size_t inputs, std::vector<std::string> classes);
+  ~Classifier();
+  Classifier(Classifier&&) noexcept;
+  Classifier& operator=(Classifier&&) noexcept;
 
   // A row of weight w > 0 counts as w rows that are equal but independent; no weights: 1 each.
   TableReport fit(const Eigen::MatrixXd& inputs, const ClassLabels& labels, const TableFit& fit,
@@ -61,13 +68,14 @@ class Classifier {
   Eigen::MatrixXd left_out() const;
   const std::vector<std::string>& classes() const { return classes_; }
   const ClassifierOptions& options() const { return options_; }
+  std::size_t weights() const;  // of a fitted network, in each member
   const TableLearner& method() const { return *table_; }
   TableLearner& method() { return *table_; }
 
  private:
   ClassifierOptions options_;
   std::vector<std::string> classes_;
-  std::optional<TableLearner> table_;
+  std::unique_ptr<TableLearner> table_;
 };
 
 }  // namespace dma

@@ -5,12 +5,14 @@
 #include <functional>
 #include <numeric>
 
+#include "engine/learn/messages/learner.h"
 #include "engine/support/error.h"
 #include "engine/support/shuffle.h"
 #include "factors/standard_registry.h"
 #include "models/learn/check_rows.h"
 #include "models/learn/mixing.h"
 #include "models/network/member_gate.h"
+#include "models/network/network_graph.h"
 #include "models/table/deal_rows.h"
 #include "models/table/noise.h"
 #include "schedules/forward_backward.h"

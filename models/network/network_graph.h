@@ -14,13 +14,9 @@
 #include "engine/learn/gaussian/log_linear_noise.h"
 #include "engine/learn/gaussian/program/row_program.h"
 #include "engine/learn/gaussian/student_tails.h"
+#include "models/network/options.h"
 
 namespace dma {
-
-// Prior mean and variance of every weight of a layer, row by row, biases last.
-struct LayerPrior {
-  std::vector<double> mean, variance;
-};
 
 struct BnnShape {
   std::vector<std::size_t> layers;  // widths, inputs first, outputs last

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/support/fields.h"
+#include "models/network/network_graph.h"
 #include "models/table/noise.h"
 
 namespace dma {

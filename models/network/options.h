@@ -8,12 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/learn/gaussian/prediction.h"
 #include "engine/support/error.h"
-#include "models/network/network_graph.h"
 
 namespace dma {
 
 class Fields;
+struct BnnShape;  // network_graph.h
 
 // One number for everything, or one for each: how options that may differ per layer or per output are written.
 struct Numbers {
@@ -30,6 +31,11 @@ struct Numbers {
     return values;
   }
   std::vector<double> values;
+};
+
+// Prior mean and variance of every weight of a layer, row by row, biases last.
+struct LayerPrior {
+  std::vector<double> mean, variance;
 };
 
 struct BnnOptions {

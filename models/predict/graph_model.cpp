@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/learn/gaussian/learner_data.h"
 #include "engine/learn/gaussian/program/output_likelihood.h"
 #include "engine/support/error.h"
 #include "engine/support/fields.h"
 #include "engine/support/text.h"
 #include "models/learn/mixing.h"
+#include "models/learn/table_learner.h"
 #include "models/network/network_graph.h"
 #include "models/table/relevance.h"
 
@@ -42,6 +44,10 @@ void list_fields(Fields& f, GraphModelOptions& o) {
   f("epochs", o.learn.epochs);
   f("seed", o.learn.seed);
 }
+
+GraphModel::~GraphModel() = default;
+GraphModel::GraphModel(GraphModel&&) noexcept = default;
+GraphModel& GraphModel::operator=(GraphModel&&) noexcept = default;
 
 GraphModel::GraphModel(GraphFile file, const Registry& registry, std::vector<std::string> targets,
                        GraphModelOptions options)

@@ -11,7 +11,7 @@
 // nearest rows. A file may leave sizes and the smoothing open (GraphFile::choices): learning then chooses them.
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,10 +19,14 @@
 
 #include "engine/learn/gaussian/learner.h"
 #include "models/graphs/graph_file.h"
-#include "models/learn/table_learner.h"
+#include "models/learn/table_method.h"
 #include "models/table/class_labels.h"
 
 namespace dma {
+
+class TableLearner;  // models/learn/table_learner.h
+struct GraphFamily;
+struct TableLearnOptions;
 
 struct GraphModelOptions {
   GaussianLearnOptions learn = {};
@@ -37,6 +41,9 @@ class GraphModel {
              GraphModelOptions options = {});
   GraphModel(GraphFile file, const Registry& registry, std::vector<std::string> targets, GaussianLearnOptions options)
       : GraphModel(std::move(file), registry, std::move(targets), GraphModelOptions{std::move(options)}) {}
+  ~GraphModel();
+  GraphModel(GraphModel&&) noexcept;
+  GraphModel& operator=(GraphModel&&) noexcept;
 
   // Names of columns: "x", or "x[0]", "x[1]", ... of a variable with several elements. Variables that the file itself
   // has values for are no columns. A table that is data (given()) is a column with the name of its factor, whose values

@@ -9,6 +9,7 @@
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "models/network/regression.h"
+#include "models/table/feature_map.h"
 #include "models/table/noise.h"
 
 namespace dma {

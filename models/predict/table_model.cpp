@@ -7,6 +7,8 @@
 
 #include "engine/support/error.h"
 #include "models/learn/mixing.h"
+#include "models/learn/table_learner.h"
+#include "models/network/message_network.h"
 
 namespace dma {
 
@@ -102,6 +104,8 @@ bool TableModel::standardises() const {
   return own_graph()->options().as_table;
 }
 
+const TableLearner* TableModel::jointly() const { return dynamic_cast<const TableLearner*>(&method()); }
+const MessageNetwork* TableModel::by_messages() const { return dynamic_cast<const MessageNetwork*>(&method()); }
 const Standardiser& TableModel::input_units() const {
   return jointly() != nullptr ? jointly()->input_units() : by_messages()->input_units();
 }

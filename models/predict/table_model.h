@@ -32,6 +32,8 @@ struct TrainingRecord {
   std::string line = {};  // end of the last fit of a graph, or of the last update
 };
 
+struct Standardiser;  // models/table/standardiser.h
+
 class TableModel {
  public:
   using Names = std::vector<std::string>;
@@ -68,8 +70,8 @@ class TableModel {
 
   const TableMethod& method() const;
   TableMethod& method();
-  const TableLearner* jointly() const { return dynamic_cast<const TableLearner*>(&method()); }  // null: by messages
-  const MessageNetwork* by_messages() const { return dynamic_cast<const MessageNetwork*>(&method()); }
+  const TableLearner* jointly() const;  // null: by messages
+  const MessageNetwork* by_messages() const;
   const Bnn* network() const { return std::get_if<Bnn>(&model_); }  // null: it is another model
   Bnn* network() { return std::get_if<Bnn>(&model_); }
   const Classifier* classifier() const { return std::get_if<Classifier>(&model_); }

@@ -9,6 +9,8 @@
 #include "engine/support/model_file.h"
 #include "engine/support/text.h"
 #include "engine/support/usable.h"
+#include "models/learn/table_learner.h"
+#include "models/network/message_network.h"
 #include "models/predict/table_model.h"
 
 namespace dma {

@@ -10,7 +10,7 @@
 //                 kind
 //   to learn      Learner, by messages; GaussianLearner, by one Gaussian over all shared variables
 //   to look       explain, to_dot, describe; log_evidence, evidence
-//   to judge      certify: of a kind; certificate: of a run
+//   to judge      certify: of a kind; certificate: of a run; version
 //   its families  gaussian, log_normal, gamma, beta, bernoulli, categorical(K), dirichlet(K), or your own;
 //                 angle, rotation, pose2, pose3, for joint
 #pragma once
@@ -30,6 +30,7 @@
 #include "engine/run/evidence.h"
 #include "engine/run/run.h"
 #include "engine/support/error.h"
+#include "engine/support/version.h"
 #include "factors/authoring/from_function.h"
 #include "factors/authoring/from_log_density.h"
 #include "factors/standard_registry.h"

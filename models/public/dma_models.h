@@ -3,7 +3,6 @@
 //   a table       Bnn, a neural network, and regression_settings; Classifier, class_scores_of; GraphModel, a graph of
 //                 your own; TableModel, each of them with names of columns, as a file
 //   linear        linear_regression, factorise
-//   neighbours    Neighbours, a Gaussian process on the nearest rows
 //   mixtures      gaussian_mixture, HiddenMarkov, switching and SwitchingFilter
 //   series        StateSpace of random_walk, local_trend, motion, seasonal, autoregressive; SeriesChoice, SeriesFilter
 //   games         rate_season, Rating, chances
@@ -17,8 +16,6 @@
 #include "models/mixtures/gaussian_mixture.h"
 #include "models/mixtures/hidden_markov.h"
 #include "models/mixtures/switching.h"
-#include "models/neighbours/class_neighbours.h"
-#include "models/neighbours/neighbours.h"
 #include "models/network/bnn.h"
 #include "models/network/classifier.h"
 #include "models/network/regression.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/compile/plan_data.h"
 #include "engine/support/dense.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"

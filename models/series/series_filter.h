@@ -7,7 +7,6 @@
 // The posterior of the latest states, with its correlations, is the prior of the next step.
 #pragma once
 
-#include <Eigen/Core>
 #include <memory>
 #include <optional>
 

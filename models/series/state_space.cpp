@@ -8,6 +8,7 @@
 #include "engine/support/maximise.h"
 #include "models/series/series_average.h"
 #include "models/series/series_graph.h"
+#include "models/series/weighted_points.h"
 
 namespace dma {
 
@@ -134,7 +135,7 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
     fail("series: all its values are {}; without variation there are no variances to learn", spread.mean);
   std::vector<std::size_t>& unknown = learned_;
   unknown.clear();
-  may_be_ = {};
+  may_be_ = std::make_shared<const WeightedPoints>();
   const std::vector<double> usual = usual_variances(values);
   Eigen::VectorXd scales(static_cast<Eigen::Index>(variances_.size()));
   for (std::size_t i = 0; i < variances_.size(); ++i) {
@@ -177,8 +178,10 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
   (void)posterior(best.at, unused);
   const Learned learned{evidence, found.front().evaluations + best.evaluations, best.converged,
                         static_cast<int>(found.size())};
-  may_be_ = weighted_points(posterior, found, {.low = low, .high = high, .count = is_long ? 0 : kNoisePoints});
-  if (is_long) may_be_.points = {{best.at, 1}};
+  WeightedPoints may_be =
+      weighted_points(posterior, found, {.low = low, .high = high, .count = is_long ? 0 : kNoisePoints});
+  if (is_long) may_be.points = {{best.at, 1}};
+  may_be_ = std::make_shared<const WeightedPoints>(std::move(may_be));
   return learned;
 }
 
@@ -211,7 +214,7 @@ double StateSpace::log_predictive(SeriesValues values, std::size_t first) const 
   if (first > values.size())
     fail("series: the first {} of {} values are requested; at most all are possible", first, values.size());
   const WeightedPoints known{{{{}, 1}}, 0};
-  const WeightedPoints& may_be = learned_.empty() ? known : may_be_;
+  const WeightedPoints& may_be = learned_.empty() ? known : *may_be_;
   const StateSpace as_whole = with_start(start(values));
   SeriesGraph graph(as_whole, values.first(first), first);
   // The integral of prior p(all) / p(first), where the weights are those of prior p(all) and sum to its mass.
@@ -223,7 +226,7 @@ double StateSpace::log_predictive(SeriesValues values, std::size_t first) const 
   const double largest = *std::ranges::max_element(logs);
   double sum = 0;
   for (const double log : logs) sum += std::exp(log - largest);
-  const double mass = learned_.empty() ? SeriesGraph(*this, values, values.size()).solve() : may_be_.log_mass;
+  const double mass = learned_.empty() ? SeriesGraph(*this, values, values.size()).solve() : may_be_->log_mass;
   return mass + largest + std::log(sum);
 }
 
@@ -245,10 +248,10 @@ Smoothed StateSpace::smooth(SeriesValues values, std::size_t horizon) const {
   SeriesAverage average(processes_);
   std::vector<double> value_surprise = graph.value_surprise(observation_variance()),
                       level_surprise = graph.level_surprise(*this);
-  if (learned_.empty() || may_be_.points.size() == 1) {
+  if (learned_.empty() || may_be_->points.size() == 1) {
     average.add(1, graph, observation_variance());
   } else {
-    for (const WeightedPoint& point : may_be_.points) {
+    for (const WeightedPoint& point : may_be_->points) {
       if (point.weight < kNoWeight) continue;
       const double observation = set_variances(point, graph), found = graph.solve();
       if (options_.on_solve) options_.on_solve(++solves, found);

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,11 +18,12 @@
 #include <vector>
 
 #include "models/series/series_process.h"
-#include "models/series/weighted_points.h"
 
 namespace dma {
 
 class SeriesGraph;
+struct WeightedPoint;  // weighted_points.h
+struct WeightedPoints;
 
 using SeriesValues = std::span<const std::optional<double>>;
 void check_range(SeriesValues values);  // an Error for values whose variance overflows
@@ -139,7 +141,7 @@ class StateSpace {
   std::vector<std::size_t> learned_;         // positions of learned variances
   // Logarithms of the learned variances, with weights (evidence times prior); a single point if they are known well
   // enough.
-  WeightedPoints may_be_;
+  std::shared_ptr<const WeightedPoints> may_be_;
 };
 
 }  // namespace dma

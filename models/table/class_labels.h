@@ -1,7 +1,7 @@
 // The classes of rows, from their names.
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <string>
 #include <string_view>
 #include <vector>

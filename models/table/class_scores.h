@@ -1,7 +1,7 @@
 // How well probabilities of classes agree with the classes that were observed.
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <span>
 #include <vector>
 

@@ -10,6 +10,7 @@
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "engine/support/usable.h"
+#include "models/table/columns/column_types.h"
 
 namespace dma {
 
@@ -41,7 +42,7 @@ std::string told(const ColumnRule& rule, std::size_t missing, std::size_t unseen
 
 Eigen::MatrixXd ColumnCoding::encode(std::span<const TableColumn> table, std::vector<std::string>* notes,
                                      const std::function<std::string(std::size_t row)>& where) const {
-  using Found = ColumnType::Found;
+  using Found = CellFound;
   const std::size_t rows = table.empty() ? 0 : table[0].rows();
   Eigen::MatrixXd coded(static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns().size()));
   Eigen::Index first = 0;

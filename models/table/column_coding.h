@@ -2,7 +2,8 @@
 // of the fit, never looks at the target, and is kept with the model, so that new rows are read in the same way.
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -10,9 +11,12 @@
 #include <string_view>
 #include <vector>
 
-#include "models/table/columns/column_types.h"
-
 namespace dma {
+
+class ColumnType;  // columns/column_type.h
+class Fields;
+struct ColumnKind;
+enum class CellFound : std::uint8_t;
 
 // One column: numbers, one per row, or cells of text, one per row, where some of them are no plain numbers. A number
 // that is NaN is missing.
@@ -34,12 +38,11 @@ struct ColumnRule {
   std::size_t missing = 0, strays = 0;  // cells of the fit; strays are text among numbers, taken as missing
 
   bool is_left_out() const { return type == nullptr; }
-  bool is(const ColumnKind& kind) const { return type && &type->kind() == &kind; }
-  char decimal_mark() const { return type ? type->decimal_mark() : '.'; }
+  bool is(const ColumnKind& kind) const;
+  char decimal_mark() const;
   std::vector<std::string> columns() const;  // names of those that it makes
   // Writes the numbers of those that are no mark of missing cells, see ColumnType::read.
-  using Found = ColumnType::Found;
-  Found read(const TableColumn& column, std::size_t row, double* made) const;
+  CellFound read(const TableColumn& column, std::size_t row, double* made) const;
   std::string text() const;  // what was made of the column, in a few words
 };
 

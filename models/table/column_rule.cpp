@@ -6,6 +6,7 @@
 
 #include "engine/support/fields.h"
 #include "models/table/column_coding.h"
+#include "models/table/columns/column_types.h"
 
 namespace dma {
 
@@ -21,7 +22,7 @@ void fill_with_means(ColumnRule& rule, const TableColumn& column) {
   double rows = 0;
   for (std::size_t n = 0; n < column.rows(); ++n) {
     const auto found = rule.read(column, n, one.data());
-    if (found != ColumnType::Found::value && !(found == ColumnType::Found::unseen && rule.type->has_rest())) continue;
+    if (found != CellFound::value && !(found == CellFound::unseen && rule.type->has_rest())) continue;
     ++rows;
     for (std::size_t k = 0; k < made; ++k) rule.fill[k] += one[k] / rows - rule.fill[k] / rows;
   }
@@ -58,17 +59,20 @@ ColumnRule column_rule(const TableColumn& column, bool has_semicolons) {
   return rule;
 }
 
+bool ColumnRule::is(const ColumnKind& kind) const { return type && &type->kind() == &kind; }
+char ColumnRule::decimal_mark() const { return type ? type->decimal_mark() : '.'; }
+
 // A column of numbers in the fit may be one of text in a file of new rows, and the other way round.
-ColumnRule::Found ColumnRule::read(const TableColumn& column, std::size_t row, double* made) const {
+CellFound ColumnRule::read(const TableColumn& column, std::size_t row, double* made) const {
   std::string written;
   if (column.cells.empty()) {
     const double number = column.numbers[row];
-    if (std::isnan(number)) return Found::missing;
-    if (is(number_column)) return *made = number, Found::value;
+    if (std::isnan(number)) return CellFound::missing;
+    if (is(number_column)) return *made = number, CellFound::value;
     written = fmt::format("{}", number);
   }
   const std::string& cell = column.cells.empty() ? written : column.cells[row];
-  return type->is_missing(cell) ? Found::missing : type->read(cell, made);
+  return type->is_missing(cell) ? CellFound::missing : type->read(cell, made);
 }
 
 std::vector<std::string> ColumnRule::columns() const {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/learn/gaussian/log_linear_noise.h"
+#include "engine/learn/gaussian/prediction.h"
 #include "engine/learn/worker_team.h"
 
 namespace dma {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/learn/gaussian/program/row_model.h"
 #include "engine/support/fields.h"
 #include "engine/support/usable.h"
 

@@ -8,9 +8,9 @@
 #include "engine/exact/exact.h"
 #include "engine/gates/gates.h"
 #include "engine/joint/draws.h"
-#include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
 #include "engine/run/run.h"
+#include "engine/run/state_data.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/growing.h"
@@ -330,8 +330,8 @@ void fuzz_growing(Choices& choices, const Graph& graph, const State& whole) {
         if (planned.family != Family() && planned.family->chart == nullptr) return;
         std::vector<double> values;
         for (std::uint32_t i = 0; of.observed && i < planned.size; ++i) {
-          if (!whole.message(planned.first_slot + i).is_point()) return;  // missing
-          values.push_back(whole.message(planned.first_slot + i).tau);
+          if (!whole.data().message(planned.first_slot + i).is_point()) return;  // missing
+          values.push_back(whole.data().message(planned.first_slot + i).tau);
         }
         if (of.observed) growing.observe(v, values);
       }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "engine/compile/compile.h"
+#include "engine/kinds/registry.h"
 #include "engine/run/run.h"
 
 namespace dma::fuzz {

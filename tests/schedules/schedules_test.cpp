@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "engine/compile/compile.h"
+#include "engine/compile/plan_data.h"
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"

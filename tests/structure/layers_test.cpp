@@ -89,6 +89,21 @@ std::vector<std::string> circle(std::map<std::string, std::set<std::string>> arr
 
 bool is_layer(std::string_view folder) { return folder != "tools" && folder != "tests"; }
 
+// The header and all that it includes, directly or not.
+std::set<std::string> closure(const std::string& header) {
+  std::map<std::string, SourceFile> headers;
+  for (const SourceFile& file : read_sources()) headers[file.path] = file;
+  std::set<std::string> found = {header};
+  std::vector<std::string> waiting = {header};
+  while (!waiting.empty()) {
+    const SourceFile& file = headers.at(waiting.back());
+    waiting.pop_back();
+    for (const auto& include : includes_of(file))
+      if (found.insert(include.name).second && include.quoted) waiting.push_back(include.name);
+  }
+  return found;
+}
+
 }  // namespace
 
 TEST_CASE("layers: the check names file, line and arrow") {
@@ -154,6 +169,22 @@ TEST_CASE("layers: no include turns an arrow") {
   for (const auto& file : sources) {
     for (const auto& arrow : turned_arrows(file)) FAIL_CHECK(arrow);
   }
+}
+
+// The installed headers are the closure of these two: tools/build/install.cmake.
+TEST_CASE("layers: public headers are few, and <dma.h> needs neither Eigen nor JSON") {
+  constexpr std::ptrdiff_t kMostOfEngine = 63, kMostOfAll = 88;
+  const auto ours = [](const std::set<std::string>& all) {
+    return std::ranges::count_if(all, [](const std::string& name) { return kMayInclude.contains(top_folder(name)); });
+  };
+  const auto engine = closure("models/public/dma.h"), all = closure("models/public/dma_models.h");
+  CHECK_MESSAGE(ours(engine) <= kMostOfEngine, "<dma.h> reads ", ours(engine), " headers, more than ", kMostOfEngine);
+  CHECK_MESSAGE(ours(all) <= kMostOfAll, "<dma_models.h> reads ", ours(all), " headers, more than ", kMostOfAll);
+  for (const std::string& name : engine)
+    CHECK_MESSAGE(!(name.starts_with("Eigen") || name.starts_with("nlohmann") || name.starts_with("boost")),
+                  "<dma.h> includes ", name);
+  for (const std::string header : {"engine/compile/plan_data.h", "engine/run/state_data.h", "engine/compile/resolve.h"})
+    CHECK_MESSAGE(!all.contains(header), header, " is private, but a public header includes it");
 }
 
 TEST_CASE("layers: Boost.Graph stays inside one .cpp of the engine") {

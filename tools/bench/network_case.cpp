@@ -8,6 +8,7 @@
 
 #include "engine/support/error.h"
 #include "models/network/bnn.h"
+#include "models/network/message_network.h"
 #include "tools/dma/io/paper_tasks.h"
 
 namespace dma::bench {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "engine/compile/compile.h"
+#include "engine/compile/plan_data.h"
 #include "engine/run/run.h"
 #include "factors/standard_registry.h"
 #include "schedules/sequential.h"

@@ -1,8 +1,24 @@
 # What is installed, and what find_package(dma) reads. Included by the top CMakeLists.txt.
 include(CMakePackageConfigHelpers)
 install(TARGETS dma_engine dma_factors dma_schedules dma_models dma_all EXPORT dmaTargets COMPONENT library)
-install(DIRECTORY engine factors schedules models DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dma COMPONENT library
-        FILES_MATCHING PATTERN "*.h")
+
+# The public line: these two headers, and what they include. All others are private, and may change at any time.
+set(waiting models/public/dma.h models/public/dma_models.h)
+set(public_headers ${waiting})
+while(waiting)
+  list(POP_FRONT waiting header)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${header})
+  file(STRINGS ${PROJECT_SOURCE_DIR}/${header} includes REGEX "^#include \"")
+  list(TRANSFORM includes REPLACE "^#include \"([^\"]+)\".*" "\\1")
+  list(REMOVE_ITEM includes ${public_headers})
+  list(APPEND waiting ${includes})
+  list(APPEND public_headers ${includes})
+endwhile()
+foreach(header IN LISTS public_headers)
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES ${PROJECT_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dma/${folder} COMPONENT library)
+endforeach()
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/dma)
 install(EXPORT dmaTargets NAMESPACE dma:: DESTINATION ${package_dir} COMPONENT library)
 configure_package_config_file(tools/build/dmaConfig.cmake.in dmaConfig.cmake INSTALL_DESTINATION ${package_dir})

@@ -47,6 +47,11 @@ else()
   step(${CMAKE_COMMAND} --install ${BINARY_DIR} --prefix ${root}/usr --config ${CONFIG})
 endif()
 
+foreach(header engine/compile/plan_data.h engine/run/state_data.h models/learn/table_learner.h)  # private
+  if(EXISTS ${root}/usr/include/dma/${header})
+    message(FATAL_ERROR "package: the private header ${header} is installed")
+  endif()
+endforeach()
 file(GLOB_RECURSE installed ${root}/*)
 foreach(file IN LISTS installed)
   file(STRINGS ${file} text)
@@ -59,9 +64,17 @@ foreach(file IN LISTS installed)
 endforeach()
 
 step(${CMAKE_COMMAND} -S ${SOURCE_DIR}/tools/build/consumer -B ${work}/consumer -G ${GENERATOR}
-     -DCMAKE_CXX_COMPILER=${CXX_COMPILER} -DCMAKE_BUILD_TYPE=${CONFIG} -DCMAKE_PREFIX_PATH=${root}/usr)
+     -DCMAKE_CXX_COMPILER=${CXX_COMPILER} -DCMAKE_BUILD_TYPE=${CONFIG} -DCMAKE_PREFIX_PATH=${root}/usr
+     -DDMA_EXPECTED=${VERSION})
 step(${CMAKE_COMMAND} --build ${work}/consumer --config ${CONFIG})
 step(${work}/consumer/consumer)
+
+# The same project with the source tree as a subdirectory: its own file alone is compiled, not the library once more.
+step(${CMAKE_COMMAND} -S ${SOURCE_DIR}/tools/build/consumer -B ${work}/subdirectory -G ${GENERATOR}
+     -DCMAKE_CXX_COMPILER=${CXX_COMPILER} -DCMAKE_BUILD_TYPE=${CONFIG} -DDMA_SOURCE=${SOURCE_DIR} -DDMA_EXPECTED=${VERSION})
+if(GENERATOR MATCHES Ninja)
+  step(${CMAKE_COMMAND} --build ${work}/subdirectory --target CMakeFiles/consumer.dir/main.cpp.o)
+endif()
 
 if(EXISTS ${root}/usr/bin/dma)
   include(${CMAKE_CURRENT_LIST_DIR}/program_test.cmake)

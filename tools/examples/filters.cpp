@@ -33,17 +33,17 @@ int main() {
 
   boost::random::mt19937_64 random(1);
   boost::random::normal_distribution<double> normal;
-  const auto series = [&](std::size_t count, std::vector<Index>& classes) {
+  const auto series = [&](std::size_t count, std::vector<Eigen::Index>& classes) {
     std::vector<double> readings;
     for (std::size_t n = 0; n < count; ++n) {
       for (std::uint32_t t = 0; t < kLength; ++t) readings.push_back(normal(random));
       double* pulse = &readings[n * kLength + random() % (kLength - 2)];
-      classes.push_back(static_cast<Index>(n % 2));
+      classes.push_back(static_cast<Eigen::Index>(n % 2));
       for (int k = 0; n % 2 == 1 && k < 3; ++k) pulse[k] += k == 1 ? 3 : 2;
     }
     return readings;
   };
-  std::vector<Index> classes, new_classes;
+  std::vector<Eigen::Index> classes, new_classes;
   const auto xs = series(300, classes), new_xs = series(2000, new_classes);
 
   const GaussianLearnOptions options{
@@ -51,18 +51,18 @@ int main() {
   GaussianLearner learner(g, standard_registry(), {y}, options);
   const std::vector<double> ys(classes.begin(), classes.end());
   learner.fit({{x, xs}, {y, ys}});
-  const auto rows = [](const std::vector<double>& all, Index count) {
-    return Matrix(Eigen::Map<const Matrix>(all.data(), kLength, count).transpose());
+  const auto rows = [](const std::vector<double>& all, Eigen::Index count) {
+    return Eigen::MatrixXd(Eigen::Map<const Eigen::MatrixXd>(all.data(), kLength, count).transpose());
   };
   Classifier dense({.neighbours = false});
   dense.fit(rows(xs, 300), {{"without", "with"}, classes});
-  const auto report = [&](const char* name, Index count, const Matrix& p) {
+  const auto report = [&](const char* name, std::size_t count, const Eigen::MatrixXd& p) {
     const auto [accuracy, loss, ignored] = class_scores_of(p, new_classes);
     fmt::print("{}: {} weights, {:.0f} % of new series right, log-loss {:.2f}\n", name, count, 100 * accuracy, loss);
   };
-  Matrix p(2000, 2);
+  Eigen::MatrixXd p(2000, 2);
   p.col(1) = learner.predict({{x, new_xs}}).mean;  // the probability of 1
   p.col(0) = (1 - p.col(1).array()).matrix();
-  report("filters", learner.program().scalars(), p);
-  report("dense", dense.method().graphs().mixture().model().rows->scalars(), dense.predict(rows(new_xs, 2000)));
+  report("filters", learner.scalars(), p);
+  report("dense", dense.weights(), dense.predict(rows(new_xs, 2000)));
 }

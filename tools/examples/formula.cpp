@@ -12,7 +12,7 @@
 //   b = 0.77 +- 0.05
 //   c = 0.47 +- 0.04
 //   noise 0.096; at t = 6 0.50, and 95 % of readings between 0.30 and 0.70
-#include <dma.h>
+#include <dma_models.h>
 #include <fmt/core.h>
 
 #include <boost/random/mersenne_twister.hpp>

@@ -6,7 +6,7 @@
 // Prints:
 //   enzyme:  v = 212.5 +- 7.3  k = 0.06409 +- 0.0087  noise 12
 //   growth:  l = 2.961 +- 0.036  r = 1.854 +- 0.08  m = -4.069 +- 0.16  noise 0.096
-#include <dma.h>
+#include <dma_models.h>
 #include <fmt/core.h>
 
 #include <boost/random/mersenne_twister.hpp>

@@ -7,7 +7,7 @@
 //   x =  0: y  0.01 +- 0.20 (curve  0.00); n 2.8, in 95 % of rows from 0 to 6
 //   x =  1: y  1.26 +- 0.20 (curve  1.30); n 9.6, in 95 % of rows from 4 to 16
 //   noise of y 0.20; log rate of n = trunk + 1.00
-#include <dma.h>
+#include <dma_models.h>
 #include <fmt/core.h>
 
 #include <boost/random/mersenne_twister.hpp>

@@ -48,6 +48,8 @@ Array numbers_in(py::handle values);
 
 // As Python writes it, for a sentence: the beginning of what is long.
 std::string shown(py::handle object);
+// The first lines of a text, 20 at most.
+std::string brief(const std::string& text);
 
 // Text as it stands, in a notebook.
 std::string html_of(const std::string& text);

@@ -1,4 +1,5 @@
 """`pip install ./tools/python`: builds the module with CMake and packs it. Needs no other package and no network.
+`pip install -v` shows what it compiles.
 
 DMA_BUILD_DIR names a build folder to use and to keep, below the source tree unless it begins with /; without it a temporary one
 is made.

@@ -52,6 +52,14 @@ Registry registry_with(const py::object& registry, const std::vector<Kind>& kind
   return known;
 }
 
+std::string advised(std::string error, const Graph& graph, const Registry& known) {
+  const bool lacks_kind =
+      std::ranges::any_of(graph.factors(), [&](const Graph::Factor& factor) { return !known.contains(factor.kind); });
+  if (lacks_kind) return error + "; a kind of your own is given as kinds=[...]";
+  if (error.find("method '") == error.npos && error.find("no method of") == error.npos) return error;
+  return error + "; kind_methods={\"kind\": \"method\"} gives one kind another";
+}
+
 py::object svg_of(const std::string& dot) {
   std::string why;
   const std::string drawn = without_lock([&] { return plot::graph_picture(dot, "svg", why); });

@@ -4,10 +4,12 @@
 #include <atomic>
 #include <memory>
 
+#include "engine/compile/plan_data.h"
 #include "engine/compile/schedule.h"
 #include "engine/graph/graph.h"
 #include "engine/kinds/registry.h"
 #include "engine/run/state.h"
+#include "engine/support/error.h"
 #include "models/graphs/expressions.h"
 #include "models/graphs/solve.h"
 #include "tools/python/bindings.h"
@@ -52,6 +54,19 @@ struct StateHandle : Guarded {
   PlanHandle plan;
   State state;
 };
+
+// Work with a graph, whose errors say how Python gives a kind that is unknown or a method that one lacks.
+std::string advised(std::string error, const Graph& graph, const Registry& known);
+template <class Work>
+auto with_advice(const Graph& graph, const Registry& known, const Work& work) {
+  try {
+    return work();
+  } catch (const Contradiction&) {
+    throw;
+  } catch (const Error& error) {
+    throw Error(advised(error.what(), graph, known));
+  }
+}
 
 // A variable, or its name; a factor likewise.
 VariableId id_of(const Graph& graph, const py::object& variable);

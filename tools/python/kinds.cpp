@@ -216,7 +216,7 @@ void bind_comparisons(py::module_& module) {
             return rows;
           },
           "Variable, how far means are apart in standard deviations by joint(), variance by sweeps / by joint().")
-      .def("__repr__", &JointComparison::text);
+      .def("__repr__", [](const JointComparison& c) { return brief(c.text()); });
   py::class_<ExactComparison>(module, "ExactComparison", "One discrete graph solved by sweeps and by exact().")
       .def_readonly("sweeps", &ExactComparison::sweeps)
       .def_readonly("log_evidence_of_sweeps", &ExactComparison::log_evidence_of_sweeps)
@@ -229,7 +229,7 @@ void bind_comparisons(py::module_& module) {
             return rows;
           },
           "Variable, and how far a probability by sweeps is from the exact one at most.")
-      .def("__repr__", &ExactComparison::text);
+      .def("__repr__", [](const ExactComparison& c) { return brief(c.text()); });
   define_comparison(
       module, "compare_with_joint",
       "What sweeps get wrong: the graph with these values of its observed variables, by sweeps and by joint().",

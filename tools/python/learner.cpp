@@ -8,6 +8,7 @@
 #include <cmath>
 #include <deque>
 
+#include "engine/compile/plan_data.h"
 #include "engine/support/error.h"
 #include "tools/python/handles.h"
 #include "tools/python/tables.h"
@@ -135,10 +136,12 @@ void bind_learner(py::module_& module) {
                                            .step = step,
                                            .workers = workers,
                                            .jobs = jobs};
-                return std::make_unique<LearnerHandle>(
-                    std::make_shared<const Graph>(graph), registry_with(registry, kinds), sweeps_of(schedule),
-                    sweeps_of(predict), options,
-                    CompileOptions{.method = method, .may_be_missing = ids_of(graph, may_be_missing)});
+                const Registry known = registry_with(registry, kinds);
+                return with_advice(graph, known, [&] {
+                  return std::make_unique<LearnerHandle>(
+                      std::make_shared<const Graph>(graph), known, sweeps_of(schedule), sweeps_of(predict), options,
+                      CompileOptions{.method = method, .may_be_missing = ids_of(graph, may_be_missing)});
+                });
               }),
               py::arg("graph"), py::arg("targets"), py::arg("schedule") = "forward_backward",
               py::arg("predict") = "forward", py::arg("registry") = py::none(), py::kw_only(),

@@ -22,6 +22,15 @@ std::string shown(py::handle object) {
   return std::string(py::str(whole[py::slice(0, kMost, 1)])) + "...";
 }
 
+std::string brief(const std::string& text) {
+  constexpr std::ptrdiff_t kMost = 20;
+  const std::ptrdiff_t lines = std::ranges::count(text, '\n') + 1;
+  if (lines <= kMost) return text;
+  std::size_t end = 0;
+  for (std::ptrdiff_t i = 0; i + 1 < kMost; ++i) end = text.find('\n', end) + 1;
+  return text.substr(0, end) + "... and " + std::to_string(lines - kMost + 1) + " more lines";
+}
+
 std::string html_of(const std::string& text) {
   std::string html = "<pre>";
   for (const char c : text) {
@@ -62,7 +71,7 @@ void give_old_pickles_a_new_protocol(const py::module_& module) {
 PYBIND11_MODULE(_dma, module) {
   using namespace dma::python;
   module.doc() = "The compiled half of dma.";
-  module.attr("__version__") = dma::version();
+  module.attr("__version__") = std::string(dma::version());
   // Translators are asked in the reverse order: the more particular one last.
   py::register_exception<dma::Error>(module, "Error", PyExc_ValueError).attr("__module__") = "dma";
   py::register_exception<dma::Contradiction>(module, "Contradiction", module.attr("Error")).attr("__module__") = "dma";

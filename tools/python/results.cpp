@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/compile/plan_data.h"
 #include "engine/exact/exact.h"
 #include "engine/inspect/explain.h"
 #include "engine/joint/draws.h"
@@ -35,6 +36,29 @@ std::string table_of(const Belief& belief) {
   return html + "</table>";
 }
 
+// At most about 1,000 characters.
+std::string short_text(const Belief& belief) {
+  constexpr std::size_t kMost = 1000;
+  std::string text = belief.text();
+  if (text.size() <= kMost) return text;
+  text.resize(text.rfind(", ", kMost));
+  return fmt::format("{}, ... ({} elements)", text, belief.size());
+}
+
+// A number for each element.
+template <class Number>
+py::array_t<double> by_element(const Belief& belief, const Number& number) {
+  std::vector<double> all;
+  for (std::size_t i = 0; i < belief.size(); ++i) all.push_back(number(i));
+  return as_array(std::move(all));
+}
+
+py::array_t<double> sd_of(const Belief& belief) {
+  std::vector<double> values = belief.variances();
+  for (double& value : values) value = std::sqrt(value);
+  return shaped(belief, std::move(values));
+}
+
 std::string_view name_of_stop(Report::Stop stop) {
   switch (stop) {
     case Report::Stop::exact:
@@ -59,12 +83,23 @@ void bind_belief(py::module_& module) {
   py::class_<Belief, std::shared_ptr<Belief>>(module, "Belief", "What is known of a variable, element by element.")
       .def_property_readonly("mean", [](const Belief& b) { return shaped(b, b.means()); })
       .def_property_readonly("variance", [](const Belief& b) { return shaped(b, b.variances()); })
-      .def_property_readonly("sd",
-                             [](const Belief& b) {
-                               std::vector<double> values = b.variances();
-                               for (double& value : values) value = std::sqrt(value);
-                               return shaped(b, std::move(values));
-                             })
+      .def_property_readonly("sd", &sd_of)
+      .def_property_readonly("std", &sd_of, "The same as sd.")
+      .def(
+          "quantile",
+          [](const Belief& b, double probability) {
+            return by_element(b, [&](std::size_t i) { return b.quantile(probability, i); });
+          },
+          py::arg("probability"), "What each element is below with this probability.")
+      .def(
+          "interval",
+          [](const Belief& b, double probability) {
+            return py::make_tuple(by_element(b, [&](std::size_t i) { return b.interval(probability, i).first; }),
+                                  by_element(b, [&](std::size_t i) { return b.interval(probability, i).second; }));
+          },
+          py::arg("probability") = 0.95, "Lower and upper ends of the central interval of each element.")
+      .def("probability", &Belief::probability, py::arg("element"), py::arg("value"),
+           "That an element of a discrete variable has this value: 0 or 1, or the number of a category.")
       .def_property_readonly(
           "natural",
           [](const py::object& self) {
@@ -85,7 +120,7 @@ void bind_belief(py::module_& module) {
           },
           py::arg("element"), py::arg("value"))
       .def("__len__", &Belief::size)
-      .def("__repr__", &Belief::text)
+      .def("__repr__", &short_text)
       .def("_repr_html_", &table_of);
 }
 

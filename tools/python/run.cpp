@@ -12,9 +12,10 @@
 #include <variant>
 
 #include "engine/compile/compile.h"
-#include "engine/inspect/dot.h"
+#include "engine/compile/plan_data.h"
 #include "engine/exact/exact.h"
 #include "engine/gates/gates.h"
+#include "engine/inspect/dot.h"
 #include "engine/joint/joint.h"
 #include "engine/support/error.h"
 #include "models/graphs/solve.h"
@@ -46,7 +47,8 @@ PlanHandle compile_graph(const Graph& graph, const py::object& schedule, const p
                                .predicted = ids_of(graph, predicted),
                                .may_be_missing = ids_of(graph, may_be_missing)};
   const py::gil_scoped_release unlocked;
-  return {std::visit([&](const auto& one) { return compile_with_gates(*kept, one, known, options); }, rule), kept};
+  const auto compiled = [&](const auto& one) { return compile_with_gates(*kept, one, known, options); };
+  return {with_advice(*kept, known, [&] { return std::visit(compiled, rule); }), kept};
 }
 
 }  // namespace

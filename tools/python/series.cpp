@@ -126,6 +126,17 @@ void bind_smoothed(py::module_& module) {
       .def("__repr__", [](const Found& f) { return fmt::format("<dma.Smoothed of {} steps>", f.series.sd.size()); });
   module.def("smooth_values", &smooth_values, py::arg("values"), py::arg("forecast"), py::arg("model"),
              py::arg("seasons"), py::arg("seasons_are_certain"), py::arg("log"), py::arg("inputs"));
+}
+
+// Steps, texts and the usual seasons of times, which are dates or numbers.
+py::tuple times_of(const SeriesTime& time, const std::vector<std::size_t>& steps, std::size_t ahead) {
+  time.check_end(steps.back() + ahead);
+  std::vector<std::string> texts;
+  for (std::size_t t = 0; t <= steps.back() + ahead; ++t) texts.push_back(time.text(t));
+  return py::make_tuple(steps, texts, time.usual_seasons());
+}
+
+void bind_times(py::module_& module) {
   module.def(
       "series_times",
       [](const std::vector<std::string>& dates, std::size_t ahead) {
@@ -133,12 +144,19 @@ void bind_smoothed(py::module_& module) {
         check_forecast(ahead);
         std::vector<std::size_t> steps;
         const SeriesTime time = SeriesTime::of_dates("times", dates, steps);
-        time.check_end(steps.back() + ahead);
-        std::vector<std::string> texts;
-        for (std::size_t t = 0; t <= steps.back() + ahead; ++t) texts.push_back(time.text(t));
-        return py::make_tuple(steps, texts, time.usual_seasons());
+        return times_of(time, steps, ahead);
       },
       py::arg("dates"), py::arg("ahead"));
+  module.def(
+      "series_number_times",
+      [](const Array& times, std::size_t ahead) {
+        if (times.size() == 0) fail("times: none is given");
+        check_forecast(ahead);
+        std::vector<std::size_t> steps;
+        const SeriesTime time = SeriesTime::of_numbers("times", span_of(times), steps);
+        return times_of(time, steps, ahead);
+      },
+      py::arg("times"), py::arg("ahead"));
 }
 
 using Variance = std::optional<double>;
@@ -223,6 +241,7 @@ void bind_state_space(py::module_& module) {
 
 void bind_series(py::module_& module) {
   bind_smoothed(module);
+  bind_times(module);
   bind_processes(module);
   bind_state_space(module);
 }

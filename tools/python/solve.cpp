@@ -45,7 +45,8 @@ AnswerHandle solve_graph(const Graph& graph, const py::dict& values, const py::o
   const std::optional<Solve> way = is_auto ? std::nullopt : std::optional(way_of(by));
   Answer answer = [&] {
     const py::gil_scoped_release unlocked;
-    return way ? solve_told(*kept, tell, *way, options) : solve_told(*kept, tell, options);
+    return with_advice(*kept, known,
+                       [&] { return way ? solve_told(*kept, tell, *way, options) : solve_told(*kept, tell, options); });
   }();
   const std::string text = answer.text();
   return {std::make_shared<StateHandle>(PlanHandle{answer.plan, kept}, std::move(answer.state)),

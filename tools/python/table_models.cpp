@@ -9,6 +9,7 @@
 #include "engine/support/error.h"
 #include "engine/support/fields.h"
 #include "engine/support/text.h"
+#include "models/learn/table_learner.h"
 #include "tools/dma/fit/learn.h"
 #include "tools/dma/fit/summary.h"
 #include "tools/dma/io/read_file.h"

@@ -170,6 +170,7 @@ GaussianLearner::GaussianLearner(const Graph& graph, const Registry& registry, s
 GaussianLearner::~GaussianLearner() = default;
 GaussianLearner::GaussianLearner(GaussianLearner&&) noexcept = default;
 
+std::size_t GaussianLearner::scalars() const { return static_cast<std::size_t>(impl_->program->scalars()); }
 const RowProgram& GaussianLearner::program() const { return *impl_->program; }
 std::size_t GaussianLearner::rows() const { return impl_->known; }
 
@@ -244,7 +245,12 @@ GaussianLearnReport GaussianLearner::Impl::learn() {
   if (free().empty()) fail("fit: all shared variables are frozen; thaw one of them");
   if (mixture().is_fitted()) mixture().begin_again();
   mixture().set_grows(products_of_epoch(data.count(), program->scalars()) > kProductsToGrow);
-  const GraphMixtureReport fitted = ensemble->fit(data, {.jobs = options.jobs, .team = options.team}, options.on_epoch);
+  GraphMixture::OnEpoch on_epoch;
+  if (options.on_epoch)
+    on_epoch = [this](const GraphMixture::Progress& now) {
+      return options.on_epoch({now.member, now.epoch.epoch, now.epoch.log_evidence, now.noise});
+    };
+  const GraphMixtureReport fitted = ensemble->fit(data, {.jobs = options.jobs, .team = options.team}, on_epoch);
   return report_of(mixture(), fitted);
 }
 

@@ -23,11 +23,24 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/graph/graph.h"
 #include "engine/learn/data.h"
-#include "engine/learn/gaussian/ensemble.h"
-#include "engine/learn/gaussian/program/row_program.h"
+#include "engine/messages/gaussian.h"
 
 namespace dma {
+
+class Registry;
+class RowProgram;                                 // program/row_program.h
+std::string describe(const RowProgram& program);  // a line for every step
+class WorkerTeam;
+struct Prediction;  // prediction.h, which <dma_models.h> includes: it has matrices of Eigen
+
+struct GaussianEpoch {
+  std::size_t start = 0;  // counting from 0
+  int epoch = 0;
+  double log_evidence = 0;         // where the epoch began
+  std::vector<double> noise = {};  // geometric mean of the variance over examples, per output
+};
 
 struct GaussianLearnOptions {
   int epochs = 100;            // of one fit, at most
@@ -47,7 +60,7 @@ struct GaussianLearnOptions {
   std::uint64_t seed = 1;
   std::size_t jobs = 1;                        // threads; no result depends on them
   std::shared_ptr<WorkerTeam> team = nullptr;  // workers that share the rows (Curvature::use_threads)
-  GraphMixture::OnEpoch on_epoch = {};         // false stops; what was learned so far stays
+  std::function<bool(const GaussianEpoch&)> on_epoch = {};  // false stops; what was learned so far stays
 };
 
 struct GaussianLearnReport {
@@ -70,9 +83,6 @@ struct GaussianLearnReport {
   bool interrupted = false;
   std::string line() const;
 };
-
-// Reports of the members of a mixture.
-GaussianLearnReport report_of(const GraphMixture& mixture, const GraphMixtureReport& fitted);
 
 class GaussianLearner {
  public:
@@ -112,21 +122,11 @@ class GaussianLearner {
   void load(std::string_view bytes);
 
   const RowProgram& program() const;
+  std::size_t scalars() const;  // shared, that it learns
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
-
-// How a graph is learned by these options.
-EnsembleOptions ensemble_options(const GaussianLearnOptions& options, const RowProgram& program);
-// The graph of a program as a family knows it.
-SharedModel shared_model(std::shared_ptr<const RowProgram> program, const GaussianLearnOptions& options,
-                         const Graph& graph);
-// The moments of some scalars of a mixture, from `first` on.
-std::vector<Gaussian> beliefs_of(const GraphMixture& mixture, Index first, Index size);
-// Targets as learning takes them: a class as 0 or 1 for each of its outputs. An Error, after `what`, for a value that
-// its likelihood cannot have made.
-Matrix coded_targets(const Matrix& values, const OutputLikelihoods& likelihoods, Index outputs, std::string_view what);
 
 }  // namespace dma

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/learn/gaussian/learner.h"
+#include "engine/learn/gaussian/learner_data.h"
 #include "engine/support/text.h"
 
 namespace dma {

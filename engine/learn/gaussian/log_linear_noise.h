@@ -13,10 +13,6 @@ namespace dma {
 // left over is less by this.
 inline constexpr double kAwayFromZero = 1;
 
-// Noise that is the same in all rows; its logarithm linear in the inputs; or, with `choose`, a fit of each kind, shared
-// row by row.
-enum class NoiseModel { choose, constant, inputs };
-
 struct LogLinearNoise {
   Vector beta = Vector::Zero(1);  // intercept, then one slope per input, or none
   double precision = 1;           // of the prior N(0, 1/precision) on every slope

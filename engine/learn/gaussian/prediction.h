@@ -2,13 +2,21 @@
 // the tails of Student's t, or what a likelihood of another kind makes of them.
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
+#include <memory>
 #include <tuple>
 #include <vector>
 
 #include "engine/learn/gaussian/student_tails.h"
 
 namespace dma {
+
+class OutputLikelihood;  // program/output_likelihood.h; the list is described in program/row_model.h
+using OutputLikelihoods = std::vector<std::shared_ptr<const OutputLikelihood>>;
+
+// Noise that is the same in all rows; its logarithm linear in the inputs; or, with `choose`, a fit of each kind, shared
+// row by row.
+enum class NoiseModel { choose, constant, inputs };
 
 // What one model says; all rows x outputs.
 struct PredictionComponent {

@@ -2,9 +2,8 @@
 // mixture of N(0, s / omega) over omega ~ Gamma(nu/2, rate nu/2).
 #pragma once
 
+#include <Eigen/Core>
 #include <vector>
-
-#include "engine/learn/gaussian/program/row_model.h"
 
 namespace dma {
 
@@ -26,7 +25,7 @@ struct StudentTails {
 
 // The tails that make the errors most likely: errors[n] is Gaussian error of the given variance plus noise that the
 // tails refine. Each counts as many times as its weight says, if there are weights.
-StudentTails most_likely_tails(const Vector& errors, const Vector& variances, const Vector& noise,
-                               const Vector& weights = {});
+StudentTails most_likely_tails(const Eigen::VectorXd& errors, const Eigen::VectorXd& variances,
+                               const Eigen::VectorXd& noise, const Eigen::VectorXd& weights = {});
 
 }  // namespace dma

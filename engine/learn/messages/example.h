@@ -1,6 +1,7 @@
 // What every pass over examples does with one of them.
 #pragma once
 
+#include "engine/compile/plan_data.h"
 #include "engine/learn/messages/report.h"
 #include "engine/run/executor.h"
 #include "engine/run/run.h"

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "engine/compile/plan_data.h"
 #include "engine/learn/messages/example.h"
+#include "engine/learn/messages/learner_impl.h"
 #include "engine/support/error.h"
 
 namespace dma {
@@ -22,8 +24,8 @@ void check_targets(const Graph& graph, const std::vector<VariableId>& targets) {
 
 }  // namespace
 
-Learner::Learner(const Graph& graph, const Registry& registry, const Scheduler& schedule, const Scheduler& predict,
-                 LearnOptions options, CompileOptions compile_options)
+Learner::Impl::Impl(const Graph& graph, const Registry& registry, const Scheduler& schedule, const Scheduler& predict,
+                    LearnOptions options, CompileOptions compile_options)
     : options_(std::move(options)), shared_factors_(graph, registry, schedule, compile_options) {
   check_targets(graph, options_.targets);
   check(options_);
@@ -54,7 +56,7 @@ Learner::Learner(const Graph& graph, const Registry& registry, const Scheduler& 
 }
 
 // A sweep then reads one message for every shared scalar, and nothing is combined anew for every example.
-void Learner::take_constants() {
+void Learner::Impl::take_constants() {
   const MessageArrays prior = stored_.prior();
   for (State* const state : {predict_state_.get(), state_.get()}) {
     Executor executor(*state);
@@ -65,7 +67,7 @@ void Learner::take_constants() {
   }
 }
 
-void Learner::prepare(std::size_t examples) {
+void Learner::Impl::prepare(std::size_t examples) {
   if (examples_ != 0 && examples_ != examples)
     fail("the learner was fitted on {} examples and is now given {}; make a new one", examples_, examples);
   partition_ = Partition(
@@ -84,7 +86,7 @@ void Learner::prepare(std::size_t examples) {
   variances_.resize(fitted_.size());
 }
 
-void Learner::restore(Memory memory) {
+void Learner::Impl::restore(Memory memory) {
   if (options_.batch_size == 0 && memory.tau.size() != options_.batches)
     fail("the stored messages are those of {} batches, but {} are expected", memory.tau.size(), options_.batches);
   const std::size_t batches = memory.tau.size();
@@ -97,7 +99,7 @@ void Learner::restore(Memory memory) {
   rebuild_cavity();
 }
 
-void Learner::rebuild_cavity() {
+void Learner::Impl::rebuild_cavity() {
   if (team_->size() == 1) {
     for (const auto& [id, scalars, is_frozen] : shared_) stored_.form_product(scalars, state_->cavity(id));
   } else {
@@ -111,16 +113,16 @@ void Learner::rebuild_cavity() {
   cavities_changed();
 }
 
-void Learner::cavities_changed() {
+void Learner::Impl::cavities_changed() {
   has_points_ = std::ranges::any_of(
       shared_, [&](const SharedVariable& s) { return has_point(state_->cavity(s.id), s.scalars.size); });
   shared_factors_.update(*state_);
 }
 
-Learner::Worker::Worker(State& its_state) : state(its_state) {}
-Learner::Worker::Worker(State&& its_own) : own(std::make_unique<State>(std::move(its_own))), state(*own) {}
+Learner::Impl::Worker::Worker(State& its_state) : state(its_state) {}
+Learner::Impl::Worker::Worker(State&& its_own) : own(std::make_unique<State>(std::move(its_own))), state(*own) {}
 
-void Learner::learn_batch(const Data& data, std::size_t batch, Worker& worker) {
+void Learner::Impl::learn_batch(const Data& data, std::size_t batch, Worker& worker) {
   const auto [begin, end] = partition_.examples_of_batch(batch);
   const std::size_t size = end - begin, parts = std::min(options_.parts, size);
   if (parts <= 1) return learn_examples(data, begin, end, {batch, stored_.message(batch)}, worker);
@@ -135,12 +137,12 @@ void Learner::learn_batch(const Data& data, std::size_t batch, Worker& worker) {
   }
 }
 
-void Learner::tell(double done, std::size_t of) const {
+void Learner::Impl::tell(double done, std::size_t of) const {
   if (options_.on_stage) options_.on_stage({{}, done / static_cast<double>(of)});
 }
 
-void Learner::learn_examples(const Data& data, std::size_t begin, std::size_t end,
-                             const StoredMessages::Learned& learned, Worker& worker) {
+void Learner::Impl::learn_examples(const Data& data, std::size_t begin, std::size_t end,
+                                   const StoredMessages::Learned& learned, Worker& worker) {
   const auto of = [&](const StoredMessages::Range& scalars) {
     return StoredMessages::Learned{learned.batch, learned.old.from(scalars.first), learned.is_part};
   };
@@ -180,7 +182,7 @@ void Learner::learn_examples(const Data& data, std::size_t begin, std::size_t en
                        worker.has_points);
 }
 
-LearnReport Learner::fit(const Data& data, const Callback& callback) {
+LearnReport Learner::Impl::fit(const Data& data, const Callback& callback) {
   prepare(check_data(plan_, data));
   LearnReport report;
   try {
@@ -195,7 +197,7 @@ LearnReport Learner::fit(const Data& data, const Callback& callback) {
   return report;
 }
 
-Learner::Added Learner::add(const Data& examples) {
+Learner::Added Learner::Impl::add(const Data& examples) {
   const std::size_t count = check_data(plan_, examples);
   Executor executor(*state_);
   EpochRecord record;
@@ -212,7 +214,7 @@ Learner::Added Learner::add(const Data& examples) {
 }
 
 // What an example says of a few of very many scalars concerns the cavities of these alone.
-void Learner::add_messages(const SharedVariable& variable, const Executor& executor) {
+void Learner::Impl::add_messages(const SharedVariable& variable, const Executor& executor) {
   const std::uint32_t first = variable.scalars.first;
   const MessageArrays said{said_tau_.data() + first, said_rho_.data() + first}, cavity = state_->cavity(variable.id);
   met_.clear();
@@ -226,13 +228,13 @@ void Learner::add_messages(const SharedVariable& variable, const Executor& execu
   }
 }
 
-Learner::Added Learner::learn_one(const Data& example) {
+Learner::Added Learner::Impl::learn_one(const Data& example) {
   if (const std::size_t count = check_data(plan_, example); count != 1)
     fail("learn_one was given {} examples; one is expected, and add() takes any number", count);
   return add(example);
 }
 
-LearnReport Learner::run_epochs(const Data& data, const Callback& callback) {
+LearnReport Learner::Impl::run_epochs(const Data& data, const Callback& callback) {
   const auto start = std::chrono::steady_clock::now();
   const double before = memory().epochs.empty() ? 0.0 : memory().epochs.back().seconds;
   LearnReport report;
@@ -261,7 +263,7 @@ LearnReport Learner::run_epochs(const Data& data, const Callback& callback) {
     report.faults += record.faults;
     report.replaced += record.replaced;
     const bool go_on = !team_->any(callback && !callback(record));
-    if (const auto reason = finished()) {
+    if (const auto reason = stop_reason(options_, memory().epochs)) {
       report.stop = *reason;
       break;
     }
@@ -273,7 +275,7 @@ LearnReport Learner::run_epochs(const Data& data, const Callback& callback) {
   return report;
 }
 
-void Learner::set_stopping(const LearnOptions& rules) {
+void Learner::Impl::set_stopping(const LearnOptions& rules) {
   LearnOptions changed = options_;
   changed.epochs = rules.epochs;
   changed.tolerance = rules.tolerance;
@@ -285,13 +287,13 @@ void Learner::set_stopping(const LearnOptions& rules) {
   options_ = std::move(changed);
 }
 
-Learner::SharedVariable& Learner::learned(VariableId id) {
+Learner::Impl::SharedVariable& Learner::Impl::learned(VariableId id) {
   const auto found = std::ranges::find(shared_, id, &SharedVariable::id);
   if (found == shared_.end()) fail("variable '{}' is not shared", plan_->variable(id).name);
   return *found;
 }
 
-Belief Learner::belief(VariableId shared_variable) const {
+Belief Learner::Impl::belief(VariableId shared_variable) const {
   const auto& v = plan_->variable(shared_variable);
   if (!v.shared) fail("variable '{}' is not shared", v.name);
   std::vector<Natural> elements(v.size);
@@ -301,12 +303,12 @@ Belief Learner::belief(VariableId shared_variable) const {
   return {v.name, v.family, std::move(elements)};
 }
 
-void Learner::forget(std::size_t batch) {
+void Learner::Impl::forget(std::size_t batch) {
   stored_.forget(batch);
   rebuild_cavity();
 }
 
-void Learner::set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values) {
+void Learner::Impl::set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values) {
   state_->set_parameter(factor, parameter, values);
   predict_state_->set_parameter(factor, parameter, values);
   shared_factors_.set_parameter(factor, parameter, values);

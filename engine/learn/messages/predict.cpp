@@ -1,20 +1,21 @@
 // The half of Learner that only reads what was learned.
 #include <algorithm>
 
+#include "engine/compile/plan_data.h"
 #include "engine/learn/messages/example.h"
-#include "engine/learn/messages/learner.h"
+#include "engine/learn/messages/learner_impl.h"
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
 
 namespace dma {
 
-std::size_t Learner::target_size() const {
+std::size_t Learner::Impl::target_size() const {
   std::size_t size = 0;
   for (const VariableId target : options_.targets) size += plan_->variables[target.value].size;
   return size;
 }
 
-void Learner::give_cavities(State& predictor, std::optional<std::size_t> without_batch, double fraction) const {
+void Learner::Impl::give_cavities(State& predictor, std::optional<std::size_t> without_batch, double fraction) const {
   for (const auto& [id, scalars, is_frozen] : shared_) {
     const MessageArrays from = state_->cavity(id), to = predictor.cavity(id);
     if (without_batch) {
@@ -26,8 +27,8 @@ void Learner::give_cavities(State& predictor, std::optional<std::size_t> without
   }
 }
 
-void Learner::predict_examples(State& predictor, const Data& inputs, std::size_t begin, std::size_t end,
-                               std::span<Natural> messages) const {
+void Learner::Impl::predict_examples(State& predictor, const Data& inputs, std::size_t begin, std::size_t end,
+                                     std::span<Natural> messages) const {
   Executor executor(predictor);
   const Executor::Holding holding(executor);
   for (const auto& shared : shared_) executor.hold(shared.id);
@@ -40,13 +41,13 @@ void Learner::predict_examples(State& predictor, const Data& inputs, std::size_t
   }
 }
 
-void Learner::read_predictions(const Executor& executor, std::span<Natural> of_example) const {
+void Learner::Impl::read_predictions(const Executor& executor, std::span<Natural> of_example) const {
   std::size_t k = 0;
   for (const VariableId target : options_.targets) k += executor.predict(target, of_example.subspan(k));
 }
 
-void Learner::read_moments(std::span<const Natural> messages, std::span<double> means,
-                           std::span<double> variances) const {
+void Learner::Impl::read_moments(std::span<const Natural> messages, std::span<double> means,
+                                 std::span<double> variances) const {
   for (std::size_t k = 0; k < messages.size();)
     for (const VariableId target : options_.targets) {
       const auto& v = plan_->variables[target.value];
@@ -55,15 +56,15 @@ void Learner::read_moments(std::span<const Natural> messages, std::span<double> 
     }
 }
 
-void Learner::check_spans(std::size_t examples, std::span<const double> means,
-                          std::span<const double> variances) const {
+void Learner::Impl::check_spans(std::size_t examples, std::span<const double> means,
+                                std::span<const double> variances) const {
   const std::size_t expected = examples * target_size();
   if (means.size() != expected || variances.size() != expected)
     fail("predict: there is room for {} means and {} variances, but {} examples of {} target elements make {}",
          means.size(), variances.size(), examples, target_size(), expected);
 }
 
-void Learner::predict(const Data& inputs, std::span<double> means, std::span<double> variances) const {
+void Learner::Impl::predict(const Data& inputs, std::span<double> means, std::span<double> variances) const {
   const std::size_t examples = check_data(plan_, inputs, options_.targets);
   check_spans(examples, means, variances);
   State predictor = predict_state_->copy();  // so that many predictions may be made at the same time
@@ -73,7 +74,7 @@ void Learner::predict(const Data& inputs, std::span<double> means, std::span<dou
   read_moments(messages, means, variances);
 }
 
-void Learner::predict_left_out(const Data& data, std::span<double> means, std::span<double> variances) const {
+void Learner::Impl::predict_left_out(const Data& data, std::span<double> means, std::span<double> variances) const {
   const std::size_t examples = check_data(plan_, data, options_.targets), batches = stored_.batches();
   check_spans(examples, means, variances);
   if (batches == 0) fail("predict_left_out: nothing has been learned yet; call fit first");
@@ -98,7 +99,7 @@ void Learner::predict_left_out(const Data& data, std::span<double> means, std::s
   read_moments(messages, means, variances);
 }
 
-void Learner::predict_fitted(const Data& data) {
+void Learner::Impl::predict_fitted(const Data& data) {
   give_cavities(*predict_state_);
   const std::size_t parts = std::min(pool_->jobs(), examples_);
   if (parts == 1) return predict_examples(*predict_state_, data, 0, examples_, fitted_);
@@ -108,14 +109,14 @@ void Learner::predict_fitted(const Data& data) {
   });
 }
 
-TeamSum Learner::sum_over_examples() const {
+TeamSum Learner::Impl::sum_over_examples() const {
   std::vector<Partition::Range> rows;
   for (std::size_t w = 0; w < partition_.workers(); ++w) rows.push_back(partition_.examples(w));
   return {*team_, std::move(rows)};
 }
 
 // Of the examples that are learned, not those of forgotten mini-batches.
-double Learner::log_likelihood(const Data& data) {
+double Learner::Impl::log_likelihood(const Data& data) {
   if (options_.likelihood == LearnOptions::Likelihood::after_epoch) predict_fitted(data);
   read_moments(fitted_, means_, variances_);
   std::vector<double> parts;  // a sum and a count of every worker
@@ -128,7 +129,7 @@ double Learner::log_likelihood(const Data& data) {
   return total[1] == 0 ? 0 : total[0] / total[1];
 }
 
-Learner::SumAndCount Learner::log_likelihood_of(const Data& data, Partition::Range batches) const {
+Learner::Impl::SumAndCount Learner::Impl::log_likelihood_of(const Data& data, Partition::Range batches) const {
   double sum = 0;
   std::size_t count = 0;
   for (std::size_t b = batches.begin; b < batches.end; ++b) {

@@ -1,13 +1,14 @@
 // The half of Learner that several workers share: rounds, and what is known of their mini-batches together.
 #include <algorithm>
 
-#include "engine/learn/messages/learner.h"
+#include "engine/compile/plan_data.h"
+#include "engine/learn/messages/learner_impl.h"
 #include "engine/support/error.h"
 
 namespace dma {
 
 // tau of all shared scalars, then rho.
-void Learner::sum_stored(std::span<double> total) const {
+void Learner::Impl::sum_stored(std::span<double> total) const {
   const std::size_t each = total.size();
   std::vector<double> parts(team_->local() * each);
   pool_->run(local_batches_.size(), [&](std::size_t w) {  // none: nothing has been learned yet
@@ -20,7 +21,7 @@ void Learner::sum_stored(std::span<double> total) const {
 // Mini-batches of one round do not know of each other, and all correct the same fault. The products gain no more than
 // the mean of what they say: of what was measured (tools/experiments/results/SCALING.md) nothing diverges then, and
 // with longer steps deep networks do.
-double Learner::step_of_batch() const {
+double Learner::Impl::step_of_batch() const {
   const double step = memory().epochs.empty() ? options_.first_step : options_.step;
   return std::min(step, 1 / static_cast<double>(team_->size()));
 }
@@ -28,7 +29,7 @@ double Learner::step_of_batch() const {
 // Every worker learns one of its mini-batches from the cavities as they are now; then they gain the changes of all,
 // added in the order of the workers. Stored precisions are not negative, so whatever is added, the products stay
 // proper.
-void Learner::learn_in_rounds(const Data& data, EpochRecord& record) {
+void Learner::Impl::learn_in_rounds(const Data& data, EpochRecord& record) {
   const std::size_t each = 2 * std::size_t{scalars_}, local = team_->local();
   std::vector<double> changes(local * each), total(each);
   std::vector<std::unique_ptr<Worker>> workers(local);
@@ -62,7 +63,7 @@ void Learner::learn_in_rounds(const Data& data, EpochRecord& record) {
   record.unfinished = static_cast<std::uint64_t>(all[2]);
 }
 
-void Learner::learn_from_cavities(const Data& data, std::size_t batch, Worker& worker, std::span<double> change) {
+void Learner::Impl::learn_from_cavities(const Data& data, std::size_t batch, Worker& worker, std::span<double> change) {
   for (const auto& [id, scalars, is_frozen] : shared_) {
     const MessageArrays from = state_->cavity(id), to = worker.state.cavity(id);
     std::copy_n(from.tau, scalars.size, to.tau);
@@ -83,14 +84,14 @@ void Learner::learn_from_cavities(const Data& data, std::size_t batch, Worker& w
   }
 }
 
-Learner::Memory Learner::condensed_memory() const {
+LearnMemory Learner::Impl::condensed_memory() const {
   if (team_->size() == 1) return stored_.condensed();
   std::vector<double> total(2 * std::size_t{scalars_});
   sum_stored(total);
   return stored_.condensed_of({total.data(), total.data() + scalars_});
 }
 
-Learner::Memory Learner::whole_memory() const {
+LearnMemory Learner::Impl::whole_memory() const {
   if (team_->is_whole()) return memory();
   const Memory& own = memory();
   std::vector<double> flat;  // of every mini-batch: whether it is active, tau, rho
@@ -111,7 +112,7 @@ Learner::Memory Learner::whole_memory() const {
 }
 
 // Sets which mini-batches are of which local worker; of a memory of all, keeps those.
-void Learner::divide_batches(std::size_t all, Memory* memory) {
+void Learner::Impl::divide_batches(std::size_t all, Memory* memory) {
   local_batches_.clear();
   if (all < team_->size()) return;
   const std::size_t first = Partition::batches_of(team_->first(), team_->size(), all).begin;

@@ -1,6 +1,7 @@
 // One type of column: how its cells are recognised, what numbers they become, and how it stands in a file.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -31,10 +32,12 @@ struct ColumnKind {
   std::shared_ptr<ColumnType> (*blank)();  // to be read from a file
 };
 
+enum class CellFound : std::uint8_t { value, missing, unseen, stray };
+
 // What was learned of one column.
 class ColumnType {
  public:
-  enum class Found { value, missing, unseen, stray };
+  using Found = CellFound;
 
   virtual ~ColumnType() = default;
   virtual const ColumnKind& kind() const = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/certify/certify.h"
+#include "engine/kinds/kind.h"
 #include "engine/support/error.h"
 #include "tests/oracles/relative.h"
 

@@ -10,6 +10,7 @@
 
 #include "engine/compile/compile.h"
 #include "engine/compile/flow.h"
+#include "engine/compile/plan_data.h"
 #include "engine/run/run.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <set>
 
+#include "engine/compile/resolve.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "tests/oracles/random_graphs.h"

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/compile/compile.h"
+#include "engine/compile/plan_data.h"
 #include "engine/run/run.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/compile/compile.h"
+#include "engine/compile/plan_data.h"
 #include "engine/run/run.h"
 #include "engine/run/solver.h"
 #include "engine/support/error.h"

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/compile/compile.h"
+#include "engine/compile/plan_data.h"
 #include "engine/joint/joint.h"
 #include "engine/kinds/evaluate.h"
 #include "engine/run/run.h"

@@ -7,6 +7,7 @@
 
 #include "engine/compile/compile.h"
 #include "engine/compile/lower.h"
+#include "engine/compile/plan_data.h"
 #include "engine/run/run.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"

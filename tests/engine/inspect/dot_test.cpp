@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "engine/compile/compile.h"
+#include "engine/compile/plan_data.h"
 #include "engine/run/run.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/compile/compile.h"
+#include "engine/compile/plan_data.h"
 #include "engine/joint/joint.h"
 #include "engine/run/run.h"
 #include "engine/support/error.h"

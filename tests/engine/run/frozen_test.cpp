@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "engine/compile/compile.h"
+#include "engine/compile/plan_data.h"
 #include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
 #include "engine/run/run.h"

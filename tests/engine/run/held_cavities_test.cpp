@@ -6,7 +6,10 @@
 #include <boost/random/normal_distribution.hpp>
 
 #include "engine/compile/compile.h"
+#include "engine/compile/flow.h"
+#include "engine/compile/plan_data.h"
 #include "engine/learn/messages/learner.h"
+#include "engine/learn/messages/stored_messages.h"
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"

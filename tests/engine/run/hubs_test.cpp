@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/compile/compile.h"
+#include "engine/compile/plan_data.h"
 #include "engine/run/run.h"
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"

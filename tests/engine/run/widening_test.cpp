@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/compile/compile.h"
+#include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"
 #include "engine/run/evidence.h"
 #include "engine/run/run.h"

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "factors/standard_registry.h"
+#include "models/learn/table_learner.h"
 #include "models/network/classifier.h"
 #include "models/predict/table_model.h"
 #include "tests/oracles/random_matrices.h"

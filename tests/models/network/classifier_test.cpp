@@ -13,6 +13,7 @@
 #include "engine/support/fields.h"
 #include "engine/support/parallel.h"
 #include "factors/standard_registry.h"
+#include "models/learn/table_learner.h"
 #include "models/network/classifier_size.h"
 #include "models/network/network_graph.h"
 #include "tests/oracles/random_matrices.h"

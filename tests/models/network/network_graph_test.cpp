@@ -7,10 +7,12 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/compile/compile.h"
 #include "engine/run/evidence.h"
 #include "engine/run/run.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/graph_file.h"
+#include "models/learn/table_learner.h"
 #include "models/network/bnn.h"
 #include "models/table/relevance.h"
 #include "schedules/forward_backward.h"

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/learn/gaussian/choice.h"
+#include "models/learn/table_learner.h"
 #include "models/network/bnn.h"
 #include "tests/oracles/random_matrices.h"
 #include "tests/oracles/saved_network.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/network/message_network.h"
 #include "models/predict/table_model.h"
 #include "tests/models/predict/model_examples.h"
 #include "tests/oracles/random_matrices.h"

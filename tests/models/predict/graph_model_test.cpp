@@ -14,6 +14,7 @@
 
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
+#include "models/learn/table_learner.h"
 #include "models/network/bnn.h"
 #include "models/predict/table_model.h"
 #include "tests/models/predict/model_examples.h"

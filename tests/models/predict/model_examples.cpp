@@ -7,6 +7,7 @@
 
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
+#include "models/network/message_network.h"
 #include "tests/oracles/model_files.h"
 #include "tests/oracles/random_matrices.h"
 #include "tests/oracles/scores.h"

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/support/json.h"
+#include "models/network/message_network.h"
 #include "models/predict/table_model.h"
 
 namespace dma::oracle {

@@ -7,6 +7,7 @@
 #include "engine/support/error.h"
 #include "engine/support/fields.h"
 #include "models/predict/table_model.h"
+#include "models/table/columns/column_types.h"
 #include "tests/models/predict/model_examples.h"
 #include "tests/oracles/model_files.h"
 #include "tests/oracles/random_matrices.h"

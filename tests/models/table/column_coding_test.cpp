@@ -8,6 +8,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/fields.h"
+#include "models/table/columns/column_types.h"
 
 namespace {
 

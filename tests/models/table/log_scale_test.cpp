@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "models/learn/table_learner.h"
 #include "models/network/bnn.h"
 #include "models/network/classifier.h"
 #include "models/network/regression.h"

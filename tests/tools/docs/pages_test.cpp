@@ -9,6 +9,8 @@
 #include <optional>
 #include <sstream>
 
+#include "engine/run/state_data.h"
+
 using namespace dma;
 
 namespace {
@@ -192,7 +194,7 @@ std::string picture_of(const State& state, FactorId factor, const Ends& ends) {
       lines += fmt::format("{:<{}}", ends[end].first, width);
       for (std::uint32_t q = term; q < group.slots * port.terms; q += is_one_term_each ? port.terms : 1) {
         if (end == 0) slots += fmt::format("{:>3}", q / port.terms);
-        lines += fmt::format("{:>3}", state.element(port, q) - plan.variable(ends[end].second).first_element);
+        lines += fmt::format("{:>3}", state.data().element(port, q) - plan.variable(ends[end].second).first_element);
       }
       lines += "\n";
     }

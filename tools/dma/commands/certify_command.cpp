@@ -6,6 +6,7 @@
 
 #include "engine/certify/certify.h"
 #include "engine/support/error.h"
+#include "engine/support/parallel.h"
 #include "factors/standard_registry.h"
 #include "tools/dma/commands/certificate_output.h"
 #include "tools/dma/commands/commands.h"

@@ -7,6 +7,7 @@
 
 #include "engine/certify/certify.h"
 #include "engine/support/json.h"
+#include "engine/support/parallel.h"
 #include "factors/standard_registry.h"
 #include "tools/dma/commands/commands.h"
 

@@ -11,6 +11,7 @@
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "factors/standard_registry.h"
+#include "models/network/message_network.h"
 #include "tools/dma/fit/learn.h"
 #include "tools/dma/fit/shared_table.h"
 #include "tools/dma/fit/summary.h"

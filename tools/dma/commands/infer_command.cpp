@@ -11,6 +11,7 @@
 #include <span>
 
 #include "engine/compile/memory_need.h"
+#include "engine/compile/plan_data.h"
 #include "engine/exact/exact.h"
 #include "engine/inspect/dot.h"
 #include "engine/joint/joint.h"

@@ -197,7 +197,7 @@ std::string series_page(const SeriesTable& table, const SeriesChoice& choice, co
                           number(band.high[t])});
   if (!ahead.rows.empty()) body += "<h2 id=\"forecast\">Forecast</h2>\n" + page::html(ahead);
   body += fmt::format("<h2 id=\"again\">Do it again</h2>\n<pre>{}</pre>\n<p class=\"soft\">dma {}</p>\n",
-                      escaped(command), escaped(version()));
+                      escaped(command), escaped(std::string(version())));
   return page::document(table.name, body, true);
 }
 

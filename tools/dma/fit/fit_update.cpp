@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/learn/gaussian/program/row_model.h"
 #include "engine/support/error.h"
 #include "engine/support/fields.h"
 #include "engine/support/text.h"

@@ -9,6 +9,7 @@
 #include "engine/support/fields.h"
 #include "factors/standard_registry.h"
 #include "models/learn/mixing.h"
+#include "models/learn/table_learner.h"
 #include "tools/dma/io/read_file.h"
 
 namespace dma {

@@ -7,6 +7,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"
+#include "models/table/columns/column_types.h"
 #include "tools/dma/io/read_file.h"
 
 namespace dma {

@@ -7,6 +7,8 @@
 
 #include "engine/support/fields.h"
 #include "engine/support/text.h"
+#include "models/learn/table_learner.h"
+#include "models/network/message_network.h"
 #include "models/table/noise.h"
 #include "models/table/relevance.h"
 

@@ -7,6 +7,7 @@
 
 #include "engine/support/json.h"
 #include "models/predict/table_model.h"
+#include "models/table/standardiser.h"
 
 namespace dma {
 

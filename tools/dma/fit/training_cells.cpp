@@ -9,6 +9,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"
+#include "models/table/columns/column_types.h"
 
 namespace dma {
 

@@ -76,7 +76,7 @@ void prepare_process() {
 }
 
 CommandHelp program_help(const Program& program) {
-  const CommandLine line(program.name, program.purpose, version());
+  const CommandLine line(program.name, program.purpose, std::string(version()));
   program.add_commands(line.root(), program.name);
   return line.root().help();
 }

@@ -1,5 +1,5 @@
-// The build defines DMA_VERSION, DMA_BUILD_TYPE, DMA_PROCESSOR and so on for this file alone: nothing else is
-// compiled anew when they change.
+// The build defines DMA_BUILD_TYPE, DMA_PROCESSOR and so on for this file alone: nothing else is compiled anew when
+// they change.
 #include "tools/dma/help/version.h"
 
 #include <fmt/format.h>
@@ -17,8 +17,6 @@ std::string compiler() {
 }
 
 }  // namespace
-
-std::string version() { return DMA_VERSION; }
 
 std::string build_options() {
   const std::string type = DMA_BUILD_TYPE;

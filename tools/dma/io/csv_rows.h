@@ -9,6 +9,7 @@
 #include <vector>
 #if defined(__GLIBC__)
 #include <malloc.h>
+
 #endif
 
 namespace dma {

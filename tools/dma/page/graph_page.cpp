@@ -7,6 +7,7 @@
 
 #include "engine/compile/plan.h"
 #include "engine/kinds/kind.h"
+#include "engine/run/state_data.h"
 #include "tools/dma/help/version.h"
 #include "tools/dma/page/chart.h"
 #include "tools/dma/page/html.h"
@@ -42,8 +43,8 @@ std::map<std::uint32_t, std::vector<std::string>> said(const SolvedGraph& solved
   const std::uint32_t first = group.first_slot[membership.member] * group.ports[port].terms;
   std::map<std::uint32_t, std::vector<std::string>> lines;
   for (std::uint32_t q = 0; q < messages.size();) {
-    const auto v = static_cast<std::uint32_t>(
-        plan.variables.index_at(solved.state.element(group.ports[port], first + q)));
+    const auto v =
+        static_cast<std::uint32_t>(plan.variables.index_at(solved.state.data().element(group.ports[port], first + q)));
     const auto components = static_cast<std::uint32_t>(plan.variables[v].family.components());
     const std::vector<Natural> message(messages.begin() + q, messages.begin() + q + components);
     lines[v].push_back(plan.variables[v].family->text(message));
@@ -133,7 +134,7 @@ std::string page_of(const SolvedGraph& solved) {
   body += fmt::format("<h2 id=\"report\">What the answer is worth</h2>\n<pre>{}</pre>\n",
                       escaped(solved.report.text()));
   body += fmt::format("<h2 id=\"again\">Do it again</h2>\n<pre>{}</pre>\n<p class=\"soft\">{}</p>\n",
-                      escaped(solved.command), escaped("dma " + version()));
+                      escaped(solved.command), escaped(fmt::format("dma {}", version())));
   return page::document(solved.name, body, true);
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/learn/gaussian/student_tails.h"
 #include "engine/support/text.h"
+#include "models/network/network_graph.h"
 #include "tools/dma/page/graph_page.h"
 #include "tools/dma/page/page_parts.h"
 #include "tools/dma/page/pictures.h"

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "engine/support/json.h"
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
 #include "tools/dma/help/version.h"
@@ -80,7 +81,7 @@ Json json_of(const std::vector<StatedFraction>& curve) {
 }
 
 Json about(const Origin& origin, const TrainingData& data) {
-  Json json = {{"made_by", "dma " + version()},
+  Json json = {{"made_by", fmt::format("dma {}", version())},
                {"command", printable(origin.command)},
                {"warning", printable(origin.warning)}};
   json["data"] = {{"file", printable(origin.file)},

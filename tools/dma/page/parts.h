@@ -4,6 +4,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "engine/support/json.h"
 #include "tools/dma/page/calibration.h"
 #include "tools/dma/page/dependence.h"
 #include "tools/dma/page/effort.h"

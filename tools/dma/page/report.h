@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "engine/support/json.h"
 #include "tools/dma/fit/learn.h"
 
 namespace dma::report {

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "models/network/network_graph.h"
 #include "tools/experiments/paper/methods.h"
 
 namespace dma::reproduce {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "models/network/regression.h"
+#include "models/table/standardiser.h"
 #include "tools/experiments/paper/thread_seconds.h"
 
 namespace dma::validation {

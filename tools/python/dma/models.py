@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -30,8 +30,23 @@ def numbers_of(name: str, values: Any, dimensions: int, missing: bool = False) -
     return found
 
 
-@dataclass(frozen=True)
-class Mixture:
+class Brief:
+    """Dataclasses that print a line for each field: an array by its shape, unless it is short."""
+
+    def __repr__(self) -> str:
+        lines = [f"  {one.name}: {_brief(getattr(self, one.name))}" for one in fields(self) if one.repr]
+        return "\n".join([f"dma.{type(self).__name__}", *lines])
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return str(value) if value.size <= 6 and value.ndim == 1 else f"{' x '.join(map(str, value.shape))} numbers"
+    text = f"{len(value)} of them" if isinstance(value, list) and len(value) > 6 else str(value)
+    return text if len(text) <= 200 else text[:200] + "..."
+
+
+@dataclass(frozen=True, repr=False)
+class Mixture(Brief):
     """Clusters, the largest first: their weight, and mean and variance of every column."""
 
     weight: Floats
@@ -58,8 +73,8 @@ def gaussian_mixture(
     return Mixture(**_dma.gaussian_mixture(rows, components or 0, most_components, starts, tolerance, limit, seed))
 
 
-@dataclass(frozen=True)
-class Factorisation:
+@dataclass(frozen=True, repr=False)
+class Factorisation(Brief):
     """A table as a product of two narrow ones: mean and standard deviation of every entry, without the noise."""
 
     rows: Floats
@@ -161,8 +176,8 @@ class _Skills:
                      [[name, *(f"{mean + z * sd:.1f}" for z in (0, -1.96, 1.96))] for mean, sd, name in best_first])  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Season(_Skills):
+@dataclass(frozen=True, repr=False)
+class Season(Brief, _Skills):
     """Skills after the last game of each player, by name."""
 
     players: list[Player]
@@ -202,6 +217,38 @@ def _game_of(i: int, one: Any, number: Callable[[Player], int]) -> tuple[list[_T
             for team, rank, part in zip(game.teams, ranks, shares)], game.time  # fmt: skip
 
 
+def _cell_players(cell: Any) -> list[Player]:
+    """The players of a cell of a frame: "Ann", or "Ann + Ben"."""
+    return [name.strip() for name in cell.split(" + ")] if isinstance(cell, str) else _players_of(cell)
+
+
+def _games_of(games: Any) -> Iterable[Any]:
+    """The games of a frame, which has the columns of a table for `dma rate`; anything else as it is."""
+    names = getattr(games, "columns", None)
+    if names is None:
+        return games  # type: ignore[no-any-return]
+    column = {str(name): list(games[name]) for name in names}
+    if {"winner", "loser"} <= set(column):
+        drew = [str(cell).strip().lower() in ("draw", "yes", "true", "1", "1.0") for cell in column.get("draw", [])]
+        ranks = [[1, 1 if is_draw else 2] for is_draw in drew] or [[1, 2]] * len(column["winner"])
+        return [Game([_cell_players(won), _cell_players(lost)], rank)
+                for won, lost, rank in zip(column["winner"], column["loser"], ranks)]  # fmt: skip
+    if not {"game", "player", "rank"} <= set(column):
+        raise _dma.Error(f"games: a table with the columns {', '.join(column)} is given; winner and loser, and perhaps draw, or "
+                         "game, player and rank, and perhaps team and share, are expected")  # fmt: skip
+    teams = column.get("team", column["player"])  # without teams every player is one
+    by_game: dict[Any, dict[Any, tuple[list[Player], list[float], float]]] = {}
+    for row, game in enumerate(column["game"]):
+        team = by_game.setdefault(game, {}).setdefault(teams[row], ([], [], float(column["rank"][row])))
+        if team[2] != float(column["rank"][row]):
+            raise _dma.Error(f"games: team {teams[row]!r} of game {game!r} has two ranks; players of one team have one")
+        team[0].append(column["player"][row])
+        team[1].append(float(column["share"][row]) if "share" in column else 1.0)
+    return [Game([team[0] for team in sides.values()], [team[2] for team in sides.values()],
+                 shares=[team[1] for team in sides.values()] if "share" in column else None)
+            for sides in by_game.values()]  # fmt: skip
+
+
 def _prior_of(player: Player, priors: Mapping[Player, Sequence[Any]], usual: tuple[float, float]) -> tuple[float, ...]:
     """Mean and standard deviation of a skill and, if given, that of the performances around it."""
     prior = priors.get(player, usual)
@@ -212,17 +259,18 @@ def _prior_of(player: Player, priors: Mapping[Player, Sequence[Any]], usual: tup
 
 
 def rate(
-    games: Iterable[Union[Game, Sequence[Any]]], *, mean: float = 25, sd: float = 25 / 3, performance_sd: float = 25 / 6,
+    games: Any, *, mean: float = 25, sd: float = 25 / 3, performance_sd: float = 25 / 6,
     drift_sd: float = 25 / 300, draw_probability: float = 0.1,
     priors: Mapping[Player, Sequence[Optional[float]]] = {}, by_sweeps: bool = False,
 ) -> Season:  # fmt: skip
     """Skills from games: ``("Ann", "Ben")`` is a game that Ann won, ``(["Ann", "Ben"], "Cy")`` one of teams.
 
-    ``Game`` says more of one: draws, times, shares. All games are solved at once. A prior is the mean and the standard
+    ``Game`` says more of one: draws, times, shares. A data frame has the columns that ``dma rate`` reads: winner and loser,
+    or game, player and rank. All games are solved at once. A prior is the mean and the standard
     deviation of a player's skill, and as a third number, if given, that of the player's performances around it.
     """
     numbers: dict[Player, int] = {}
-    given = [_game_of(i, one, lambda player: numbers.setdefault(player, len(numbers))) for i, one in enumerate(games)]
+    given = [_game_of(i, one, lambda player: numbers.setdefault(player, len(numbers))) for i, one in enumerate(_games_of(games))]
     known = [(*_prior_of(player, priors, (mean, sd)), performance_sd)[:3] for player in numbers]
     rated = _dma.rate_season(given, len(numbers), known, performance_sd, drift_sd, draw_probability, by_sweeps)
     return Season(list(numbers), rated.skills[:, 0], rated.skills[:, 1], rated.report, rated, numbers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Optional, Union
@@ -10,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _dma
-from .models import Floats, numbers_of
+from .models import Brief, Floats, numbers_of
 
 
-@dataclass(frozen=True)
-class Series:
+@dataclass(frozen=True, repr=False)
+class Series(Brief):
     """Every step of a series and of its forecast; what is not an array of them says so."""
 
     values: Floats  # as they were given, NaN where nothing was seen, steps that had no row among them
-    times: Optional[list[str]]  # of dates
+    times: Optional[list[str]]  # dates or numbers
     median: Floats
     low: Floats  # 2.5 % of values are below it
     high: Floats  # 97.5 % are
@@ -42,13 +43,21 @@ class Series:
         return band(self.values, self.median, self.low, self.high, names, self.times)
 
 
-def _dates_of(values: Any, times: Optional[Sequence[Any]]) -> Optional[list[str]]:
+def _times_of(values: Any, times: Optional[Sequence[Any]]) -> Union[None, list[str], Floats]:
+    """Dates as text, or numbers; None for the index of a frame that is no more than a count, or labels that are no dates."""
+    is_given = times is not None
     if times is None:
-        index = getattr(values, "index", None)  # of pandas
-        if index is None or not hasattr(index, "strftime"):
+        index = getattr(values, "index", None)  # of pandas; a list has a method of that name
+        if index is None or callable(index):
             return None
         times = list(index)
-    return [str(time)[:10] if str(time).endswith("00:00:00") else str(time).replace(" ", "T") for time in times]
+    if all(isinstance(time, (int, float, np.number)) and not isinstance(time, bool) for time in times):
+        numbers = np.asarray(times, dtype=np.float64)
+        return numbers if is_given or not np.array_equal(numbers, np.arange(len(numbers))) else None
+    if all(re.fullmatch(r"\d{4}", str(time)) for time in times):  # years as text or as periods
+        return np.asarray([int(str(time)) for time in times], dtype=np.float64)
+    dates = [str(time)[:10] if str(time).endswith("00:00:00") else str(time).replace(" ", "T") for time in times]
+    return dates if is_given or all(re.match(r"\d{4}[-/]\d{2}", date) for date in dates) else None
 
 
 def smooth(
@@ -58,21 +67,24 @@ def smooth(
 ) -> Series:  # fmt: skip
     """Smooths a series, fills its gaps (NaN or None) and forecasts as many steps.
 
-    ``times`` are dates (ISO text, datetimes or periods; those of a pandas index are taken by themselves): they may leave
-    steps out, and suggest seasons; ``season`` may name them instead (12, or (7, 365.25), or None). ``model`` is auto,
-    walk, trend, ar, motion or ar:0.6,-0.3; ``log`` models logarithms. ``inputs`` are known at every step, forecasts
-    included.
+    ``times`` are dates (ISO text, datetimes or periods) or numbers such as years; those of a pandas index are taken by
+    themselves. They may leave steps out. Dates suggest seasons; ``season`` may name them instead (12, or (7, 365.25), or
+    None). ``model`` is auto, walk, trend, ar, motion or ar:0.6,-0.3; ``log`` models logarithms. ``inputs`` are known at
+    every step, forecasts included.
     """
-    dates = _dates_of(values, times)
+    when = _times_of(values, times)
     known = numbers_of("values", values, 1, missing=True)
     usual: list[float] = []
     texts: Optional[list[str]] = None
     if not isinstance(forecast, (int, np.integer)) or forecast < 0:
         raise _dma.Error(f"forecast: {forecast!r} is given; a whole number of steps, 0 or more, is expected")
-    if dates is not None:
-        if len(dates) != len(known):
-            raise _dma.Error(f"times: {len(dates)} are given for {len(known)} values")
-        steps, texts, usual = _dma.series_times(dates, int(forecast))
+    if when is not None:
+        if len(when) != len(known):
+            raise _dma.Error(f"times: {len(when)} are given for {len(known)} values")
+        if isinstance(when, list):
+            steps, texts, usual = _dma.series_times(when, int(forecast))
+        else:
+            steps, texts, usual = _dma.series_number_times(when, int(forecast))
         at_steps = np.full(steps[-1] + 1, np.nan)
         at_steps[steps] = known
         known = at_steps

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "engine/learn/gaussian/learner.h"
+#include "engine/learn/gaussian/prediction.h"
 #include "engine/support/error.h"
 #include "factors/authoring/from_function.h"
 #include "factors/standard_registry.h"
@@ -108,7 +109,7 @@ TEST_CASE("gaussian learner: learning stops where its caller says so, with what 
   for (std::size_t n = 0; n < 30; ++n) ys[n] = std::sin(xs[n]);
   int seen = 0;
   GaussianLearner learner(net.graph, standard_registry(), {net.y},
-                          {.learn_noise = true, .on_epoch = [&](const GraphMixture::Progress&) { return ++seen < 3; }});
+                          {.learn_noise = true, .on_epoch = [&](const GaussianEpoch&) { return ++seen < 3; }});
   const GaussianLearnReport report = learner.fit({{net.x, xs.values()}, {net.y, ys.values()}});
   CHECK(report.interrupted);
   CHECK(seen == 3);

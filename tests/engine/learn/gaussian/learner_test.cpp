@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/learn/gaussian/prediction.h"
+#include "engine/learn/gaussian/program/row_model.h"
 #include "engine/support/error.h"
 #include "factors/authoring/from_function.h"
 #include "factors/standard_registry.h"
@@ -260,9 +262,7 @@ TEST_CASE(
   // A group without examples is no reason to leave the prior's mean as the start, whatever the seed.
   std::vector<double> begun;
   for (const std::uint64_t seed : {1u, 2u}) {
-    const auto first = [&](const GraphMixture::Progress& epoch) {
-      return begun.push_back(epoch.epoch.log_evidence), false;
-    };
+    const auto first = [&](const GaussianEpoch& epoch) { return begun.push_back(epoch.log_evidence), false; };
     GaussianLearner(g, standard_registry(), {y}, {.seed = seed, .on_epoch = first}).fit(data);
   }
   CHECK(begun.at(0) == begun.at(1));

@@ -10,7 +10,9 @@
 #include <numbers>
 
 #include "engine/learn/gaussian/learner.h"
+#include "engine/learn/gaussian/prediction.h"
 #include "engine/learn/gaussian/program/output_likelihood.h"
+#include "engine/learn/gaussian/program/row_model.h"
 #include "engine/support/error.h"
 #include "engine/support/fields.h"
 #include "factors/authoring/from_log_density.h"

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/learn/gaussian/learner.h"
+#include "engine/learn/gaussian/prediction.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "tests/oracles/plain_matrix.h"

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "engine/learn/messages/learner.h"
+#include "engine/learn/messages/stored_messages.h"
 #include "engine/run/run.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"

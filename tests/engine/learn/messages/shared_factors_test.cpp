@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/learn/messages/learner.h"
+#include "engine/learn/messages/stored_messages.h"
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"

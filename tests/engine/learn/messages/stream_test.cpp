@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/learn/messages/learner.h"
+#include "engine/learn/messages/stored_messages.h"
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"

@@ -90,8 +90,8 @@ TEST_CASE("completion: a shell that nobody knows is refused") {
 TEST_CASE("dma --version: the version, the compiler and the build's options in one line") {
   const TemporaryFolder folder;
   const std::string line = run_dma(folder, "--version").output;
-  CHECK(line == "dma " + version() + " (" + build_options() + ")\n");
-  CHECK(std::regex_match(version(), std::regex(R"([0-9]+\.[0-9]+\.[0-9]+)")));
+  CHECK(line == "dma " + std::string(version()) + " (" + build_options() + ")\n");
+  CHECK(std::regex_match(std::string(version()), std::regex(R"([0-9]+\.[0-9]+\.[0-9]+)")));
   CHECK(std::regex_search(
       line, std::regex(R"((g|clang)\+\+ [0-9]+\.[0-9]+\.[0-9]+, [A-Za-z ]+, for (any|the building machine's) )")));
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "engine/learn/gaussian/learner.h"
+#include "engine/learn/gaussian/prediction.h"
+#include "engine/learn/gaussian/program/row_program.h"
 #include "engine/support/error.h"
 #include "models/graphs/expressions.h"
 #include "tests/engine/learn/gaussian/curvature/class_oracle.h"
