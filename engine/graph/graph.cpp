@@ -287,10 +287,10 @@ void Graph::forget(std::uint32_t variable, std::uint32_t factor, std::span<const
     fail("forget: before variable {} and factor {}; the graph has {} and {}", variable, factor, next_variable(),
          next_factor());
   for (; first_factor_ < factor; ++first_factor_) {
-    const FactorRecord gone = factors_.front();
-    factors_.pop_front();
-    const std::size_t ends = factors_.empty() ? ends_.size() : std::uint32_t{factors_[0].first_end - first_end_};
-    ends_.erase(ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(ends));
+    const FactorRecord gone = factors_[0];
+    factors_.drop_front(1);
+    const std::size_t ends = factors_.size() == 0 ? ends_.size() : std::uint32_t{factors_[0].first_end - first_end_};
+    ends_.drop_front(ends);
     first_end_ += static_cast<std::uint32_t>(ends);
     if (gone.parameters != 0 && --parameters_[gone.parameters - 1].uses == 0) {
       parameters_[gone.parameters - 1].list = {};
@@ -309,10 +309,10 @@ void Graph::forget(std::uint32_t variable, std::uint32_t factor, std::span<const
   });
   for (; first_variable_ < variable; ++first_variable_) {
     if (stays(first_variable_))
-      early_.emplace_back(first_variable_, variables_.front());
+      early_.emplace_back(first_variable_, variables_[0]);
     else
-      drop(first_variable_, variables_.front());
-    variables_.pop_front();
+      drop(first_variable_, variables_[0]);
+    variables_.drop_front(1);
   }
 }
 

@@ -268,16 +268,23 @@ class Graph {
   template <class Item>
   class Blocks {
    public:
-    std::size_t size() const { return blocks_.empty() ? 0 : (blocks_.size() - 1) * kItems + blocks_.back().size(); }
-    const Item& operator[](std::size_t i) const { return blocks_[i / kItems][i % kItems]; }
-    Item& operator[](std::size_t i) { return blocks_[i / kItems][i % kItems]; }
+    std::size_t size() const { return end() - first_; }
+    const Item& operator[](std::size_t i) const { return blocks_[(first_ + i) / kItems][(first_ + i) % kItems]; }
+    Item& operator[](std::size_t i) { return blocks_[(first_ + i) / kItems][(first_ + i) % kItems]; }
     Item& emplace_back(const Item& item = {}) {
-      if (size() % kItems == 0) blocks_.emplace_back().reserve(kItems);
+      if (end() % kItems == 0) blocks_.emplace_back().reserve(kItems);
       return blocks_.back().emplace_back(item);
+    }
+    void drop_front(std::size_t count) {
+      first_ += count;
+      blocks_.erase(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(first_ / kItems));
+      first_ %= kItems;
     }
 
    private:
     static constexpr std::size_t kItems = 512;
+    std::size_t end() const { return blocks_.empty() ? 0 : (blocks_.size() - 1) * kItems + blocks_.back().size(); }
+    std::size_t first_ = 0;  // items of the first block that are gone
     std::vector<std::vector<Item>> blocks_;
   };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/compile/plan_data.h"
 #include "engine/compile/compile.h"
 #include "engine/joint/joint.h"
 

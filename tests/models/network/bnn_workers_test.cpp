@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "engine/learn/worker_team.h"
 #include "engine/support/error.h"
 #include "models/network/bnn.h"
 #include "models/table/deal_rows.h"

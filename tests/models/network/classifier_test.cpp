@@ -114,7 +114,7 @@ TEST_CASE(
 TEST_CASE("classifier: the same seed gives the same bits, and far from all rows it is less sure than among them") {
   const Matrix x = random_matrix(80, 2, 5);
   Classifier a({.hidden = std::vector<std::size_t>{8}, .members = 1, .seed = 4}),
-      b = a, c({.hidden = std::vector<std::size_t>{8}, .members = 1, .seed = 5});
+      b(a.options()), c({.hidden = std::vector<std::size_t>{8}, .members = 1, .seed = 5});
   a.fit(x, quadrants(x));
   b.fit(x, quadrants(x));
   c.fit(x, quadrants(x));
