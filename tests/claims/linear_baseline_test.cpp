@@ -5,6 +5,7 @@
 
 #include "engine/learn/gaussian/ensemble.h"
 #include "models/network/bnn.h"
+#include "models/network/network_graph.h"
 #include "tests/oracles/random_matrices.h"
 #include "tests/oracles/scores.h"
 
