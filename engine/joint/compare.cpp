@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/compile/plan_data.h"
 #include "engine/compile/compile.h"
+#include "engine/compile/plan_data.h"
 #include "engine/joint/joint.h"
 
 namespace dma {

@@ -9,7 +9,7 @@ namespace dma {
 
 // Enough cosines and sines for the usual shapes of a season.
 std::size_t season_harmonics(double period);
-// Tries each of these periods that is seen twice: it is kept if a walk with it, and with the shorter ones kept before it,
+// Tries each of these periods that is seen twice: it is kept if a walk with it, and with the shorter ones kept before,
 // says values better than without. If none is kept, the same with up to two periods of whole steps that the moves from
 // value to value show.
 std::vector<double> seasons_seen(SeriesValues values, const std::vector<double>& usual);
