@@ -87,17 +87,21 @@ std::size_t steps_with(SeriesValues values, std::size_t count) {
 
 std::string season_name(double period) { return fmt::format("season {:.5g}", period); }
 
-// Short seasons of whole steps may change their shape.
-Process season_of(double period) {
+// Short seasons of whole steps may change their shape. Waves of others are longer than a shorter season beside them,
+// whose own waves they could be: the seventh of a week in hours is the first of a day.
+Process season_of(double period, const std::vector<double>& seasons) {
   constexpr double kLongestThatMoves = 60;
-  return period <= kLongestThatMoves && period == std::floor(period) ? seasonal(static_cast<std::size_t>(period))
-                                                                     : fixed_season(period, season_harmonics(period));
+  if (period <= kLongestThatMoves && period == std::floor(period)) return seasonal(static_cast<std::size_t>(period));
+  auto most = static_cast<double>(season_harmonics(period));
+  for (const double other : seasons)
+    if (other < period) most = std::min(most, std::ceil(period / other) - 1);
+  return fixed_season(period, static_cast<std::size_t>(most));
 }
 
 std::vector<Process> with_seasons(Process process, const std::vector<double>& seasons) {
   std::vector<Process> processes{std::move(process)};
   for (const double season : seasons) {
-    Process& added = processes.emplace_back(season_of(season));
+    Process& added = processes.emplace_back(season_of(season, seasons));
     if (seasons.size() == 1) continue;
     added.name = added.states[0] = season_name(season);
     for (Process::Noise& noise : added.noises) noise.name = added.name;
@@ -252,7 +256,7 @@ SeriesChoice::SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues
                     score_ahead(model.model, scaled, candidate.is_log, first_, given.horizon);
     return model;
   };
-  const bool are_rough = candidates.size() > 1;
+  const bool are_rough = candidates.size() > 1 && known < kLongSeries;
   for (const SeriesCandidate& candidate : candidates) models_.push_back(scored(candidate, are_rough));
   std::ranges::stable_sort(models_, std::greater(), &Scored::score);
   const double best_rough = best().score;

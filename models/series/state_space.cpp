@@ -24,7 +24,6 @@ constexpr double kSteepest = 1e-4;
 constexpr double kNearEnough = 0.03;  // the same for a summit that weighted points are drawn around
 constexpr double kNoWeight = 1e-4;    // weight below which a point is dropped
 constexpr std::size_t kNoisePoints = 48;
-constexpr std::size_t kLongSeries = 500;  // number of values above which learned variances count as known
 
 struct Spread {
   std::size_t values = 0;

@@ -47,6 +47,9 @@ struct StateSpaceOptions {
   std::function<void(int solves, double log_evidence)> on_solve = {};
 };
 
+// From so many values on, learned variances count as known.
+inline constexpr std::size_t kLongSeries = 500;
+
 // One series of means and standard deviations.
 struct Track {
   std::string name;
