@@ -90,8 +90,9 @@ std::string season_name(double period) { return fmt::format("season {:.5g}", per
 // Short seasons of whole steps may change their shape. Waves of others are longer than a shorter season beside them,
 // whose own waves they could be: the seventh of a week in hours is the first of a day.
 Process season_of(double period, const std::vector<double>& seasons) {
-  constexpr double kLongestThatMoves = 60;
-  if (period <= kLongestThatMoves && period == std::floor(period)) return seasonal(static_cast<std::size_t>(period));
+  if (!(period >= 2 && period <= kLongestSeason))
+    fail("series: a season of {} steps is given; a number from 2 to {} is expected", period, kLongestSeason);
+  if (season_moves(period)) return seasonal(static_cast<std::size_t>(period));
   auto most = static_cast<double>(season_harmonics(period));
   for (const double other : seasons)
     if (other < period) most = std::min(most, std::ceil(period / other) - 1);
@@ -224,7 +225,7 @@ SeriesChoice::SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues
       };
     StateSpace model(candidate.processes, options);
     const StateSpace::Learned learned = model.learn(scaled);
-    return Scored{candidate, std::move(model), learned, 0, 1};
+    return Scored{candidate, std::move(model), learned, 0, 1, is_rough};
   };
   // The scored values; before them, as many as determine the start of every candidate.
   const SeriesValues last = values.last(std::min(values.size(), kMostToChoose));
@@ -256,13 +257,19 @@ SeriesChoice::SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues
                     score_ahead(model.model, scaled, candidate.is_log, first_, given.horizon);
     return model;
   };
+  // A rough look at all; a closer one at those that are near the best, until none of them is rough.
   const bool are_rough = candidates.size() > 1 && known < kLongSeries;
   for (const SeriesCandidate& candidate : candidates) models_.push_back(scored(candidate, are_rough));
   std::ranges::stable_sort(models_, std::greater(), &Scored::score);
-  const double best_rough = best().score;
-  for (Scored& model : models_)
-    if (are_rough && best_rough - model.score < kClear) model = scored(model.candidate, false);
-  std::ranges::stable_sort(models_, std::greater(), &Scored::score);
+  for (bool is_more = true; is_more;) {
+    is_more = false;
+    for (Scored& model : models_) {
+      if (!model.is_rough || best().score - model.score > kClear) continue;
+      model = scored(model.candidate, false);
+      is_more = true;
+    }
+    std::ranges::stable_sort(models_, std::greater(), &Scored::score);
+  }
   double total = 0;
   for (Scored& model : models_) {
     const double below = best().score - model.score;
@@ -322,14 +329,10 @@ UsualSeriesOptions series_named(const std::string& model) {
   if (model == "auto") return {};
   UsualSeriesOptions options;
   options.with_autoregression = model == "ar";
-  if (model == "ar")
-    options.processes = {};
-  else if (model == "walk")
-    options.processes = {random_walk()};
-  else if (model == "trend")
-    options.processes = {local_trend()};
-  else if (model == "motion")
-    options.processes = {motion()};
+  if (model == "ar") options.processes = {};
+  else if (model == "walk") options.processes = {random_walk()};
+  else if (model == "trend") options.processes = {local_trend()};
+  else if (model == "motion") options.processes = {motion()};
   else if (!model.starts_with("ar:")) {
     const std::string known[] = {"auto", "walk", "trend", "motion", "ar", "ar:c1,c2,..."};
     fail("there is no model '{}' of a series{}", model, suggestion(model, known));

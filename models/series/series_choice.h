@@ -55,7 +55,8 @@ class SeriesChoice {
     // log p(later values | first values), of the values themselves also if logarithms are modelled; and for a horizon,
     // twice the mean log density of each of up to eight such forecasts.
     double score = 0;
-    double weight = 0;  // in the mixture
+    double weight = 0;      // in the mixture
+    bool is_rough = false;  // far below the best at a first look, and not looked at again
   };
   const std::vector<Scored>& models() const { return models_; }  // best first
   const Scored& best() const { return models_.front(); }

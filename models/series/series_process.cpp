@@ -64,8 +64,8 @@ Process seasonal(std::size_t period, std::optional<double> variance) {
 }
 
 Process fixed_season(double period, std::size_t harmonics) {
-  if (!(period >= 2 && std::isfinite(period)))
-    fail("fixed_season: the period is {}; a finite number of at least 2 steps is expected", period);
+  if (!(period >= 2 && period <= kLongestSeason))
+    fail("fixed_season: the period is {}; a number of steps from 2 to {} is expected", period, kLongestSeason);
   if (harmonics < 1 || 2 * static_cast<double>(harmonics) > period)
     fail("fixed_season: {} harmonics are given; 1 to {:.0f} are expected for a period of {}", harmonics,
          std::floor(period / 2), period);

@@ -52,6 +52,7 @@ Process motion(std::optional<double> intensity = {});
 // Any `period` consecutive values sum to noise.
 Process seasonal(std::size_t period, std::optional<double> variance = {});
 // A season of any length, such as 365.25 days or 52.18 weeks, whose shape stays as it is. At most period / 2 harmonics.
+inline constexpr double kLongestSeason = 10'000;
 Process fixed_season(double period, std::size_t harmonics);
 // Row after row, cos(2 pi j t / period) and sin(2 pi j t / period) for j = 1, 2, ..., `harmonics`.
 std::vector<double> harmonic_rows(double period, std::size_t harmonics, std::size_t length);

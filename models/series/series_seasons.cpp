@@ -82,12 +82,19 @@ std::vector<double> periods_in_moves(SeriesValues values, double longest) {
 
 }  // namespace
 
-std::size_t season_harmonics(double period) {
-  constexpr double kMost = 10;
-  return static_cast<std::size_t>(std::min(kMost, std::floor(period / 2)));
+bool season_moves(double period) {
+  constexpr double kLongest = 60;
+  return period <= kLongest && period == std::floor(period);
 }
 
-std::vector<double> seasons_seen(SeriesValues values, const std::vector<double>& usual) {
+std::size_t season_harmonics(double period) {
+  constexpr double kMost = 10;
+  const double all = std::floor(period / 2);
+  return static_cast<std::size_t>(season_moves(period) ? all : std::min(kMost, all));
+}
+
+std::vector<double> seasons_seen(SeriesValues values, const std::vector<double>& usual,
+                                 const std::function<void(const std::string& name, int solves)>& on_solve) {
   constexpr std::size_t kLast = 2000;  // values that are looked at
   constexpr double kPeriods = 2;
   values = values.last(std::min(values.size(), kLast));
@@ -107,7 +114,8 @@ std::vector<double> seasons_seen(SeriesValues values, const std::vector<double>&
       std::vector<double> more = found;
       more.push_back(period);
       const SeriesCandidate with = walk_with(more);
-      if (SeriesChoice({walk_with(found), with}, values).best().candidate.name == with.name) found = std::move(more);
+      const SeriesChoice choice({walk_with(found), with}, values, {.on_solve = on_solve});
+      if (choice.best().candidate.name == with.name) found = std::move(more);
     }
   };
   try_in_turn(usual);

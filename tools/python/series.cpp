@@ -9,8 +9,8 @@
 
 #include "engine/support/error.h"
 #include "models/series/series_choice.h"
-#include "models/series/series_seasons.h"
 #include "models/series/series_filter.h"
+#include "models/series/series_seasons.h"
 #include "tools/dma/io/series_time.h"
 #include "tools/python/bindings.h"
 
@@ -61,12 +61,12 @@ Found smooth_values(const Array& values, std::size_t forecast, const std::string
   check_forecast(forecast);
   const Known known = known_values(values);
   UsualSeriesOptions options = series_named(model);
-  options.seasons = seasons_are_certain ? seasons : seasons_seen(known, seasons);
-  options.seasons_are_certain = seasons_are_certain;
   if (log) options.scale = *log ? SeriesScale::logarithm : SeriesScale::plain;
   SeriesChoice::Options how{.inputs = series_inputs(inputs), .horizon = forecast};
   how.on_solve = [](const std::string&, int) { throw_pending_signal(); };
   const py::gil_scoped_release unlocked;
+  options.seasons = seasons_are_certain ? seasons : seasons_seen(known, seasons, how.on_solve);
+  options.seasons_are_certain = seasons_are_certain;
   const SeriesChoice choice(usual_series(known, options), known, how);
   Found found{choice.smooth(known, forecast), names_of_inputs(how.inputs)};
   for (const SeriesChoice::Scored& scored : choice.models())

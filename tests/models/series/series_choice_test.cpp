@@ -180,10 +180,14 @@ TEST_CASE("series seasons: those of a calendar are found where the values have t
     found_in_noise +=
         !seasons_seen(waves(200, {}, seed), none).empty() + !seasons_seen(waves(400, {}, seed), daily).empty();
   }
-  CHECK(found_in_noise <= 4);
+  CHECK(found_in_noise <= 4);  // a tenth: such a season is tried beside none once more
   CHECK(seasons_seen(waves(500, {7, 30.44}, 1), {7, 30.44, 200}) == std::vector<double>{7, 30.44});
   CHECK(seasons_seen(waves(100, {52.1775}, 1), weekly).empty());  // less than two years
   CHECK(seasons_seen({}, daily).empty());
+  for (const double steps : {-3.0, 0.0, 1.0, std::nan(""), 1e300}) {
+    const std::vector<std::optional<double>> values = waves(50, {}, 1);
+    CHECK_THROWS_WITH_AS(usual_series(values, {.seasons = {steps}}), doctest::Contains("from 2 to 10000"), Error);
+  }
 }
 
 TEST_CASE("series choice: a season of fixed shape is chosen and forecast, a year of weeks ahead") {

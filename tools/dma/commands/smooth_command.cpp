@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -46,25 +47,28 @@ struct Seasons {
   bool are_certain = true;
 };
 
-Seasons seasons_named(const std::string& text, const SeriesTable& table) {
-  constexpr double kLeast = 2, kMost = 10000;
+using OnSolve = std::function<void(const std::string& name, int solves)>;
+
+Seasons seasons_named(const std::string& text, const SeriesTable& table, const OnSolve& on_solve) {
+  constexpr double kLeast = 2;
   if (text == "none") return {};
-  if (text == "auto") return {seasons_seen(table.values, table.time.usual_seasons()), false};
+  if (text == "auto") return {seasons_seen(table.values, table.time.usual_seasons(), on_solve), false};
   Seasons seasons;
   for (const char *at = text.data(), *const end = text.data() + text.size(); at <= end;) {
     double value = 0;
     const auto [rest, code] = std::from_chars(at, end, value);
-    if (code != std::errc{} || (rest != end && *rest != ',') || !(value >= kLeast && value <= kMost))
+    if (code != std::errc{} || (rest != end && *rest != ',') || !(value >= kLeast && value <= kLongestSeason))
       fail("--season: '{}' is given; a number from {} to {} is expected, several with commas between them, or none",
-           text, kLeast, kMost);
+           text, kLeast, kLongestSeason);
     seasons.steps.push_back(value);
     at = rest + 1;
   }
   return seasons;
 }
 
-std::vector<SeriesCandidate> candidates_for(const SmoothRequest& request, const SeriesTable& table) {
-  const Seasons seasons = seasons_named(request.season, table);
+std::vector<SeriesCandidate> candidates_for(const SmoothRequest& request, const SeriesTable& table,
+                                            const OnSolve& on_solve) {
+  const Seasons seasons = seasons_named(request.season, table, on_solve);
   UsualSeriesOptions options = series_named(request.model);
   options.seasons = seasons.steps, options.seasons_are_certain = seasons.are_certain;
   if (request.log) options.scale = *request.log ? SeriesScale::logarithm : SeriesScale::plain;
@@ -135,12 +139,12 @@ void print_found(const SeriesTable& table, const SeriesChoice& choice, const Smo
 }
 
 // On a terminal it says how far it has come.
-SeriesChoice choose_model(std::vector<SeriesCandidate> candidates, const SeriesTable& table, std::size_t forecast,
+SeriesChoice choose_model(const SmoothRequest& request, const SeriesTable& table, std::size_t forecast,
                           ProgressLine& progress) {
-  const auto on_solve = [&](const std::string& name, int solves) {
+  const OnSolve on_solve = [&](const std::string& name, int solves) {
     progress.show(fmt::format("{} values, {}: {} times solved", table.values.size(), name, solves));
   };
-  return SeriesChoice(std::move(candidates), table.values,
+  return SeriesChoice(candidates_for(request, table, on_solve), table.values,
                       {.inputs = table.inputs, .horizon = forecast, .on_solve = on_solve});
 }
 
@@ -159,7 +163,7 @@ void smooth(const SmoothRequest& request) {
   std::optional<SeriesChoice> choice;
   {
     ProgressLine progress;
-    choice.emplace(choose_model(candidates_for(request, table), table, forecast, progress));
+    choice.emplace(choose_model(request, table, forecast, progress));
     found = choice->smooth(table.values, forecast);
   }
   const SeriesBand band = band_of(found);

@@ -96,7 +96,8 @@ def smooth(
         raise _dma.Error(f"season: {season!r} is given; numbers of steps, None or 'auto' are expected")
     else:
         seasons = [float(one) for one in season]
+    is_auto = isinstance(season, str)
     given = {name: numbers_of(f"input {name!r}", column, 1) for name, column in inputs.items()}
-    found = _dma.smooth_values(known, int(forecast), model, seasons, season != "auto", log, given)
+    found = _dma.smooth_values(known, int(forecast), model, seasons, not is_auto, log, given)
     return Series(known, texts, found.quantile(0.5), found.quantile(0.025), found.quantile(0.975), found.models,
                   found.log_evidence, found)  # fmt: skip
