@@ -56,15 +56,16 @@ TrainingData read_rows_to_fit(const FitRequest& request, const FitTeam& team) {
   };
   if (team.is_shared())
     if (auto shared = read_shared_table(request, team.group(), show)) return std::move(*shared);
-  return read_training_data({.path = request.data,
-                             .targets = request.targets,
-                             .features = request.features,
-                             .weights = request.weights,
-                             .holdout = request.holdout,
-                             .seed = request.settings.seed,
-                             .numbers_are_names = request.numbers_are_classes,
-                             .strict = request.strict,
-                             .fraction_read = show});
+  return read_training_data(
+      {.path = request.data,
+       .targets = request.targets,
+       .features = request.features,
+       .weights = request.weights,
+       .holdout = request.holdout,
+       .seed = request.settings.seed,
+       .target_cells = request.numbers_are_classes ? TargetCells::names : TargetCells::as_they_look,
+       .strict = request.strict,
+       .fraction_read = show});
 }
 
 // What was read in pieces leaves gaps among what is kept, and these are as large as the table.
@@ -117,46 +118,36 @@ Learned learn_watched(const FitRequest& request, const FitTeam& team, TableModel
   return learned;
 }
 
-std::vector<std::size_t> places_of(const CsvReader& reader, const GraphModel& model) {
-  std::vector<std::size_t> places;
-  for (const auto* names : {&model.inputs(), &model.targets()})
-    for (const std::string& name : *names) {
-      if (!reader.has(name))
-        fail(
-            "'{}' has no column '{}', which the graph observes{}; rename the column or the variable, or give the "
-            "variable a value in the graph",
-            reader.path().string(), name, suggestion(name, reader.names()));
-      places.push_back(reader.column(name));
-    }
-  return places;
-}
-
-std::string other_columns(const CsvReader& reader, const std::vector<std::size_t>& used) {
-  std::vector<std::string> others;
-  for (std::size_t i = 0; i < reader.names().size(); ++i)
-    if (std::ranges::find(used, i) == used.end()) others.push_back(fmt::format("'{}'", reader.names()[i]));
+// An Error for a column that the graph observes and the table has not; the columns that it does not observe.
+std::string other_columns(const CsvReader& reader, const GraphModel& model) {
+  std::vector<std::string> used = model.inputs(), others;
+  used.insert(used.end(), model.targets().begin(), model.targets().end());
+  for (const std::string& name : used)
+    if (!reader.has(name))
+      fail(
+          "'{}' has no column '{}', which the graph observes{}; rename the column or the variable, or give the "
+          "variable a value in the graph",
+          reader.path().string(), name, suggestion(name, reader.names()));
+  for (const std::string& name : reader.names())
+    if (std::ranges::find(used, name) == used.end()) others.push_back(fmt::format("'{}'", name));
   if (others.empty()) return {};
   return fmt::format("the graph observes no variable of the name{} {}: ignored", others.size() > 1 ? "s" : "",
                      joined(others));
 }
 
 // Columns that the graph observes; rows kept aside.
-TrainingData read_observed(const FitRequest& request, CsvReader& reader, const GraphModel& model) {
-  const std::vector<std::size_t> places = places_of(reader, model);
-  TrainingData data;
-  data.features = model.inputs(), data.targets = model.targets(), data.ignored = other_columns(reader, places);
-  CsvReader::ClassColumn labels{.column = places.back(), .numbers_are_names = true};
-  Eigen::MatrixXd all = reader.read(places, CsvReader::Missing::is_error, model.has_classes() ? &labels : nullptr);
-  if (model.has_classes()) set_classes(labels.cells, request.data, data, all.col(all.cols() - 1));
-  const Eigen::Index held_out = count_held_out(request.holdout, all.rows());
-  const std::vector<Eigen::Index> order = split_rows(all.rows(), held_out, request.settings.seed);
-  const std::vector<Eigen::Index> learned(order.begin(), order.end() - held_out),
-      kept(order.end() - held_out, order.end());
-  const auto inputs = static_cast<Eigen::Index>(model.inputs().size()), outputs = all.cols() - inputs;
-  data.inputs = all.leftCols(inputs)(learned, Eigen::all);
-  data.outputs = all.rightCols(outputs)(learned, Eigen::all);
-  data.held_out_inputs = all.leftCols(inputs)(kept, Eigen::all);
-  data.held_out_outputs = all.rightCols(outputs)(kept, Eigen::all);
+TrainingData read_observed(const FitRequest& request, const TableSource& source, const GraphModel& model) {
+  const std::string others = other_columns(source.open(), model);
+  TrainingData data =
+      read_training_data({.path = request.data,
+                          .targets = model.targets(),
+                          .features = model.inputs(),
+                          .holdout = request.holdout,
+                          .seed = request.settings.seed,
+                          .target_cells = model.has_classes() ? TargetCells::names : TargetCells::numbers,
+                          .as_it_is = true},
+                         source);
+  data.ignored = others;
   return data;
 }
 
@@ -196,7 +187,8 @@ Learned learn_graph(const FitRequest& request, const FitTeam& team, TrainingData
   check_options(request, {"--target", "--graph", "--holdout", "--strict", "--plot", "--plot-training", "--report"},
                 "a graph of your own");
   const GraphModelOptions options = graph_settings(request.settings);
-  CsvReader reader(request.data);
+  const TableSource source(request.data);
+  const CsvReader reader = source.open();
   const std::string name = request.graph.string();
   const std::string text = read_file(request.graph, "a graph file");
   std::optional<GraphModel> graph;
@@ -214,7 +206,7 @@ Learned learn_graph(const FitRequest& request, const FitTeam& team, TrainingData
   } catch (const Error& e) {
     fail("'{}': {}", name, e.what());
   }
-  data = read_observed(request, reader, *graph);
+  data = read_observed(request, source, *graph);
   const char* const drawn = !request.plot.empty() ? "--plot" : !request.report.empty() ? "--report" : nullptr;
   if (drawn && data.features.empty())
     fail("{}: the graph has no inputs, and all rows are alike; leave it out, `dma inspect` tells what was learned",

@@ -13,8 +13,8 @@
 
 #include "engine/messages/gaussian.h"
 #include "engine/support/error.h"
+#include "tools/dma/fit/mixed_table.h"
 #include "tools/dma/help/version.h"
-#include "tools/dma/io/csv.h"
 #include "tools/dma/io/csv_text.h"
 #include "tools/dma/page/chart.h"
 #include "tools/dma/page/html.h"
@@ -73,7 +73,8 @@ bool begins_with_date(const std::filesystem::path& file) {
 
 SeriesTable read_series(const std::filesystem::path& file, const std::string& column, const std::string& time,
                         const std::vector<std::string>& inputs) {
-  CsvReader reader(file);
+  const TableSource source(file);
+  const CsvReader reader = source.open();
   std::vector<std::size_t> columns{column_of_values(reader, column, time)};
   SeriesTable table;
   table.name = reader.names()[columns[0]];
@@ -85,21 +86,24 @@ SeriesTable read_series(const std::filesystem::path& file, const std::string& co
   if (has_time) columns.push_back(time.empty() ? 0 : reader.column(time));
   table.has_unread_columns = column.empty() && columns.size() < reader.names().size();
   if (has_time && columns.front() == columns.back()) fail("'{}' is given both as the time and as the values", time);
-  CsvReader::ClassColumn dates{.column = columns.back()};
-  const Eigen::MatrixXd cells = reader.read(columns, CsvReader::Missing::is_nan, has_time ? &dates : nullptr);
+  const MixedTable cells = read_mixed_table(source, columns);
   std::vector<std::size_t> steps;
   if (has_time) {
     table.time_name = reader.names()[columns.back()];
-    const Eigen::VectorXd times = cells.rightCols(1);
-    table.time = dates.cells.empty()
-                     ? SeriesTime::of_numbers(file, {times.data(), static_cast<std::size_t>(times.size())}, steps)
-                     : SeriesTime::of_dates(file, dates.cells, steps);
+    const TableColumn times = cells.column(columns.size() - 1);
+    double number = 0;
+    const bool has_dates = !times.cells.empty() && !parse_number(times.cells[0], number);
+    table.time =
+        has_dates ? SeriesTime::of_dates(file, times.cells, steps) : SeriesTime::of_numbers(file, times.numbers, steps);
   } else {
-    steps.resize(static_cast<std::size_t>(cells.rows()));
+    steps.resize(cells.rows());
     std::iota(steps.begin(), steps.end(), std::size_t{0});
   }
-  place_values(cells.col(0), steps, table);
-  place_inputs(file, cells.middleCols(1, static_cast<Eigen::Index>(inputs.size())), steps, table);
+  place_values(cells.numbers_of(0), steps, table);
+  Eigen::MatrixXd explaining(cells.numbers.rows(), std::ssize(inputs));
+  for (std::size_t j = 0; j < inputs.size(); ++j)
+    explaining.col(static_cast<Eigen::Index>(j)) = cells.numbers_of(j + 1);
+  place_inputs(file, explaining, steps, table);
   return table;
 }
 
@@ -188,13 +192,13 @@ std::string series_page(const SeriesTable& table, const SeriesChoice& choice, co
   body += page::html(noises);
   page::Table unusual{.columns = {escaped(table.time_name), "", "standard deviations"}};
   for (const UnusualStep& step : unusual_steps(found))
-    unusual.rows.push_back({escaped(table.time.text(step.t)), step.is_level ? "level" : "value",
-                            fmt::format("{:+.1f}", step.surprise)});
+    unusual.rows.push_back(
+        {escaped(table.time.text(step.t)), step.is_level ? "level" : "value", fmt::format("{:+.1f}", step.surprise)});
   body += "<h2 id=\"unusual\">Unusual steps</h2>\n" + (unusual.rows.empty() ? "<p>None.</p>\n" : page::html(unusual));
   page::Table ahead{.columns = {escaped(table.time_name), "forecast", "2.5 %", "97.5 %"}};
   for (std::size_t t = table.values.size(); t < found.sd.size(); ++t)
-    ahead.rows.push_back({escaped(table.time.text(t)), number(band.middle[t]), number(band.low[t]),
-                          number(band.high[t])});
+    ahead.rows.push_back(
+        {escaped(table.time.text(t)), number(band.middle[t]), number(band.low[t]), number(band.high[t])});
   if (!ahead.rows.empty()) body += "<h2 id=\"forecast\">Forecast</h2>\n" + page::html(ahead);
   body += fmt::format("<h2 id=\"again\">Do it again</h2>\n<pre>{}</pre>\n<p class=\"soft\">dma {}</p>\n",
                       escaped(command), escaped(std::string(version())));

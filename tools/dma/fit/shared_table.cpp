@@ -88,7 +88,8 @@ std::optional<TrainingData> read_shared_table(const FitRequest& request, const P
   const auto team = group.team(group.size());
   CsvReader reader(request.data);
   reader.watch(fraction_read);
-  const auto [columns, targets, has_weights, unnamed] = table_columns(reader, request.targets, request.features);
+  const auto [columns, targets, has_weights, unnamed] =
+      table_columns(reader, {.path = request.data, .targets = request.targets, .features = request.features});
   if (has_weights || !unnamed.empty() || reader.has(kIndexName)) return {};  // columns that may be left out
   std::optional<Eigen::MatrixXd> shard = reader.read_shard(columns, group.rank(), group.size());
   if (team->any(!shard)) return {};

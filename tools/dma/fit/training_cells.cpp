@@ -102,6 +102,35 @@ void tell(const ColumnCoding& coding, std::span<const std::size_t> places, Train
                     joined(grouping)));
 }
 
+// Every cell is a number, or a class of the first column.
+void check_strictly(const MixedTable& table, const TableSource& source, std::span<const std::size_t> places,
+                    bool has_classes) {
+  std::vector<std::size_t> texts;
+  for (std::size_t i = has_classes ? 1 : 0; i < places.size(); ++i)
+    if (table.has_cells(i)) texts.push_back(places[i]);
+  if (!texts.empty()) (void)source.open().read(texts);  // says where
+  for (std::size_t n = 0; has_classes && n < table.rows(); ++n)
+    if (is_missing_cell(table.cells[0][n]))
+      fail("{}, column '{}': {} where a class is expected; fill in the cell, or delete the row", table.where(n),
+           table.names[0],
+           table.cells[0][n].empty() ? "an empty cell" : fmt::format("a missing value ('{}')", table.cells[0][n]));
+}
+
+[[noreturn]] void refuse_unnamed(const std::filesystem::path& path, std::size_t place) {
+  fail("'{}': column {} has no name; name it, or say which columns to learn from with --features", path.string(),
+       place + 1);
+}
+
+// The target becomes places among its classes.
+void set_classes(const std::vector<std::string>& cells, const std::filesystem::path& path, TrainingData& data,
+                 Eigen::Ref<Eigen::VectorXd> places) {
+  const ClassLabels labels = ClassLabels::of(cells);
+  check_classes(labels, fmt::format("'{}', column '{}'", path.string(), data.targets[0]));
+  data.classes = labels.names;
+  for (Eigen::Index n = 0; n < places.size(); ++n)
+    places(n) = static_cast<double>(labels.of_rows[static_cast<std::size_t>(n)]);
+}
+
 // Rules for all columns where one of them is no column of plain numbers; otherwise the numbers are the inputs.
 Eigen::MatrixXd coded_inputs(const MixedTable& table, std::span<const std::size_t> places, std::size_t targets,
                              TrainingData& data) {
@@ -143,17 +172,20 @@ void hint_at_classes(const Eigen::Ref<const Eigen::VectorXd>& target, TrainingDa
 
 }  // namespace
 
-Eigen::MatrixXd read_any_cells(const TableRequest& request, const TableSource& source, const TableColumns& columns,
-                               TrainingData& data) {
+Eigen::MatrixXd read_cells(const TableRequest& request, const TableSource& source, const TableColumns& columns,
+                           TrainingData& data) {
+  const bool is_strict = request.strict || request.as_it_is, has_names = request.target_cells == TargetCells::names;
+  if (is_strict && !columns.unnamed.empty()) refuse_unnamed(request.path, columns.unnamed[0]);
   std::vector<std::size_t> places = columns.places;
   places.insert(places.end(), columns.unnamed.begin(), columns.unnamed.end());
-  MixedTable table = read_mixed_table(source, places, request.numbers_are_names, request.fraction_read);
-  if (table.rows() < 2) return table.numbers;
+  MixedTable table = read_mixed_table(source, places, has_names, request.fraction_read);
+  if (table.rows() < 2 && !request.as_it_is) return table.numbers;
   for (std::size_t i = columns.places.size(); i < places.size(); ++i)
     if (!numbers_the_rows(table.column(i)) && !is_empty(table.column(i))) refuse_unnamed(request.path, places[i]);
   const std::size_t own_targets = columns.own_targets();
-  const bool has_classes =
-      own_targets == 1 && table.has_cells(0) && (request.numbers_are_names || holds_classes(table));
+  const bool has_classes = own_targets == 1 && table.has_cells(0) &&
+                           (has_names || (request.target_cells == TargetCells::as_they_look && holds_classes(table)));
+  if (is_strict) check_strictly(table, source, places, has_classes);
   Eigen::MatrixXd targets = Eigen::MatrixXd::Zero(table.numbers.rows(), static_cast<Eigen::Index>(columns.targets));
   for (std::size_t n = 0; has_classes && n < table.rows(); ++n)
     if (is_missing_cell(table.cells[0][n]))
@@ -170,9 +202,10 @@ Eigen::MatrixXd read_any_cells(const TableRequest& request, const TableSource& s
   drop_rows_without_target(table, targets, data);
   if (has_classes)
     set_classes(table.cells[0], request.path, data, targets.col(0));
-  else if (own_targets == 1)
+  else if (own_targets == 1 && !is_strict)
     hint_at_classes(targets.col(0), data);
-  const Eigen::MatrixXd inputs = coded_inputs(table, places, columns.targets, data);
+  const Eigen::MatrixXd inputs = is_strict ? table.numbers.rightCols(std::ssize(places) - targets.cols())
+                                           : coded_inputs(table, places, columns.targets, data);
   Eigen::MatrixXd values(targets.rows(), targets.cols() + inputs.cols());
   values << targets, inputs;
   return values;

@@ -100,18 +100,17 @@ void leave_out_redundant_columns(const std::filesystem::path& path, Eigen::Matri
 
 }  // namespace
 
-TableColumns table_columns(const CsvReader& reader, const std::vector<std::string>& targets,
-                           const std::vector<std::string>& features, const std::string& weights) {
-  TableColumns columns{columns_named(reader, targets)};
-  columns.has_weights = !weights.empty();
-  if (columns.has_weights) columns.places.push_back(reader.column(weights));
+TableColumns table_columns(const CsvReader& reader, const TableRequest& request) {
+  TableColumns columns{columns_named(reader, request.targets)};
+  columns.has_weights = !request.weights.empty();
+  if (columns.has_weights) columns.places.push_back(reader.column(request.weights));
   columns.targets = columns.places.size();
-  std::vector<std::size_t> inputs = columns_named(reader, features);
-  if (features.empty())
+  std::vector<std::size_t> inputs = columns_named(reader, request.features);
+  if (request.features.empty() && !request.as_it_is)
     for (std::size_t i = 0; i < reader.names().size(); ++i)
       if (std::ranges::find(columns.places, i) == columns.places.end())
         (reader.names()[i].empty() ? columns.unnamed : inputs).push_back(i);
-  if (inputs.empty() && columns.unnamed.empty())
+  if (inputs.empty() && columns.unnamed.empty() && !request.as_it_is)
     fail("'{}' has no column beside the target; at least one to learn from is expected", reader.path().string());
   columns.places.insert(columns.places.end(), inputs.begin(), inputs.end());
   check_no_repetition(reader, columns.places, columns.targets);
@@ -177,56 +176,31 @@ std::string TrainingData::fingerprint_of(std::size_t all_rows, std::uint64_t sum
   return fmt::format("{}x{}+{}:{:016x}", all_rows, features.size(), targets.size(), names_too.value());
 }
 
-namespace {
-
-// Numbers alone, with or without classes: a cell of any other form is an Error.
-Eigen::MatrixXd read_strictly(const TableRequest& request, const TableColumns& columns, CsvReader& reader,
-                              TrainingData& data) {
-  if (!columns.unnamed.empty()) refuse_unnamed(request.path, columns.unnamed[0]);
-  CsvReader::ClassColumn classes{columns.places[0], request.numbers_are_names};
-  Eigen::MatrixXd values =
-      reader.read(columns.places, CsvReader::Missing::is_error, columns.own_targets() == 1 ? &classes : nullptr);
-  if (!classes.cells.empty()) set_classes(classes.cells, request.path, data, values.col(0));
-  return values;
-}
-
-}  // namespace
-
-void refuse_unnamed(const std::filesystem::path& path, std::size_t place) {
-  fail("'{}': column {} has no name; name it, or say which columns to learn from with --features", path.string(),
-       place + 1);
-}
-
-void set_classes(const std::vector<std::string>& cells, const std::filesystem::path& path, TrainingData& data,
-                 Eigen::Ref<Eigen::VectorXd> places) {
-  const ClassLabels labels = ClassLabels::of(cells);
-  check_classes(labels, fmt::format("'{}', column '{}'", path.string(), data.targets[0]));
-  data.classes = labels.names;
-  for (Eigen::Index n = 0; n < places.size(); ++n)
-    places(n) = static_cast<double>(labels.of_rows[static_cast<std::size_t>(n)]);
-}
-
 TrainingData read_training_data(const TableRequest& request) {
+  return read_training_data(request, TableSource(request.path));
+}
+
+TrainingData read_training_data(const TableRequest& request, const TableSource& source) {
   if (!(request.holdout >= 0 && request.holdout < 1))
     fail("--holdout: {} is given; a fraction of the rows of at least 0 and below 1 is expected", request.holdout);
-  const TableSource source(request.path);
-  CsvReader reader = source.open();
-  reader.watch(request.fraction_read);
-  const TableColumns columns = table_columns(reader, request.targets, request.features, request.weights);
-  if (request.numbers_are_names && columns.own_targets() > 1)
+  const CsvReader reader = source.open();
+  const TableColumns columns = table_columns(reader, request);
+  if (request.target_cells == TargetCells::names && columns.own_targets() > 1)
     fail("--classes: {} targets are given; a classifier has one", columns.own_targets());
   TrainingData data;
   for (std::size_t i = 0; i < columns.places.size(); ++i)
     (i < columns.targets ? data.targets : data.features).push_back(reader.names()[columns.places[i]]);
   if (columns.has_weights) data.targets.pop_back();
-  Eigen::MatrixXd values = request.strict ? read_strictly(request, columns, reader, data)
-                                          : read_any_cells(request, source, columns, data);
+  Eigen::MatrixXd values = read_cells(request, source, columns, data);
   Eigen::VectorXd weights;
   if (columns.has_weights && values.rows() > 0)
     weights = take_weights(request, static_cast<Eigen::Index>(data.targets.size()), values, data);
-  if (values.rows() < 2) fail("'{}' has one row; at least two are expected to learn from", request.path.string());
-  if (!data.has_classes()) check_not_constant(request.path, values, data.targets);  // see check_classes below
-  leave_out_redundant_columns(request.path, values, data);
+  if (values.rows() < 2 && !request.as_it_is)
+    fail("'{}' has one row; at least two are expected to learn from", request.path.string());
+  if (!request.as_it_is) {
+    if (!data.has_classes()) check_not_constant(request.path, values, data.targets);  // see check_classes below
+    leave_out_redundant_columns(request.path, values, data);
+  }
   const Eigen::Index held_out = count_held_out(request.holdout, values.rows());
   const auto order = split_rows(values.rows(), held_out, request.seed);
   const auto first = static_cast<Eigen::Index>(data.targets.size()), rest = values.cols() - first;

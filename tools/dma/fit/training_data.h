@@ -12,16 +12,17 @@
 
 #include "models/table/class_labels.h"
 #include "models/table/column_coding.h"
+#include "tools/dma/fit/mixed_table.h"
 #include "tools/dma/io/csv.h"
 
 namespace dma {
 
 struct TrainingData {
   std::vector<std::string> features, targets;
-  Eigen::MatrixXd inputs, outputs;                    // rows to learn from
-  Eigen::MatrixXd held_out_inputs, held_out_outputs;  // rows kept aside, perhaps none
+  Eigen::MatrixXd inputs, outputs;                      // rows to learn from
+  Eigen::MatrixXd held_out_inputs, held_out_outputs;    // rows kept aside, perhaps none
   Eigen::VectorXd weights = {}, held_out_weights = {};  // of both; empty: 1 for all
-  std::vector<std::string> classes = {};              // of a target with names: the output is a place among them
+  std::vector<std::string> classes = {};                // of a target with names: the output is a place among them
 
   ColumnCoding coding = {};             // what makes columns of the file into features; empty: they are numbers
   std::vector<std::string> notes = {};  // lines about what was made of columns and rows
@@ -62,8 +63,6 @@ struct TableColumns {
   std::vector<std::size_t> unnamed = {};  // columns without a name, where features are not named either
 };
 inline constexpr const char* kIndexName = "Unnamed: 0";  // that pandas gives to an index it reads back
-TableColumns table_columns(const CsvReader& reader, const std::vector<std::string>& targets,
-                           const std::vector<std::string>& features, const std::string& weights = {});
 // An Error that names the file and the column.
 void check_column_of_weights(const std::filesystem::path& path, const std::string& column,
                              const Eigen::VectorXd& weights);
@@ -71,23 +70,23 @@ void check_column_of_weights(const std::filesystem::path& path, const std::strin
 std::vector<Eigen::Index> split_rows(Eigen::Index rows, Eigen::Index held_out, std::uint64_t seed);
 Eigen::Index count_held_out(double holdout, Eigen::Index rows);
 
+// What the cells of a single target are.
+enum class TargetCells { as_they_look, names, numbers };
+
 struct TableRequest {
   std::filesystem::path path;
   std::vector<std::string> targets,
-      features = {};  // one by one, or lists with commas; no features: all but the targets
-  std::string weights = {};                         // column with the weights of rows; empty: they have none
-  double holdout = 0;                               // fraction of the rows, chosen by the seed, that is kept aside
+      features = {};         // one by one, or lists with commas; no features: all but the targets
+  std::string weights = {};  // column with the weights of rows; empty: they have none
+  double holdout = 0;        // fraction of the rows, chosen by the seed, that is kept aside
   std::uint64_t seed = 1;
-  bool numbers_are_names = false;  // a single target of text holds classes; with this, one of numbers does too
-  bool strict = false;             // cells that are no plain numbers are an Error
+  TargetCells target_cells = TargetCells::as_they_look;  // text: classes
+  bool strict = false;                                   // cells that are neither numbers nor classes are an Error
+  bool as_it_is = false;  // strict, of these features and no others, which stay, whatever the columns hold
   std::function<void(double)> fraction_read = {};  // is told how much of the file was read
 };
+TableColumns table_columns(const CsvReader& reader, const TableRequest& request);
 TrainingData read_training_data(const TableRequest& request);
-
-// What reading plain numbers and reading any cells share: the target becomes places among its classes; an Error for a
-// column without a name.
-void set_classes(const std::vector<std::string>& cells, const std::filesystem::path& path, TrainingData& data,
-                 Eigen::Ref<Eigen::VectorXd> places);
-[[noreturn]] void refuse_unnamed(const std::filesystem::path& path, std::size_t place);
+TrainingData read_training_data(const TableRequest& request, const TableSource& source);
 
 }  // namespace dma

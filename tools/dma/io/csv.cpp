@@ -176,11 +176,13 @@ std::size_t CsvReader::column(std::string_view name) const {
   return found->second;
 }
 
-Eigen::MatrixXd CsvReader::read(std::span<const std::size_t> columns, Missing missing, ClassColumn* classes) {
+Eigen::MatrixXd CsvReader::read(std::span<const std::size_t> columns) {
   return read_rows(columns, [&](NumberRows& rows) {
-    const bool is_first = rows.empty();
-    read_row(columns, missing, classes, is_first, rows.add_row());
-    return classes == nullptr || classes->cells.empty();
+    check_width();
+    std::vector<double>& values = rows.add_row();
+    for (const std::size_t column : columns)
+      if (!parse_number(cells_[column], values.emplace_back())) refuse_cell(columns, column);
+    return true;
   });
 }
 
@@ -241,45 +243,7 @@ void CsvReader::check_width() const {
          path_.string(), line_, cells_.size(), names_.size());
 }
 
-void CsvReader::read_row(std::span<const std::size_t> columns, Missing missing, ClassColumn* classes, bool is_first,
-                         std::vector<double>& values) {
-  check_width();
-  for (const std::size_t column : columns) {
-    double value = 0;
-    const bool is_class = classes != nullptr && column == classes->column && (!classes->cells.empty() || is_first) &&
-                          read_class(*classes);
-    if (is_class)
-      value = 0;
-    else if (missing == Missing::is_nan && is_missing(cells_[column]))
-      value = std::numeric_limits<double>::quiet_NaN();
-    else if (!parse_number(cells_[column], value))
-      refuse_cell(columns, column, classes);
-    values.push_back(value);
-  }
-}
-
-// Whether the column holds classes.
-bool CsvReader::read_class(ClassColumn& classes) const {
-  const std::string_view cell = cells_[classes.column];
-  double number = 0;
-  const bool is_number = parse_number(cell, number);
-  if (classes.cells.empty() && !classes.numbers_are_names && (is_number || is_missing(cell))) return false;
-  const std::string where = fmt::format("'{}', line {}, column '{}'", path_.string(), line_, names_[classes.column]);
-  if (is_missing(cell))
-    fail("{}: {} where a class is expected; fill in the cell, or delete the row", where,
-         cell.empty() ? "an empty cell" : fmt::format("a missing value ('{}')", shown(cell)));
-  if (is_number && !classes.numbers_are_names)
-    fail("{}: a number ('{}') among classes with names; correct it, or give --classes if it is the name of a class too",
-         where, shown(cell));
-  classes.cells.push_back(unquoted(cell));
-  if (!is_plain_text(classes.cells.back()))
-    fail("{}: the class '{}' holds control characters or is not UTF-8; rename it, or save the table as UTF-8", where,
-         shown(cell));
-  return true;
-}
-
-void CsvReader::refuse_cell(std::span<const std::size_t> columns, std::size_t column,
-                            const ClassColumn* classes) const {
+void CsvReader::refuse_cell(std::span<const std::size_t> columns, std::size_t column) const {
   const std::string_view cell = cells_[column];
   const std::string where = fmt::format("'{}', line {}, column '{}'", path_.string(), line_, names_[column]);
   if (is_missing(cell))
@@ -291,9 +255,6 @@ void CsvReader::refuse_cell(std::span<const std::size_t> columns, std::size_t co
   if (*end == '\0') fail("{}: '{}' is not a number that a double can hold", where, text);
   if (*end == ',' && cells_.separator() != ',')
     fail("{}: '{}' has a decimal comma; write a decimal point", where, text);
-  if (classes != nullptr && column == classes->column)
-    fail("{}: text ('{}') among numbers; correct it, or give --classes if the column holds names of classes", where,
-         text);
   std::vector<std::string> others;
   double number = 0;
   for (const std::size_t other : columns)

@@ -41,18 +41,9 @@ class CsvReader {
   // The position of a column; an Error that offers the nearest name if there is none.
   std::size_t column(std::string_view name) const;
 
-  // All rows of these columns, in this order; the other columns may hold anything. Once per reader. An empty cell, or
-  // one that says NA or the like, is an Error, or becomes NaN.
-  enum class Missing { is_error, is_nan };
-  // A column that may hold names of classes. Its first cell decides: where it is text, or numbers are names too, all
-  // cells are kept in `cells` and the numbers of the column are 0; otherwise it is a column of numbers like any other.
-  struct ClassColumn {
-    std::size_t column = 0;
-    bool numbers_are_names = false;
-    std::vector<std::string> cells = {};
-  };
-  Eigen::MatrixXd read(std::span<const std::size_t> columns, Missing missing = Missing::is_error,
-                       ClassColumn* classes = nullptr);
+  // All rows of these columns, in this order; the other columns may hold anything. Once per reader. A cell that is no
+  // number is an Error.
+  Eigen::MatrixXd read(std::span<const std::size_t> columns);
 
   // Of a file whose rows are all plain (csv_plain.h): those of one of so many shards of about as many bytes each, which
   // together are all rows in their order; the bytes of the others are not read. Nothing where the shard holds a line
@@ -92,12 +83,8 @@ class CsvReader {
   void read_names();
   bool next_record();
   void check_width() const;
-  void read_row(std::span<const std::size_t> columns, Missing missing, ClassColumn* classes, bool is_first,
-                std::vector<double>& values);
-  bool read_class(ClassColumn& classes) const;
   [[noreturn]] void refuse_quote(std::size_t line, CsvCells::End end) const;
-  [[noreturn]] void refuse_cell(std::span<const std::size_t> columns, std::size_t column,
-                                const ClassColumn* classes) const;
+  [[noreturn]] void refuse_cell(std::span<const std::size_t> columns, std::size_t column) const;
 
   std::filesystem::path path_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;

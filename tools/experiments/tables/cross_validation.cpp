@@ -12,6 +12,7 @@
 #include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/expressions.h"
+#include "tools/dma/fit/training_data.h"
 #include "tools/dma/io/csv.h"
 #include "tools/experiments/paper/thread_seconds.h"
 
@@ -20,19 +21,12 @@ namespace dma::classify {
 namespace fs = std::filesystem;
 
 Table read_table(const fs::path& path, const std::string& target) {
-  CsvReader reader(path);
-  const std::size_t count = reader.names().size(), last = target.empty() ? count - 1 : reader.column(target);
-  if (count < 2)
-    fail("'{}' has one column; the classes and at least one column of numbers are expected", path.string());
-  std::vector<std::size_t> columns;
-  for (std::size_t i = 0; i < count; ++i)
-    if (i != last) columns.push_back(i);
-  columns.push_back(last);
-  CsvReader::ClassColumn classes{last, true};
-  const Eigen::MatrixXd values = reader.read(columns, CsvReader::Missing::is_error, &classes);
-  Table table{printable(path.stem().string()), values.leftCols(values.cols() - 1), ClassLabels::of(classes.cells)};
-  check_classes(table.labels, fmt::format("'{}', column '{}'", path.string(), reader.names()[last]));
-  return table;
+  std::vector<std::string> names = CsvReader(path).names();
+  const std::string classes = target.empty() ? names.back() : target;
+  std::erase(names, classes);
+  const TrainingData data = read_training_data(
+      {.path = path, .targets = {classes}, .features = names, .target_cells = TargetCells::names, .as_it_is = true});
+  return {printable(path.stem().string()), data.inputs, data.labels()};
 }
 
 std::vector<fs::path> tables_in(const fs::path& path) {

@@ -25,11 +25,12 @@ struct Ways {
 TrainingData messy_data(const std::string& text, const Ways& ways = {}) {
   const TemporaryFolder folder;
   folder.write("data.csv", text);
-  return dma::read_training_data({.path = folder.path() / "data.csv",
-                                  .targets = {ways.target},
-                                  .weights = ways.weights,
-                                  .numbers_are_names = ways.numbers_are_names,
-                                  .strict = ways.strict});
+  return dma::read_training_data(
+      {.path = folder.path() / "data.csv",
+       .targets = {ways.target},
+       .weights = ways.weights,
+       .target_cells = ways.numbers_are_names ? dma::TargetCells::names : dma::TargetCells::as_they_look,
+       .strict = ways.strict});
 }
 
 std::string messy_complaint(const std::string& text, const Ways& ways = {}) {
