@@ -66,8 +66,8 @@ std::vector<Index> find_far(const TableLearner& learner, const TableRows& rows) 
   return far;
 }
 
-// Log density of all rows, learned ones left out. A row is far with the probability of their fraction, and then
-// Gaussian about its prediction, as wide as they lie; each of these numbers costs half the logarithm of the rows.
+}  // namespace
+
 double score_with_far(TableLearner& learner, const TableRows& rows) {
   const std::vector<Index>& far_rows = learner.far();
   const Vector weights_of_far = weights_of(rows.weights, far_rows);
@@ -90,8 +90,6 @@ double score_with_far(TableLearner& learner, const TableRows& rows) {
   return sum;
 }
 
-}  // namespace
-
 TableReport fit_without_far_rows(TableLearner& learner, const TableRows& rows, const TableFit& fit) {
   const auto begin = std::chrono::steady_clock::now();
   const bool has_all_rows =
@@ -99,8 +97,8 @@ TableReport fit_without_far_rows(TableLearner& learner, const TableRows& rows, c
   fit_all_but(learner.far(), learner, rows, fit);
   const TableLearnOptions& options = learner.options();
   if (learner.report().interrupted || !options.far_rows || !options.ensemble.mixture.learn_noise ||
-      options.classes > 0 || !learner.graphs().mixture().model().likelihoods.empty() ||
-      rows.inputs.rows() < kFewestRows || !has_all_rows)
+      options.classes > 0 || learner.target_units().log_from.size() > 0 ||
+      !learner.graphs().mixture().model().likelihoods.empty() || rows.inputs.rows() < kFewestRows || !has_all_rows)
     return learner.report();
   std::optional<TableLearner> best;
   for (int refits = 0; refits < kMostRefits; ++refits) {

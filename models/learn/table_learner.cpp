@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "engine/learn/gaussian/learner.h"
 #include "engine/learn/gaussian/learner_data.h"
@@ -33,6 +34,14 @@ constexpr double kNeighbourSeconds = 3e-4, kLeastSeconds = 0.25;
 std::vector<PredictionComponent> of_all_rows(const std::vector<PredictionComponent>& distinct,
                                              const std::vector<Index>& numbers) {
   return numbers.empty() ? distinct : rows_of(distinct, numbers);
+}
+
+// Whether errors in ratio to what was foretold are more probable than as they are, each under the likeliest Gaussian.
+bool noise_is_relative(const Eigen::ArrayXd& targets, const Eigen::ArrayXd& foretold) {
+  const Eigen::ArrayXd logs = targets.log(), ratios = logs - foretold.max(targets.minCoeff()).log();
+  const double of_ratios = std::sqrt((ratios - ratios.mean()).square().mean()),
+               as_they_are = std::sqrt((targets - foretold).square().mean());
+  return std::log(of_ratios) + logs.mean() < std::log(as_they_are);
 }
 
 }  // namespace
@@ -91,7 +100,7 @@ RowData TableLearner::data_of(const TableRows& rows) const {
   RowData data{prepared(inputs_.apply(rows.inputs)),
                coded_targets(targets_.apply(rows.targets), graph.likelihoods, graph.rows->outputs(), "fit"),
                rows.weights, graph.likelihoods};
-  if (options_.standardise && options_.classes == 0) data.least_noise = least_noise_of(rows.targets, targets_.scale);
+  if (options_.standardise && options_.classes == 0) data.least_noise = least_noise_of(rows.targets, targets_);
   return data;
 }
 
@@ -104,6 +113,7 @@ std::string TableLearner::first_fault(const Eigen::MatrixXd& inputs) const {
 TableLearner TableLearner::anew(bool keeps_sizes) const {
   TableLearner next(options_);
   next.graph_of_ = graph_of_;
+  next.log_from_ = log_from_;
   if (!keeps_sizes) return next;
   next.options_.ensemble.choose_sizes = false;
   next.options_.family = [family = options_.family, sizes = graphs_->mixture().memory().choice.sizes](auto inputs) {
@@ -141,7 +151,39 @@ TableReport TableLearner::fit(const TableRows& rows, const TableFit& fit) {
     fail("fit: this network has learned other rows than these {}; make a new one for them, or add them with update()",
          rows.inputs.rows());
   learned_rows_ = given;
-  return fit_without_far_rows(*this, rows, fit);
+  const auto begin = std::chrono::steady_clock::now();
+  fit_without_far_rows(*this, rows, fit);
+  try_logarithms(rows, fit, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  return report_;
+}
+
+// One more fit, of logarithms. It is taken where it makes left-out rows more probable, each as the number it is, and
+// predicts them about as well.
+void TableLearner::try_logarithms(const TableRows& rows, const TableFit& fit, double seconds_taken) {
+  constexpr double kLeastGain = 4, kMostError = 1.05;
+  if (!options_.log_target || !options_.standardise || options_.classes > 0 || !is_gaussian() ||
+      !graphs_->mixture().options().learn_noise || !is_alone(fit.options) || targets_.log_from.size() > 0 ||
+      report_.interrupted || (fit.seconds_left && fit.seconds_left() < seconds_taken))
+    return;
+  TableLearner next = anew(true);
+  next.log_from_ = skewed_from(rows.targets, rows.weights);
+  for (Index j = 0; j < next.log_from_.size() && far_.empty(); ++j)
+    if (!noise_is_relative(rows.targets.col(j), rows.targets.col(j) - left_out_residuals_.col(j)))
+      next.log_from_(j) = 0;
+  if (next.log_from_.size() == 0 || next.log_from_.isZero(0)) return;
+  for (double& from : next.log_from_) from = from > 0 ? std::numeric_limits<double>::min() : 0;
+  next.fit_near(rows, {}, fit);
+  if (next.report_.interrupted) {
+    report_.interrupted = true;
+    report_.members.back().stop = LearnReport::Stop::interrupted;
+    return;
+  }
+  bool is_as_near = true;
+  for (std::size_t j = 0; j < report_.left_out.size(); ++j)
+    is_as_near = is_as_near && next.report_.left_out[j].scores.rmse <= kMostError * report_.left_out[j].scores.rmse;
+  if (!is_as_near || !(score_with_far(next, rows) > score_with_far(*this, rows) + kLeastGain)) return;
+  next.report_.form = report_.form;
+  replace_by(std::move(next));
 }
 
 void TableLearner::standardise(const TableRows& rows, const LearnOptions& options) {
@@ -159,7 +201,7 @@ void TableLearner::standardise(const TableRows& rows, const LearnOptions& option
   inputs_ = Standardiser::of(rows.inputs, rows.weights, log_from);
   for (auto j = columns - static_cast<Index>(options_.choices); j < columns; ++j)
     inputs_.shift(j) = 0, inputs_.scale(j) = 1;
-  if (options_.classes == 0) targets_ = Standardiser::of(rows.targets, rows.weights);
+  if (options_.classes == 0) targets_ = Standardiser::of(rows.targets, rows.weights, log_from_);
 }
 
 void TableLearner::fit_near(const TableRows& rows, std::vector<Index> far, const TableFit& fit) {
@@ -194,7 +236,7 @@ void TableLearner::fit_near(const TableRows& rows, std::vector<Index> far, const
     std::vector<EpochRecord>& own = epochs_[progress.member];
     EpochRecord record;
     record.epoch = static_cast<int>(own.size()) + 1;
-    record.log_likelihood = progress.epoch.log_evidence / values;
+    record.log_likelihood = progress.epoch.log_evidence / values - targets_.mean_log(rows.targets, rows.weights);
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     own.push_back(record);
     if (options_.classes == 0) noise_variance_ = progress.noise;  // a checkpoint has it
@@ -292,7 +334,12 @@ std::vector<PredictionComponent> TableLearner::components(const Matrix& rows,
 
 // Targets with other than Gaussian noise are never standardised, and keep their likelihoods.
 Prediction TableLearner::in_units_before(Prediction learned) const {
-  return is_gaussian() ? learned.in_units_before(targets_) : learned;
+  if (!is_gaussian()) return learned;
+  learned = learned.in_units_before(targets_);
+  if (targets_.log_from.size() == 0) return learned;
+  std::vector<bool> is_log;
+  for (const double from : targets_.log_from) is_log.push_back(from > 0);
+  return Prediction::of_logarithms(std::move(learned), is_log);
 }
 
 Prediction TableLearner::predict(const Eigen::MatrixXd& inputs) const {
@@ -369,6 +416,10 @@ bool TableLearner::update(const TableRows& more, double known) {
     const std::vector<Index> kept = rows_that_count(more.weights);
     if (std::ssize(kept) < more.weights.size()) return update(more.some(kept), known);
   }
+  for (Index j = 0; j < more.targets.cols(); ++j)
+    if (const double least = more.targets.col(j).minCoeff(); targets_.is_log(j) && !(least > 0))
+      fail("update: a target is {}, but the model learned logarithms of numbers above 0; fit old and new rows together",
+           least);
   RowData data = data_of(more);
   if (!data.rows.allFinite() || !data.targets.allFinite())
     fail("update: the values overflow after standardisation: they are too far from the training data");

@@ -5,6 +5,7 @@
 //         -> graphs, judged by rows held out
 //         -> nearest rows (models/neighbours), and of classes their frequencies
 //         -> once more without rows that lie far from what all others predict (far_rows.h)
+//         -> once more by the logarithms of positive, skewed targets, where that makes left-out rows more probable
 #pragma once
 
 #include <functional>
@@ -31,6 +32,7 @@ struct TableLearnOptions {
   std::size_t directions = 0;      // principal directions in place of the inputs; 0: the inputs
   bool standardise = true;         // inputs and targets, undone in predictions
   bool log_inputs = true;          // standardised inputs on a logarithmic scale where that suits them
+  bool log_target = false;         // the same of targets whose noise is learned: their logarithms are tried
   bool neighbours = true;          // the nearest rows, where all is standardised
   bool far_rows = true;            // are set aside, where noise is learned
   bool copies = true;              // equal rows are learned once
@@ -90,7 +92,8 @@ class TableLearner : public TableMethod {
   void standardise(const TableRows& rows, const LearnOptions& options);
   void make_graphs();
   RowData data_of(const TableRows& rows) const;
-  bool is_gaussian() const;  // all targets have Gaussian noise
+  bool is_gaussian() const;  // all targets have Gaussian noise, or their logarithms
+  void try_logarithms(const TableRows& rows, const TableFit& fit, double seconds_taken);
   Prediction in_units_before(Prediction learned) const;
   std::vector<PredictionComponent> components(const Matrix& prepared, const Eigen::MatrixXd& standardised) const;
   std::vector<PredictionComponent> mixed_left_out() const;
@@ -113,6 +116,7 @@ class TableLearner : public TableMethod {
   std::vector<std::vector<EpochRecord>> epochs_;
   std::string reason_;  // for the size of the graphs
   GraphOf graph_of_;
+  Eigen::RowVectorXd log_from_;  // of targets, for standardise()
 
   TableReport report_;
   GraphMixtureReport mixture_report_;

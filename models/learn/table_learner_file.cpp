@@ -111,8 +111,7 @@ void TableLearner::list(Fields& f, bool whole) {
   const auto columns = static_cast<Index>(options_.inputs);
   expect(inputs_.shift.size() == (options_.features == "none" ? columns : 1) && inputs_.fits(inputs_.shift.size()),
          "shifts and scales do not fit the columns");
-  expect(targets_.fits(static_cast<Index>(options_.outputs)) && targets_.log_from.size() == 0,
-         "shifts and scales do not fit the targets");
+  expect(targets_.fits(static_cast<Index>(options_.outputs)), "shifts and scales do not fit the targets");
   expect(!directions_.used() || (options_.for_size && directions_.basis.rows() == columns &&
                                  directions_.basis.cols() <= columns && directions_.basis.allFinite()),
          "the directions do not fit the columns");
@@ -135,6 +134,8 @@ void TableLearner::list(Fields& f, bool whole) {
   expect(!graphs.simple || mixture.simple() != nullptr, "the graphs have no simple one");
   check_mixture(graphs, MixtureSizes(mixture.model(), mixture.simple(), mixture.model().rows->scalars(), inputs));
   graphs_->restore(std::move(graphs), std::move(sizes));
+  expect(targets_.log_from.size() == 0 || (options_.standardise && options_.classes == 0 && is_gaussian()),
+         "only standardised numbers have logarithms");
   expect(!nearest || is_gaussian(), "only numbers with Gaussian noise have such neighbours");
   expect(!nearest_classes || options_.classes > 0, "only classes have such neighbours");
   if (nearest) {

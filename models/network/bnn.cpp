@@ -38,6 +38,7 @@ TableLearnOptions table_options(const BnnOptions& o) {
                           .features = o.features,
                           .standardise = o.standardise,
                           .log_inputs = o.log_inputs && is_table,
+                          .log_target = o.log_target && is_table,
                           .neighbours = o.neighbours && is_table,
                           .seed = o.seed};
   if (!o.learn_noise) table.noise = o.noise.expanded(o.layers.back(), "noise");

@@ -61,8 +61,8 @@ Graph graph_of(const ClassifierOptions& o, const TableLearner& learner, std::siz
                                   : learner.options().inputs;
   const BnnShape shape =
       chosen_shape(family_of(o, columns, learner.options().classes, memory.choice.sizes), memory.choice);
-  return network_of_classes(shape, layer_priors(shape, mixture.prior_of(member),
-                                                memory.members.at(member).last().state.scale(0)))
+  return network_of_classes(
+             shape, layer_priors(shape, mixture.prior_of(member), memory.members.at(member).last().state.scale(0)))
       .graph;
 }
 

@@ -76,6 +76,7 @@ void list_fields(Fields& f, BnnOptions& o) {
   f("linear_baseline", o.linear_baseline);
   f("neighbours", o.neighbours);
   f("log_inputs", o.log_inputs);
+  f("log_target", o.log_target);
   f("members", o.members);
   f("seed", o.seed);
   f("shuffle", o.shuffle);

@@ -59,8 +59,8 @@ struct BnnOptions {
   bool linear_baseline = false;
   // Where hidden layers and noise are learned jointly of standardised columns, by one worker: a Gaussian process on the
   // nearest rows (neighbours.h) beside the network, with the weight under which left-out rows are most probable; and
-  // inputs on a logarithmic scale where that suits them (log_scale.h).
-  bool neighbours = true, log_inputs = true;
+  // inputs and targets on a logarithmic scale where that suits them (log_scale.h).
+  bool neighbours = true, log_inputs = true, log_target = true;
   std::size_t members =
       0;  // networks with their own prior draws, predictions mixed; 0: as many as are quick (joint), or 1
   // Hidden layers are chosen by rows held out (joint): one of 10, 20, 50, ... units while they gain, then two. `layers`

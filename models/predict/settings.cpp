@@ -222,6 +222,7 @@ NetworkSettings network_settings(const FitSettings& s, std::size_t inputs, std::
   network.learn_prior = s.learn_prior.value_or(network.learn_prior);
   network.neighbours = s.neighbours.value_or(network.neighbours);
   network.log_inputs = s.log_inputs.value_or(network.log_inputs);
+  network.log_target = s.log_target.value_or(network.log_target);
   network.features = features_map;
   network.prior_variance_scale *= s.prior_scale.value_or(1);
   network.method = s.method.value_or(network.method);

@@ -20,6 +20,7 @@ struct FitSettings {
   std::optional<std::vector<std::size_t>> hidden = {};  // widths; empty: a linear model
   std::optional<std::vector<double>> slopes = {}, noise = {};
   std::optional<bool> bias = {}, standardise = {}, learn_prior = {}, neighbours = {}, log_inputs = {};
+  std::optional<bool> log_target = {};
   std::optional<double> prior_scale = {}, tempering = {}, tolerance = {}, least_gain = {}, max_seconds = {};
   std::optional<std::size_t> members = {}, batches = {}, batch_size = {}, parts = {};
   std::optional<std::size_t> workers = {};  // see LearnOptions
@@ -37,7 +38,8 @@ void for_each_setting(Settings& s, const Visit& visit) {
   visit("preset", s.preset), visit("features_map", s.features_map), visit("method", s.method);
   visit("noise_model", s.noise_model), visit("hidden", s.hidden), visit("slopes", s.slopes), visit("noise", s.noise);
   visit("bias", s.bias), visit("standardise", s.standardise), visit("learn_prior", s.learn_prior);
-  visit("neighbours", s.neighbours), visit("log_inputs", s.log_inputs), visit("prior_scale", s.prior_scale);
+  visit("neighbours", s.neighbours), visit("log_inputs", s.log_inputs), visit("log_target", s.log_target);
+  visit("prior_scale", s.prior_scale);
   visit("tempering", s.tempering), visit("tolerance", s.tolerance), visit("least_gain", s.least_gain);
   visit("max_seconds", s.max_seconds), visit("members", s.members), visit("batches", s.batches);
   visit("batch_size", s.batch_size), visit("parts", s.parts), visit("workers", s.workers), visit("epochs", s.epochs);

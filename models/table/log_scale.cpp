@@ -27,24 +27,35 @@ Matrix smooth_effect(const Eigen::ArrayXd& column, const Vector& weights) {
 
 }  // namespace
 
-Eigen::RowVectorXd log_scales_of(const Matrix& rows, const Matrix& targets, std::uint64_t seed, const Vector& weights) {
+Eigen::RowVectorXd skewed_from(const Matrix& rows, const Vector& weights) {
   Eigen::RowVectorXd from = Eigen::RowVectorXd::Zero(rows.cols());
+  if (rows.rows() < kFewestRows) return {};
+  for (Index j = 0; j < rows.cols(); ++j)
+    if (const double least = rows.col(j).minCoeff(); least > 0) from(j) = least;
+  const Matrix plain = Standardiser::of(rows, weights).apply(rows),
+               logs = Standardiser::of(rows, weights, from).apply(rows);
+  const auto skewness = [&](const auto& column) {
+    return weighted_sum(column.array().cube().matrix(), weights) / total_weight(rows.rows(), weights);
+  };
+  for (Index j = 0; j < rows.cols(); ++j) {
+    const double skewed = skewness(plain.col(j));
+    if (!(skewed > kSkewed) || std::abs(skewness(logs.col(j))) > 0.5 * skewed) from(j) = 0;
+  }
+  return from.isZero(0) ? Eigen::RowVectorXd() : from;
+}
+
+Eigen::RowVectorXd log_scales_of(const Matrix& rows, const Matrix& targets, std::uint64_t seed, const Vector& weights) {
   if (rows.rows() < kFewestRows || rows.cols() > kMostColumns) return {};
   std::vector<Index> some = random_order(rows.rows(), seed);
   some.resize(static_cast<std::size_t>(std::min(rows.rows(), kScaleSample)));
   const Matrix sample = rows(some, Eigen::all);
   const Vector w = weights.size() > 0 ? weights_of(weights, some) : Vector(Vector::Ones(sample.rows()));
+  Eigen::RowVectorXd from = skewed_from(sample, w);
+  if (from.size() == 0) return {};
+  for (Index j = 0; j < from.size(); ++j)
+    if (from(j) > 0) from(j) = std::max(0.0, rows.col(j).minCoeff());
   const auto standardised = [&](const Matrix& data) { return Standardiser::of(data, w).apply(data); };
-  const Matrix plain = standardised(sample);
-  for (Index j = 0; j < rows.cols(); ++j)
-    if (rows.col(j).minCoeff() > 0) from(j) = rows.col(j).minCoeff();
-  const Matrix logs = standardised(with_logs(sample, from));
-  const auto skewness = [&](const auto& column) { return w.dot(column.array().cube().matrix()) / w.sum(); };
-  for (Index j = 0; j < rows.cols(); ++j) {
-    const double skewed = skewness(plain.col(j));
-    if (!(skewed > kSkewed) || std::abs(skewness(logs.col(j))) > 0.5 * skewed) from(j) = 0;
-  }
-  if (from.isZero(0)) return {};
+  const Matrix plain = standardised(sample), logs = standardised(with_logs(sample, from));
   Vector gain = Vector::Zero(rows.cols());  // nats of all targets, by logarithms
   const Vector roots = w.cwiseSqrt();
   const Matrix linear = roots.asDiagonal() * plain, y = roots.asDiagonal() * standardised(targets(some, Eigen::all));

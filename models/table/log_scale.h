@@ -1,4 +1,4 @@
-// Which inputs of a table are read on a logarithmic scale. Amounts, counts and durations often spread over powers of
+// Which columns of a table are read on a logarithmic scale. Amounts, counts and durations often spread over powers of
 // ten: rows then crowd at one end, and a ratio says more than a difference.
 #pragma once
 
@@ -9,9 +9,12 @@
 namespace dma {
 
 // Of every column 0, or from where on it is logarithmic (Standardiser::log_from): its smallest number, if that is above
-// 0, the column is skewed to the right, and its logarithm is less than half as skewed. Targets may speak against it:
+// 0, the column is skewed to the right, and its logarithm is less than half as skewed. Empty: no column is.
+Eigen::RowVectorXd skewed_from(const Matrix& rows, const Vector& weights = {});
+
+// The same of inputs, a sample of whose rows decides. Targets may speak against it:
 // what a linear model of all columns leaves, and the column's own part of it, are then likelier under a smooth function
-// of the column as it is. Empty: no column is.
+// of the column as it is.
 Eigen::RowVectorXd log_scales_of(const Matrix& rows, const Matrix& targets, std::uint64_t seed,
                                  const Vector& weights = {});
 

@@ -8,6 +8,7 @@
 #include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
 #include "engine/support/maximise.h"
+#include "engine/support/shuffle.h"
 #include "engine/support/whole_number.h"
 
 namespace dma {
@@ -87,12 +88,13 @@ double step_of(const Eigen::VectorXd& values) {
   return is_seen ? std::max(step, least_gap) : step;
 }
 
-Eigen::VectorXd least_noise_of(const Eigen::MatrixXd& targets, const Eigen::RowVectorXd& scales) {
+Eigen::VectorXd least_noise_of(const Eigen::MatrixXd& targets, const Standardiser& units) {
   constexpr double kLeast = 1e-10, kMost = 0.01;
   Eigen::VectorXd all(targets.cols());
   for (Eigen::Index k = 0; k < targets.cols(); ++k) {
     const double rounding = std::numeric_limits<double>::epsilon() * targets.col(k).cwiseAbs().maxCoeff(),
-                 step = std::max(step_of(targets.col(k)), rounding) / scales(k);
+                 scale = units.scale(k) * (units.is_log(k) ? median(targets.col(k)) : 1),
+                 step = std::max(step_of(targets.col(k)), rounding) / scale;
     all(k) = std::clamp(step * step / 12, kLeast, kMost);
   }
   return all;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/learn/gaussian/prediction.h"
-#include "engine/learn/worker_team.h"
+#include "models/table/standardiser.h"
 
 namespace dma {
 
@@ -16,10 +16,11 @@ const std::vector<std::string>& noise_models();  // the names, in the order of t
 const std::string& name_of(NoiseModel model);
 NoiseModel noise_model_named(std::string_view name);  // an Error lists the names
 
-// The least variances of noise that standardised targets can show, by output, where a column was divided by its scale:
-// those of rounding. Values that are rounded to steps have step^2 / 12, up to a hundredth of the variance: of targets
-// with few values, which may be codes, steps tell no noise. Others have the rounding of a double, and 1e-10 at least.
-Eigen::VectorXd least_noise_of(const Eigen::MatrixXd& targets, const Eigen::RowVectorXd& scales);
+// The least variances of noise that standardised targets can show, by output: those of rounding. Values that are
+// rounded to steps have step^2 / 12, up to a hundredth of the variance: of targets with few values, which may be codes,
+// steps tell no noise. Others have the rounding of a double, and 1e-10 at least. Of a target that is learned by its
+// logarithm, they are those at its median.
+Eigen::VectorXd least_noise_of(const Eigen::MatrixXd& targets, const Standardiser& units);
 // The step of rounded values: the power of ten that nine of ten are multiples of, or, where nine of ten values occur
 // more than once, the least distance of such values if that is larger. 0: no step is seen.
 double step_of(const Eigen::VectorXd& values);

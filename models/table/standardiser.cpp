@@ -78,6 +78,16 @@ void list_fields(Fields& f, Standardiser& s) {
   f("log_from", s.log_from);
 }
 
+double Standardiser::mean_log(const Eigen::MatrixXd& data, const Eigen::VectorXd& weights) const {
+  double sum = 0;
+  for (Eigen::Index j = 0; j < log_from.size(); ++j)
+    if (is_log(j)) {
+      const Eigen::ArrayXd logs = data.col(j).array().log();
+      sum += weights.size() > 0 ? weights.dot(logs.matrix()) / weights.sum() : logs.mean();
+    }
+  return sum / static_cast<double>(shift.size());
+}
+
 bool Standardiser::fits(Eigen::Index columns) const {
   return shift.size() == columns && scale.size() == columns && shift.allFinite() && scale.allFinite() &&
          (scale.array() >= std::numeric_limits<double>::min()).all() &&

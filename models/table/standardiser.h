@@ -16,7 +16,7 @@ Eigen::MatrixXd with_logs(Eigen::MatrixXd data, const Eigen::RowVectorXd& log_fr
 
 struct Standardiser {
   Eigen::RowVectorXd shift, scale;
-  Eigen::RowVectorXd log_from = {};  // of columns that are shifted and scaled with_logs(); no targets
+  Eigen::RowVectorXd log_from = {};  // of columns that are shifted and scaled with_logs()
 
   static Standardiser identity(Eigen::Index columns);
   static Standardiser of(const Eigen::MatrixXd& data, const Eigen::VectorXd& weights = {},
@@ -24,12 +24,16 @@ struct Standardiser {
   // Of the rows of all workers; or of one, whose rows may have weights.
   static Standardiser of(const Eigen::MatrixXd& data, const TeamSum& sum, const Eigen::VectorXd& weights = {},
                          const Eigen::RowVectorXd& log_from = {});
+  bool is_log(Eigen::Index column) const { return log_from.size() > 0 && log_from(column) > 0; }
+  // What a log density of the standardised logarithms lacks, beside the scales: the mean over rows and columns of the
+  // logarithms; 0 of columns that have none.
+  double mean_log(const Eigen::MatrixXd& data, const Eigen::VectorXd& weights) const;
   bool fits(Eigen::Index columns) const;  // sizes and signs are possible: it may come from a file
 
   Eigen::MatrixXd apply(const Eigen::MatrixXd& data) const;
   Eigen::RowVectorXd centre() const;  // what becomes 0
   Eigen::MatrixXd usual() const;      // rows that any model can predict: the centre, and a scale above and below it
-  Eigen::MatrixXd undo(const Eigen::MatrixXd& data) const;
+  Eigen::MatrixXd undo(const Eigen::MatrixXd& data) const;  // logarithms stay
   // Standard deviations know no shift.
   Eigen::MatrixXd undo_scale(const Eigen::MatrixXd& deviations) const;
 };

@@ -115,6 +115,11 @@ struct MixedTarget {
   }
 };
 
+bool is_log(const std::vector<PredictionComponent>& components, Eigen::Index output) {
+  const std::vector<bool>& all = components[0].is_log;
+  return !all.empty() && all[static_cast<std::size_t>(output)];
+}
+
 // Another's value where an output has a likelihood that is not Gaussian.
 template <class Value, class Other>
 Eigen::MatrixXd for_each_element(const std::vector<PredictionComponent>& components, const Value& value,
@@ -171,7 +176,8 @@ std::vector<PredictionComponent> rows_of(const std::vector<PredictionComponent>&
                     c.noise_sd.middleRows(begin, rows),
                     {},
                     c.tails,
-                    c.likelihoods});
+                    c.likelihoods,
+                    c.is_log});
     if (c.weight.size() > 0) some.back().weight = c.weight.middleRows(begin, rows);
   }
   return some;
@@ -197,6 +203,43 @@ PredictionComponent of_outputs(PredictionComponent c) {
     }
   }
   return c;
+}
+
+}  // namespace
+
+namespace {
+
+// Moments of an output whose logarithm the components tell, with Gaussian noise of the same variance: the exponential
+// of Student's t has none. Given f, the logarithm without its noise, whose variance is b, the output has the mean exp(f
+// + b / 2) and the variance exp(2 f + b) (exp(b) - 1). What is beyond the range of a double ends before it.
+void set_log_moments(Prediction& p, const std::vector<PredictionComponent>& components, Eigen::Index j) {
+  constexpr double kMost = 340;  // squares of exp of it are numbers
+  struct Normal {
+    double weight, mean, variance, noise;
+  };
+  std::vector<Normal> all;
+  for (Eigen::Index i = 0; i < p.mean.rows(); ++i) {
+    all.clear();
+    double unit = -HUGE_VAL;  // all below are in units of exp of it
+    for (const PredictionComponent& c : components) {
+      const double tails = c.tails.empty() ? 1 : c.tails[static_cast<std::size_t>(j)].variance(),
+                   weight = c.weight.size() > 0 ? c.weight(i, j) : 1 / static_cast<double>(components.size()),
+                   noise = tails * c.noise_sd(i, j) * c.noise_sd(i, j), sd = c.epistemic_sd(i, j);
+      if (weight == 0) continue;
+      all.push_back({weight, c.mean(i, j), sd * sd + noise, noise});
+      unit = std::max(unit, c.mean(i, j) + all.back().variance);
+    }
+    unit = std::min(unit, kMost);
+    double mean = 0, square = 0, of_noise = 0;
+    for (const auto& [weight, centre, variance, noise] : all) {
+      const double off = 2 * (centre - unit), own = weight * std::exp(std::min(off + 2 * variance, kMost));
+      mean += weight * std::exp(std::min(0.5 * (off + variance), kMost));
+      square += own, of_noise -= own * std::expm1(-noise);
+    }
+    const double variance = std::max(square - mean * mean, of_noise), scale = std::exp(unit);
+    p.mean(i, j) = scale * mean, p.sd(i, j) = scale * std::sqrt(variance);
+    p.noise_sd(i, j) = scale * std::sqrt(of_noise), p.epistemic_sd(i, j) = scale * std::sqrt(variance - of_noise);
+  }
 }
 
 }  // namespace
@@ -230,8 +273,15 @@ Prediction Prediction::mix(std::vector<PredictionComponent> components) {
   p.epistemic_sd = epistemic.cwiseSqrt();
   p.noise_sd = noise.cwiseSqrt();
   p.sd = (epistemic + noise).cwiseSqrt();
+  for (Eigen::Index j = 0; j < columns; ++j)
+    if (dma::is_log(components, j)) set_log_moments(p, components, j);
   p.components = std::move(components);
   return p;
+}
+
+Prediction Prediction::of_logarithms(Prediction logarithms, const std::vector<bool>& is_log) {
+  for (PredictionComponent& own : logarithms.components) own.is_log = is_log;
+  return mix(std::move(logarithms.components));
 }
 
 Prediction Prediction::mix(std::vector<Eigen::MatrixXd> means, const std::vector<Eigen::MatrixXd>& epistemic_variances,
@@ -244,7 +294,12 @@ Prediction Prediction::mix(std::vector<Eigen::MatrixXd> means, const std::vector
 
 Eigen::MatrixXd Prediction::cumulative(const Eigen::MatrixXd& targets) const {
   return for_each_element(
-      components, [&](const auto& pieces, auto i, auto j) { return mass_below(pieces, targets(i, j)); },
+      components,
+      [&](const auto& pieces, auto i, auto j) {
+        const double y = targets(i, j);
+        if (!is_log(components, j)) return mass_below(pieces, y);
+        return y > 0 ? mass_below(pieces, std::log(y)) : 0;
+      },
       [&](const MixedTarget& mixed, auto i, auto j) { return mixed.cumulative(targets(i, j)); });
 }
 
@@ -257,9 +312,11 @@ Eigen::MatrixXd densities(const std::vector<PredictionComponent>& components, co
       components,
       [&](const auto& pieces, auto i, auto j) {
         logs.clear();
-        for (const Piece& p : pieces)
-          logs.push_back(std::log(p.probability) + log_normal_density(targets(i, j), p.mean, p.sd));
-        return log_sum_exp(logs);
+        const bool of_log = is_log(components, j);
+        if (of_log && !(targets(i, j) > 0)) return -HUGE_VAL;
+        const double y = of_log ? std::log(targets(i, j)) : targets(i, j);
+        for (const Piece& p : pieces) logs.push_back(std::log(p.probability) + log_normal_density(y, p.mean, p.sd));
+        return log_sum_exp(logs) - (of_log ? y : 0);
       },
       [&](const MixedTarget& mixed, auto i, auto j) { return mixed.log_density(targets(i, j)); });
 }
@@ -272,7 +329,11 @@ Eigen::MatrixXd Prediction::quantile(double probability) const {
   if (!(probability > 0 && probability < 1))
     fail("quantile: a probability of {} is given; it must be in (0, 1)", probability);
   return for_each_element(
-      components, [&](const auto& pieces, auto, auto) { return quantile_of(pieces, probability); },
+      components,
+      [&](const auto& pieces, auto, auto j) {
+        const double found = quantile_of(pieces, probability);
+        return is_log(components, j) ? std::exp(found) : found;
+      },
       [&](const MixedTarget& mixed, auto i, auto j) { return mixed.quantile(probability, mean(i, j), sd(i, j)); });
 }
 

@@ -1,5 +1,6 @@
 // What a regression model says about new rows: for every row and output a mixture of Gaussians, whose noise may have
-// the tails of Student's t, or what a likelihood of another kind makes of them.
+// the tails of Student's t, or such a mixture of the output's logarithm, or what a likelihood of another kind makes of
+// them.
 #pragma once
 
 #include <Eigen/Core>
@@ -28,6 +29,7 @@ struct PredictionComponent {
   // mean nothing; of outcomes whose log odds are read they are those of the outcome (1 or 0; of a class, each of its
   // columns).
   OutputLikelihoods likelihoods = {};
+  std::vector<bool> is_log = {};  // per output: all numbers are of its logarithm; empty: of none. Alike in a mixture
 };
 
 // Of some rows alone.
@@ -76,6 +78,8 @@ struct Prediction {
           {units.undo(c.mean), units.undo_scale(c.epistemic_sd), units.undo_scale(c.noise_sd), c.weight, c.tails});
     return p;
   }
+  // What these say of logarithms is said of the outputs.
+  static Prediction of_logarithms(Prediction logarithms, const std::vector<bool>& is_log);
 
   // The value that the output stays below with this probability, 0 < probability < 1.
   Eigen::MatrixXd quantile(double probability) const;

@@ -1,7 +1,9 @@
 // Mixtures with unequal weights and tails.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
+#include <numbers>
 
 #include "engine/learn/gaussian/prediction.h"
 #include "models/table/standardiser.h"
@@ -46,4 +48,42 @@ TEST_CASE("prediction: components count by their weights, row by row") {
   CHECK(before.quantile(0.1)(0, 0) == doctest::Approx(10 + 2 * p.quantile(0.1)(0, 0)));
   CHECK(before.log_density(one(11).replicate(2, 1))(0, 0) ==
         doctest::Approx(p.log_density(one(0.5).replicate(2, 1))(0, 0) - std::log(2.0)));
+}
+
+TEST_CASE("prediction: what is said of a logarithm is said of the number, by quadrature over the logarithm") {
+  // 0.7 N(0.4, 0.3^2 + 0.5^2) and 0.3 N(1.1, 0.2^2 + 0.6^2), the noise second.
+  const std::vector<std::array<double, 4>> parts = {{0.7, 0.4, 0.3, 0.5}, {0.3, 1.1, 0.2, 0.6}};
+  std::vector<PredictionComponent> components;
+  for (const auto& [weight, mean, sd, noise] : parts)
+    components.push_back({one(mean), one(sd), one(noise), one(weight), {}, {}, {true}});
+  const Prediction p = Prediction::mix(components);
+  const auto normal = [](double t) { return std::exp(-0.5 * t * t) / std::sqrt(2 * std::numbers::pi); };
+  double mean = 0, square = 0, noise_variance = 0;
+  constexpr double kStep = 1e-3;
+  for (double z = -10; z < 12; z += kStep)
+    for (const auto& [weight, m, sd, noise] : parts) {
+      const double all = std::hypot(sd, noise), mass = kStep * weight * normal((z - m) / all) / all;
+      mean += mass * std::exp(z), square += mass * std::exp(2 * z);
+      const double given = std::exp(z + noise * noise / 2), of_f = kStep * weight * normal((z - m) / sd) / sd;
+      noise_variance += of_f * (std::exp(2 * z + 2 * noise * noise) - given * given);
+    }
+  CHECK(p.mean(0, 0) == oracle::relative(mean, 1e-8));
+  CHECK(p.sd(0, 0) == oracle::relative(std::sqrt(square - mean * mean), 1e-8));
+  CHECK(p.noise_sd(0, 0) == oracle::relative(std::sqrt(noise_variance), 1e-8));
+  CHECK(std::hypot(p.noise_sd(0, 0), p.epistemic_sd(0, 0)) == oracle::relative(p.sd(0, 0), 1e-12));
+  for (const double probability : {1e-6, 0.025, 0.5, 0.975})
+    CHECK(p.cumulative(p.quantile(probability))(0, 0) == oracle::relative(probability, 1e-9));
+  for (const double y : {0.2, 1.7, 9.0}) {
+    const double slope = (p.cumulative(one(y + 1e-5)) - p.cumulative(one(y - 1e-5)))(0, 0) / 2e-5;
+    CHECK(std::exp(p.log_density(one(y))(0, 0)) == oracle::relative(slope, 1e-6));
+  }
+  for (const double y : {0.0, -3.0}) {
+    CHECK(p.cumulative(one(y))(0, 0) == 0);
+    CHECK(p.log_density(one(y))(0, 0) == -HUGE_VAL);
+  }
+  CHECK(rows_of(components, 0, 1)[0].is_log == std::vector<bool>{true});
+  // Far from all rows, numbers stay in range.
+  const Prediction far = Prediction::mix({{one(600), one(50), one(1), {}, {}, {}, {true}}});
+  for (const auto* values : {&far.mean, &far.sd, &far.epistemic_sd, &far.noise_sd})
+    CHECK(std::isfinite((*values)(0, 0)));
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "models/learn/table_learner.h"
 #include "models/network/bnn.h"
@@ -151,4 +152,44 @@ TEST_CASE("log scale: of a classifier's inputs; its linear model alone reads the
             without = accuracy({.hidden = std::vector<std::size_t>{8}, .log_inputs = false});
   CHECK(with > without + 20);
   accuracy({.hidden = std::vector<std::size_t>{}});
+}
+
+TEST_CASE("logarithmic targets: where noise is relative, predictions are log-normal and right on fresh rows") {
+  constexpr Index kRows = 300, kFresh = 2000;
+  constexpr double kNoise = 0.4;
+  const Matrix x = random_matrix(kRows + kFresh, 2, 3), noise = random_matrix(kRows + kFresh, 1, 4);
+  const Matrix y = (x.col(0).array() + (1.5 * x.col(1).array()).sin() + kNoise * noise.array()).exp();
+  BnnOptions options{.layers = {2, 10, 1}, .learn_noise = true, .members = 1};
+  const TableRows rows{x.topRows(kRows), y.topRows(kRows)}, fresh{x.bottomRows(kFresh), y.bottomRows(kFresh)};
+  Bnn net(options);
+  const FitReport report = net.fit(rows, TableFit{});
+  options.log_target = false;
+  Bnn plain(options);
+  (void)plain.fit(rows, TableFit{});
+  REQUIRE(net.jointly()->target_units().is_log(0));
+  CHECK(!plain.jointly()->target_units().is_log(0));
+  const Prediction p = net.predict(fresh.inputs);
+  const Scores found = scores_of(p, fresh.targets)[0],
+               before = scores_of(plain.predict(fresh.inputs), fresh.targets)[0];
+  const Eigen::ArrayXd logs = fresh.targets.array().log();
+  const double best = (-0.5 * noise.bottomRows(kFresh).array().square() - logs).mean() - std::log(kNoise) -
+                      0.5 * std::log(2 * std::numbers::pi);
+  CHECK(found.log_likelihood > best - 0.06);
+  CHECK(found.log_likelihood > before.log_likelihood + 0.1);
+  CHECK(std::abs(found.coverage_95 - 0.95) < 0.02);
+  // Logarithms spread by about 1.3, and so do the densities of 300 rows.
+  CHECK(std::abs(report.left_out[0].scores.log_likelihood - found.log_likelihood) < 4 * 1.3 / std::sqrt(kRows));
+  CHECK(net.noise()[0] == oracle::relative(kNoise, 0.15));  // of the logarithm
+  CHECK((p.quantile(0.001).array() > 0).all());
+  CHECK_THROWS_WITH_AS((void)net.update(fresh.inputs.topRows(1), Matrix::Zero(1, 1), kRows),
+                       doctest::Contains("logarithms of numbers above 0"), Error);
+}
+
+TEST_CASE("logarithmic targets: noise that is the same for all rows speaks for the numbers as they are") {
+  const Matrix x = random_matrix(300, 1, 5), noise = random_matrix(300, 1, 6);
+  const Matrix y = x.array().exp() + 0.5 + 0.1 * noise.array();
+  REQUIRE(skewed_from(y)(0) == y.minCoeff());
+  Bnn net({.layers = {1, 10, 1}, .learn_noise = true, .members = 1});
+  (void)net.fit(TableRows{x, y}, TableFit{});
+  CHECK(!net.jointly()->target_units().is_log(0));
 }

@@ -95,9 +95,15 @@ TEST_CASE("noise: the least that targets can show is that of their rounding, and
   for (Eigen::Index n = 0; n < 200; ++n)
     targets.row(n) << 0.5 * static_cast<double>(n), static_cast<double>(n % 2), std::sin(static_cast<double>(n)),
         1e9 + std::sin(static_cast<double>(n));
-  const Eigen::VectorXd least = least_noise_of(targets, Eigen::RowVectorXd{{2.0, 0.5, 0.7, 0.7}});
+  Standardiser units = Standardiser::identity(4);
+  units.scale << 2.0, 0.5, 0.7, 0.7;
+  const Eigen::VectorXd least = least_noise_of(targets, units);
   CHECK(least(0) == oracle::relative(0.05 * 0.05 / 12, 1e-9));
   CHECK(least(1) == 0.01);
   CHECK(least(2) == 1e-10);
   CHECK(least(3) == 1e-10);
+  // Steps of 0.1 are steps of 0.002 of the logarithm at the median, 50.
+  const Eigen::MatrixXd amounts = targets.col(0).array() + 0.5;
+  units = {Eigen::RowVectorXd{{0.0}}, Eigen::RowVectorXd{{2.0}}, Eigen::RowVectorXd{{0.5}}};
+  CHECK(least_noise_of(amounts, units)(0) == oracle::relative(0.001 * 0.001 / 12, 0.02));
 }

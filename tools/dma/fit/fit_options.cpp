@@ -90,6 +90,11 @@ void add_fit_settings(Command command, FitSettings& s) {
                 "positive inputs that are skewed are read by their logarithms, unless the target speaks against it "
                 "(default of joint: yes)")
       .group(network);
+  command
+      .add_flag("--log-target,!--no-log-target", s.log_target,
+                "a positive target that is skewed is learned by its logarithm where that makes left-out rows more "
+                "probable; predictions are then log-normal (default of joint: yes)")
+      .group(network);
   command.add_option("--prior-scale", s.prior_scale, "factor on the prior variances of all weights (default: 1)")
       .group(network);
   command

@@ -73,12 +73,18 @@ std::size_t weight_count(const TableModel& model) {
   return weights;
 }
 
-std::vector<std::string> logged_inputs(const TableModel& model) {
+// The columns on a logarithmic scale.
+std::vector<std::string> logged(const std::vector<std::string>& columns, const Standardiser& units) {
   std::vector<std::string> names;
-  const Eigen::RowVectorXd& from = model.input_units().log_from;
-  for (Eigen::Index j = 0; j < from.size(); ++j)
-    if (from(j) > 0) names.push_back(model.features().at(static_cast<std::size_t>(j)));
+  for (std::size_t j = 0; j < columns.size(); ++j)
+    if (units.is_log(static_cast<Eigen::Index>(j))) names.push_back(columns[j]);
   return names;
+}
+
+std::vector<std::string> logged_targets(const TableModel& model) {
+  const TableLearner* const table = model.jointly();
+  return table != nullptr && !model.has_classes() ? logged(model.targets(), table->target_units())
+                                                  : std::vector<std::string>();
 }
 
 Vector relevance_of(const TableModel& model) {
@@ -143,8 +149,8 @@ void add_inputs(const TableModel& model, std::string& text) {
                                    : "";
   text += fmt::format("inputs    {}{}{}\n", printable(joined(model.features())),
                       model.standardises() ? " (standardised)" : "", features);
-  if (const auto logged = logged_inputs(model); !logged.empty())
-    text += fmt::format("scale     logarithmic for {}\n", joined(logged));
+  if (const auto names = logged(model.features(), model.input_units()); !names.empty())
+    text += fmt::format("scale     logarithmic for {}\n", joined(names));
   std::vector<std::string> names;
   for (const Index j : inputs_that_matter(relevance_of(model)))
     names.push_back(model.features().at(static_cast<std::size_t>(j)));
@@ -165,6 +171,7 @@ void add_targets(const TableModel& model, std::string& text) {
     return;
   }
   const std::vector<double> noise = model.method().noise();
+  const std::vector<std::string> by_logarithm = logged_targets(model);
   for (std::size_t j = 0; j < model.targets().size(); ++j) {
     std::string how;
     if (const GraphModel* graph = model.own_graph()) {
@@ -173,7 +180,9 @@ void add_targets(const TableModel& model, std::string& text) {
       how = "its noise is not learned yet";
     } else {
       const BnnOptions& o = model.network()->options();
-      how = fmt::format("noise sd {:.4g} ({})", noise[j],
+      const bool is_log = std::ranges::find(by_logarithm, model.targets()[j]) != by_logarithm.end();
+      how = fmt::format("{}noise sd {:.4g}{} ({})", is_log ? "log-normal, " : "", noise[j],
+                        is_log ? " of its logarithm" : "",
                         !o.learn_noise                        ? "given"
                         : o.noise_model == NoiseModel::choose ? "learned"
                                                               : fmt::format("learned, {}", name_of(o.noise_model)));
@@ -317,7 +326,8 @@ Json summary_json(const TableModel& model) {
   if (const Bnn* net = model.network()) json["options"] = written(net->options());
   if (const Classifier* net = model.classifier()) json["options"] = written(net->options());
   if (!model.coding().empty()) json["columns"] = written(model.coding().rules);
-  if (const auto logged = logged_inputs(model); !logged.empty()) json["log_inputs"] = logged;
+  if (const auto names = logged(model.features(), model.input_units()); !names.empty()) json["log_inputs"] = names;
+  if (const auto names = logged_targets(model); !names.empty()) json["log_targets"] = names;
   if (const auto widths = widths_of(model); !widths.empty()) json["widths"] = widths;
   json["weights"] = weight_count(model);
   const std::vector<double> noise = model.method().noise();

@@ -10,6 +10,6 @@ namespace dma {
 // `data` beside what there is to tell. Columns of plain numbers stay as they are; rows without a target are dropped. An
 // Error where the request is strict and a cell is neither a number nor a class.
 Eigen::MatrixXd read_cells(const TableRequest& request, const TableSource& source, const TableColumns& columns,
-                               TrainingData& data);
+                           TrainingData& data);
 
 }  // namespace dma

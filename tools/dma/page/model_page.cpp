@@ -127,6 +127,9 @@ PageParts parts_of(const Shown& shown) {
   if (shown.has("/log_inputs"))
     row("scale",
         escaped(fmt::format("logarithmic for {}", joined(shown.at("/log_inputs").get<std::vector<std::string>>()))));
+  if (shown.has("/log_targets"))
+    row("log-normal", escaped(fmt::format("{}: learned by the logarithm, whose noise this is",
+                                          joined(shown.at("/log_targets").get<std::vector<std::string>>()))));
   if (json_number(shown.at("/shares/linear")) > 0)
     row("linear model", shown.percent("/shares/linear") + " of the mixture with it");
   for (std::size_t j = 0; j < shown.at("/shares/neighbours").size(); ++j)

@@ -40,7 +40,7 @@ Prediction some_rows(const Prediction& all, const Places& rows) {
                   {}};
   for (const PredictionComponent& c : all.components)
     some.components.push_back({some_rows(c.mean, rows), some_rows(c.epistemic_sd, rows), some_rows(c.noise_sd, rows),
-                               some_rows(c.weight, rows), c.tails, c.likelihoods});
+                               some_rows(c.weight, rows), c.tails, c.likelihoods, c.is_log});
   return some;
 }
 

@@ -56,6 +56,7 @@ class Regressor(Predicting, TableEstimator):
         learn_prior: bool | None = None,
         neighbours: bool | None = None,
         log_inputs: bool | None = None,
+        log_target: bool | None = None,
         members: int | None = None,
         method: str | None = None,
         tempering: float | None = None,
@@ -82,6 +83,7 @@ class Regressor(Predicting, TableEstimator):
         self.learn_prior = learn_prior
         self.neighbours = neighbours
         self.log_inputs = log_inputs
+        self.log_target = log_target
         self.members = members
         self.method = method
         self.tempering = tempering

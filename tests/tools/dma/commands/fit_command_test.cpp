@@ -172,7 +172,7 @@ TEST_CASE("dma factors: the table and its JSON list the same kinds") {
   const auto table = run_dma(folder, "factors");
   const auto json = dma::parse_json(run_dma(folder, "factors --json").output);
   CHECK(json.size() > 5);
-  std::size_t for_joint = 0;  // kinds without messages
+  std::size_t for_joint = 0;                                        // kinds without messages
   CHECK(table.output.find("earned quality") == std::string::npos);  // seconds of computing, for those who ask: --bands
   for (const auto& kind : json) {
     CHECK(table.output.find(kind["kind"].get<std::string>()) != std::string::npos);
@@ -262,6 +262,29 @@ TEST_CASE("dma fit: inputs on a logarithmic scale are named, and --no-log-inputs
   REQUIRE(run_dma(folder, "predict with.json new.csv --out p.csv").exit_code == 0);
   std::vector<std::string> names;
   CHECK(std::abs(read_table(folder, "p.csv", names)(0, 0) - 3.95) < 0.1);
+}
+
+TEST_CASE(
+    "dma fit: a price whose noise is relative is learned by its logarithm, and --no-log-target leaves it as it is") {
+  const TemporaryFolder folder;
+  std::string csv = "x,price\n";
+  for (int i = 0; i < 120; ++i)
+    csv += fmt::format("{},{:.3f}\n", 0.05 * (i * 37 % 120),
+                       100 * std::exp(0.5 * (0.05 * (i * 37 % 120)) + 0.4 * std::sin(7.3 * i * i)));
+  folder.write("data.csv", csv);
+  const std::string fit = "fit data.csv --target price --hidden 3 --members 1 --no-neighbours ";
+  const auto with = run_dma(folder, fit + "--model with.json"), without = run_dma(folder, fit + "--no-log-target");
+  REQUIRE(with.exit_code == 0);
+  CHECK_MESSAGE(with.output.find("target    price, log-normal, noise sd 0.") != std::string::npos, with.output);
+  CHECK(without.output.find("log-normal") == std::string::npos);
+  CHECK(dma::parse_json(run_dma(folder, "inspect with.json --json").output)["log_targets"][0] == "price");
+  REQUIRE(run_dma(folder, "predict with.json data.csv --out p.csv").exit_code == 0);
+  std::vector<std::string> names;
+  CHECK(read_table(folder, "p.csv", names).minCoeff() > 0);  // quantiles too
+  folder.write("more.csv", "x,price\n1,-5\n");
+  const auto refused = run_dma(folder, "fit more.csv --update with.json --model more.json");
+  CHECK(refused.exit_code != 0);
+  CHECK_MESSAGE(refused.errors.find("logarithms of numbers above 0") != std::string::npos, refused.errors);
 }
 
 TEST_CASE("dma fit: a table of any cells is fitted, predicted, updated and inspected; by hand it is the same model") {
