@@ -12,6 +12,7 @@
 #include <array>
 
 #include "engine/support/error.h"
+#include "engine/support/lent.h"
 #include "factors/authoring/dual.h"
 #include "factors/authoring/from_log_density.h"
 
@@ -56,8 +57,10 @@ LinearView dual_view(std::string name, F g) {
   return [name = std::move(name), g = std::move(g)](const LinearCall& call) {
     constexpr std::size_t kTogether = 8;
     using Number = Dual<kTogether>;
-    std::vector<double> x, p;
-    std::vector<Number> duals(call.inputs);
+    Lent<double> inputs, numbers;
+    Lent<Number> lent(call.inputs);
+    std::vector<double>&x = *inputs, &p = *numbers;
+    std::vector<Number>& duals = *lent;
     for (std::size_t s = 0; s < call.slots; ++s) {
       call.read_slot(s, x, p);
       for (std::size_t i = 0; i < call.inputs; ++i) duals[i] = x[i];
