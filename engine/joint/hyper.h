@@ -62,7 +62,7 @@ struct Hyper {
   std::string name;
   HyperPrior prior;
   std::vector<Use> uses = {};
-  // What integrates over it: programs without hypers are linked without that code.
+  // Code that integrates over it; programs without hypers are linked without that.
   const joint_system::HyperIntegral* integral = &joint_system::hyper_integral();
 };
 // A hyper that is the parameter itself, named "factor.parameter".

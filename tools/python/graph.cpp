@@ -166,10 +166,8 @@ std::string text_of(const VariableHandle& v) {
 
 template <class Change>
 ParameterValue changed(ParameterValue value, const Change& change) {
-  std::vector<double> numbers(value.numbers.begin(), value.numbers.end());
-  for (double& number : numbers) number = change(number);
-  if (numbers.size() == 1) return numbers[0];
-  return numbers;
+  for (double& number : value.numbers) number = change(number);
+  return value;
 }
 
 VariableHandle power(const VariableHandle& a, const py::object& exponent) {

@@ -11,6 +11,7 @@
 #include "factors/authoring/from_function.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/poses.h"
+#include "schedules/forward_backward.h"
 #include "tests/oracles/allocations.h"
 #include "tests/oracles/relative.h"
 
@@ -182,6 +183,34 @@ TEST_CASE("growing: the check finds another mode, says so for a hundred updates,
   CHECK(before == 0);
   CHECK(when_found == 80);
   CHECK(after == 0);
+}
+
+TEST_CASE("growing: the four kinds of joint_registry are enough, and sweeps with them are refused") {
+  const auto filtered = [](const Registry& registry) {
+    GrowingGraph walk(registry, {.lag = 3});
+    std::vector<Natural> out;
+    VariableId before{0};
+    for (std::size_t t = 0; t < 30; ++t) {
+      Graph& g = walk.graph();
+      const VariableId x = g.variable(""), y = g.observed("");
+      if (t == 0) g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 4.0}});
+      if (t > 0) g.factor("gaussian_linear", {before, x}, {{"A", 0.9}, {"variance", 1.0}});
+      g.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
+      walk.observe(y, {seen_at(t)});
+      CHECK(walk.update().stop == Report::Stop::exact);
+      out.push_back(walk.belief(x)[0]);
+      before = x;
+    }
+    return out;
+  };
+  CHECK(filtered(joint_registry()) == filtered(standard_registry()));
+  Graph g;
+  g.factor("gaussian_prior", {g.variable("x")}, {{"mean", 0.0}, {"variance", 4.0}});
+  CHECK_THROWS_WITH_AS(
+      (void)compile(g, forward_backward(), joint_registry()),
+      "factor 'gaussian_prior0': kind 'gaussian_prior' has no messages; solve the graph by joint(), or "
+      "register kind.message(...)",
+      Error);
 }
 
 TEST_CASE("growing: beliefs are remembered for a while after their variables left, then they are forgotten") {

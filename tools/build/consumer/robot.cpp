@@ -48,7 +48,7 @@ class Cart {
   bool converged_ = false;
 };
 
-// Of this process; 1 where the system does not say.
+// Number of threads of this process; 1 where the system does not say.
 int threads() {
   int count = 1;
   if (std::FILE* const status = std::fopen("/proc/self/status", "r")) {
