@@ -1,6 +1,6 @@
 // Fronts of at most eight unknowns, as chains and trees of small states have them by the thousand: the loops of
-// fronts.cpp with compile-time lengths, so that the compiler keeps the numbers in registers. They have at most four
-// columns of their own: others are rare, and would be half of the code.
+// fronts.cpp with compile-time lengths, so that the compiler keeps the numbers in registers. Those of seven and eight
+// have at most four columns of their own: others are rare, and would be half of the code.
 //
 // A front is L = U diag(pivots) U^T over its own columns, U unit lower. Its panel holds U below the diagonal, column by
 // column, and 0 on the diagonal; entries above are not read.
@@ -26,7 +26,7 @@ struct SmallFront {
 };
 
 constexpr bool is_small_front(std::uint32_t size, std::uint32_t own) {
-  return size <= kSmallFront && own <= 4;
+  return size <= 6 || (size <= kSmallFront && own <= 4);
 }
 // For small fronts.
 const SmallFront& small_front(std::uint32_t size, std::uint32_t own);
