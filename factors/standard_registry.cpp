@@ -47,11 +47,7 @@ Registry standard_registry() {
       .add_family<Beta>()
       .add_family<Bernoulli>()
       .add_family<Categorical>()
-      .add_family<Dirichlet>()
-      .add_family<AnglePoint>()
-      .add_family<RotationPoint>()
-      .add_family<Pose2Point>()
-      .add_family<Pose3Point>();
+      .add_family<Dirichlet>();
   registry.add(add_kind())
       .add(affine_kind())
       .add(copy_kind())
@@ -99,6 +95,20 @@ Registry standard_registry() {
       .add(table_kind())
       .add(weibull_kind())
       .add(within_kind());
+  return add_poses(registry);
+}
+
+Registry joint_registry() {
+  Registry registry;
+  registry.add(gaussian_linear_density())
+      .add(gaussian_noise_density())
+      .add(gaussian_prior_density())
+      .add(linear_function());
+  return registry;
+}
+
+Registry& add_poses(Registry& registry) {
+  registry.add_family<AnglePoint>().add_family<RotationPoint>().add_family<Pose2Point>().add_family<Pose3Point>();
   for (Kind& each : pose_kinds()) registry.add(std::move(each));
   return registry;
 }

@@ -61,32 +61,41 @@ DiscreteGraph::DiscreteGraph(const PlanData& plan) : node_at(plan.elements, kNow
     }
 }
 
-Values observed_values(const DiscreteGraph& discrete, const State& state) {
+void read_observed(const DiscreteGraph& discrete, const State& state, Values& values) {
   const PlanData& plan = *state.plan();
-  Values values(discrete.nodes.size(), kNowhere);
+  values.assign(discrete.nodes.size(), kNowhere);
+  Lent<Natural> lent;
+  Lent<double> means, variances;
+  std::vector<Natural>& point = *lent;
+  const auto outcome = [&](const Family& family) {
+    (*means).resize(point.size()), (*variances).resize(point.size());
+    family->moments(point, family.components(), (*means).data(), (*variances).data());
+    return family->has_dimension ? std::ranges::max_element(*means) - (*means).begin()
+                                 : static_cast<std::ptrdiff_t>((*means)[0]);
+  };
   for (std::uint32_t i = 0; i < plan.variables.size(); ++i) {
     const PlanData::Variable v = plan.variables[i];
     if (!v.observed) continue;
     if (!state.is_given({i})) fail("observed variable '{}' has no value; give it one with state.observe(...)", v.name);
-    std::vector<Natural> point(v.family.components());
+    point.resize(v.family.components());
     for (std::uint32_t e = 0; v.family.outcomes() > 0 && e < v.size; e += v.family.components()) {
       for (std::uint32_t k = 0; k < point.size(); ++k) point[k] = state.data().message(v.first_slot + e + k);
       if (point[0].is_point())
-        values[discrete.node_at[v.first_element + e]] = static_cast<std::uint32_t>(observed_value(v.family, point)[0]);
+        values[discrete.node_at[v.first_element + e]] = static_cast<std::uint32_t>(outcome(v.family));
     }
   }
-  return values;
 }
 
 FactorWeights::Weights FactorWeights::of(const Scope& scope) {
   const PlanData& plan = *state_.plan();
   const Group& group = plan.groups[scope.group];
-  parameters_.clear();
+  std::vector<double>&parameters = *parameters_, &logs = *logs_;
+  parameters.clear();
   for (std::size_t i = 0; i < group.parameters.size(); ++i) {
     const ParameterView view = state_.data().parameter(scope.group, i);
     const double* const first = view.values + static_cast<std::ptrdiff_t>(scope.slot) * view.column;
     if (group.parameters.size() == 1 && group.kind->weights()) return {group.kind->weights()({first, view.terms})};
-    parameters_.insert(parameters_.end(), first, first + view.terms);
+    parameters.insert(parameters.end(), first, first + view.terms);
   }
   // Computes f as an integral over point masses, one combination after the other.
   const auto member =
@@ -124,20 +133,20 @@ FactorWeights::Weights FactorWeights::of(const Scope& scope) {
       log_space += log_normaliser_or_flat(v.family, arrival);
     }
   }
-  logs_.clear();
+  logs.clear();
   std::vector<std::size_t> at(places.size());
   while (true) {
     for (std::size_t j = 0; j < places.size(); ++j)
       std::ranges::copy(places[j].points[at[j]],
                         arrivals[places[j].port].begin() + static_cast<std::ptrdiff_t>(places[j].first));
     try {
-      logs_.push_back(log_mass(*group.kind, factor.method, arrivals, parameters_, families) + log_space);
+      logs.push_back(log_mass(*group.kind, factor.method, arrivals, parameters, families) + log_space);
     } catch (const Error& error) {
       fail("exact: factor '{}': {}", plan.slot_name(scope.group, scope.slot), error.what());
     }
     std::size_t j = places.size();
     while (j > 0 && ++at[j - 1] == places[j - 1].points.size()) at[--j] = 0;
-    if (j == 0) return {logs_, true};
+    if (j == 0) return {logs, true};
   }
 }
 

@@ -7,9 +7,9 @@
 
 #include "engine/compile/plan_data.h"
 #include "engine/run/state.h"
+#include "engine/support/lent.h"
 
 namespace dma::clique_tree {
-
 
 struct Node {
   std::uint32_t element;  // its first component
@@ -40,7 +40,7 @@ struct DiscreteGraph {
 };
 
 // Values observed in a state; an observed variable without a value is an Error.
-Values observed_values(const DiscreteGraph& discrete, const State& state);
+void read_observed(const DiscreteGraph& discrete, const State& state, Values& values);
 
 // f for every combination of the values of a scope's nodes, the last node innermost.
 class FactorWeights {
@@ -56,7 +56,7 @@ class FactorWeights {
  private:
   const DiscreteGraph& discrete_;
   const State& state_;
-  std::vector<double> parameters_, logs_;
+  Lent<double> parameters_, logs_;
 };
 
 }  // namespace dma::clique_tree

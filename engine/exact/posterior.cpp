@@ -69,8 +69,11 @@ class Joints {
   // Reads one clique, or conditions on each value of the first node and reads the others.
   std::vector<double> logs_of(const CliqueTables& tables, const std::vector<Hint>& hints,
                               std::span<const std::uint32_t> nodes) const {
-    if (const std::uint32_t clique = common_clique(nodes); clique != kNowhere)
-      return std::visit([&](const auto& t) { return t.log_marginal(clique, nodes); }, tables);
+    if (const std::uint32_t clique = common_clique(nodes); clique != kNowhere) {
+      std::vector<double> logs;
+      std::visit([&](const auto& t) { t.log_marginal(clique, nodes, logs); }, tables);
+      return logs;
+    }
     std::size_t others = 1;
     for (const std::uint32_t v : nodes.subspan(1)) others *= discrete_.nodes[v].values;
     std::vector<double> out;

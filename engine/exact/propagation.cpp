@@ -5,6 +5,8 @@
 #include <numbers>
 #include <utility>
 
+#include "engine/support/lent.h"
+
 namespace dma::clique_tree {
 
 namespace {
@@ -77,7 +79,8 @@ void walk(std::vector<Axis>& axes, std::size_t other, const Visit& visit) {
 // known values.
 std::size_t meet(const Problem& problem, const Clique& clique, std::span<const std::uint32_t> nodes,
                  std::vector<Axis>& axes) {
-  std::vector<std::size_t> steps(clique.nodes.size());
+  Lent<std::size_t> lent(clique.nodes.size());
+  std::vector<std::size_t>& steps = *lent;
   std::size_t step = 1, first = 0;
   for (std::size_t j = nodes.size(); j > 0; --j) {
     const std::uint32_t v = nodes[j - 1];
@@ -96,7 +99,8 @@ std::size_t meet(const Problem& problem, const Clique& clique, std::span<const s
 template <class Number>
 void add_marginal(const Problem& problem, const Clique& clique, std::span<const Number> table,
                   std::span<const std::uint32_t> nodes, std::vector<Number>& sums) {
-  std::vector<Axis> axes;
+  Lent<Axis> lent;
+  std::vector<Axis>& axes = *lent;
   const std::size_t first = meet(problem, clique, nodes, axes);
   walk(axes, first, [&](std::size_t own, std::size_t other, std::size_t count, std::size_t step) {
     if (step == 0) {
@@ -128,7 +132,8 @@ template <class Number>
 template <class Other>
 bool Propagation<Number>::multiply(std::uint32_t clique, std::span<const std::uint32_t> nodes,
                                    std::span<const Other> weights) {
-  std::vector<Axis> axes;
+  Lent<Axis> lent;
+  std::vector<Axis>& axes = *lent;
   const std::size_t first = meet(problem_, of(clique), nodes, axes);
   const std::span<Number> entries = table(clique);
   bool lost = false;
@@ -251,20 +256,21 @@ bool Propagation<Number>::distribute() {
 }
 
 template <class Number>
-std::vector<double> Propagation<Number>::log_marginal(std::uint32_t clique,
-                                                      std::span<const std::uint32_t> nodes) const {
+void Propagation<Number>::log_marginal(std::uint32_t clique, std::span<const std::uint32_t> nodes,
+                                       std::vector<double>& logs) const {
   std::size_t size = 1;
   for (const std::uint32_t v : nodes) size *= value_count(v);
-  std::vector<Number> sums(size, Number(0.0));
+  Lent<Number> lent(size);
+  std::vector<Number>& sums = *lent;
+  std::ranges::fill(sums, Number(0.0));
   add_marginal<Number>(problem_, of(clique), table(clique), nodes, sums);
   Number total(0.0);
   for (const Number& x : sums) total += x;
-  std::vector<double> logs;
+  logs.clear();
   for (const Number& x : sums) {
     const Number share = x / total;
     logs.push_back(is_lost(share, x, total) ? log_of(x) - log_of(total) : log_of(share));
   }
-  return logs;
 }
 
 template <class Number>

@@ -42,9 +42,9 @@ class Propagation {
   bool distribute();
   // After collect: log of the sum (or maximum) of the product of all factors; -inf if every combination is forbidden.
   double log_total() const { return log_total_; }
-  // After distribute: log of the probability of every combination of values of some nodes of one clique, the last
-  // innermost.
-  std::vector<double> log_marginal(std::uint32_t clique, std::span<const std::uint32_t> nodes) const;
+  // After distribute: writes the log of the probability of every combination of values of some nodes of one clique, the
+  // last innermost.
+  void log_marginal(std::uint32_t clique, std::span<const std::uint32_t> nodes, std::vector<double>& logs) const;
 
   // Chooses values, parents first: `choose` gets the weights of a clique's own nodes, given the nodes it shares with
   // its parent, and returns an index. After collect by maxima the largest weight belongs to the most probable

@@ -45,13 +45,16 @@ bool is_same_pattern(const Values& a, const Values& b) {
 }  // namespace
 
 CliqueTables propagate(const Problem& problem, const State& state, std::span<const Hint> hints, Passes passes) {
-  {
-    Propagation<double> tables(problem);
-    if (passes_over(tables, state, hints, passes)) return tables;
-  }
-  Propagation<WideNumber> tables(problem);
-  (void)passes_over(tables, state, hints, passes);
+  CliqueTables tables{std::in_place_type<Propagation<double>>, problem};
+  propagate_again(tables, problem, state, hints, passes);
   return tables;
+}
+
+void propagate_again(CliqueTables& tables, const Problem& problem, const State& state, std::span<const Hint> hints,
+                     Passes passes) {
+  if (!std::holds_alternative<Propagation<double>>(tables)) tables.emplace<Propagation<double>>(problem);
+  if (!passes_over(std::get<Propagation<double>>(tables), state, hints, passes))
+    (void)passes_over(tables.emplace<Propagation<WideNumber>>(problem), state, hints, passes);
 }
 
 double log_total(const CliqueTables& tables) {
@@ -62,13 +65,13 @@ void DiscreteSolver::make_parts(DiscreteMemory& memory) const {
   if (hanging_ != nullptr) memory.parts.emplace(hanging_->plan());
 }
 
-Values DiscreteSolver::begin(const State& state, DiscreteMemory& memory) const {
+void DiscreteSolver::begin(const State& state, DiscreteMemory& memory) const {
   memory.is_solved = false;
-  Values before = std::exchange(memory.values, observed_values(discrete_, state));
+  std::swap(memory.before, memory.values);
+  read_observed(discrete_, state, memory.values);
   if (hanging_ != nullptr) memory.found = hanging_->collect(state, *memory.parts);
   memory.hints = memory.found.hints;
   add_cavities(discrete_, state, memory.hints);
-  return before;
 }
 
 void DiscreteSolver::end(DiscreteMemory& memory) const {
@@ -116,22 +119,24 @@ std::unique_ptr<SolverMemory> ExactSolver::make_memory(const PlanData&) const {
 
 Report ExactSolver::run(State& state, const RunOptions&) const {
   CliqueMemory& memory = static_cast<CliqueMemory&>(*state.solver_memory());
-  memory.tables.reset();
-  const Values before = begin(state, memory);
+  const CliqueTree* const last_tree = memory.tree.get();
+  begin(state, memory);
   if (is_same_pattern(memory.values, as_compiled_))
     memory.tree = tree_;
-  else if (!is_same_pattern(memory.values, before))
+  else if (!is_same_pattern(memory.values, memory.before))
     memory.tree = make_tree(*state.plan(), memory.values);
-  memory.tables.emplace(propagate({discrete_, *memory.tree, memory.values}, state, memory.hints, Passes::both));
+  const Problem problem{discrete_, *memory.tree, memory.values};
+  if (memory.tree.get() != last_tree) memory.tables.reset();
+  if (!memory.tables) memory.tables.emplace(std::in_place_type<Propagation<double>>, problem);
+  propagate_again(*memory.tables, problem, state, memory.hints, Passes::both);
   if (log_total(*memory.tables) == -HUGE_VAL) refuse_impossible(state, memory);
-  memory.log_beliefs.assign(discrete_.nodes.size(), {});
-  for (std::uint32_t v = 0; v < discrete_.nodes.size(); ++v)
+  memory.log_beliefs.resize(discrete_.nodes.size());
+  for (std::uint32_t v = 0; v < discrete_.nodes.size(); ++v) {
+    std::vector<double>& logs = memory.log_beliefs[v];
+    logs.clear();
     if (memory.values[v] == kNowhere)
-      memory.log_beliefs[v] = std::visit(
-          [&](const auto& tables) {
-            return tables.log_marginal(memory.tree->home[v], {&v, 1});
-          },
-          *memory.tables);
+      std::visit([&](const auto& tables) { tables.log_marginal(memory.tree->home[v], {&v, 1}, logs); }, *memory.tables);
+  }
   end(memory);
   Report report;
   const bool is_exact = hanging_ == nullptr || hanging_->has_exact_messages();
@@ -222,7 +227,7 @@ std::unique_ptr<SolverMemory> ReweightedSolver::make_memory(const PlanData&) con
 
 Report ReweightedSolver::run(State& state, const RunOptions& options) const {
   BoundMemory& memory = static_cast<BoundMemory&>(*state.solver_memory());
-  (void)begin(state, memory);
+  begin(state, memory);
   if (!memory.found.why_no_evidence.empty()) fail("{}", memory.found.why_no_evidence);
   Reweighted messages(discrete_, memory.values, state, memory.hints);
   const Watch watch(options);

@@ -19,11 +19,14 @@ using CliqueTables = std::variant<Propagation<double>, Propagation<WideNumber>>;
 enum class Passes { sums, both, maxima };  // collect; collect and distribute; collect by maxima
 // Computes in doubles, or in wide numbers if doubles underflow.
 CliqueTables propagate(const Problem& problem, const State& state, std::span<const Hint> hints, Passes passes);
+// In the tables of an earlier run of the same problem: doubles need no new memory.
+void propagate_again(CliqueTables& tables, const Problem& problem, const State& state, std::span<const Hint> hints,
+                     Passes passes);
 double log_total(const CliqueTables& tables);
 
 class DiscreteMemory : public SolverMemory {
  public:
-  Values values;
+  Values values, before;       // before: of the previous run
   std::optional<State> parts;  // state of the hanging parts
   Hanging::Found found;
   std::vector<Natural> mixed;  // Gaussian beliefs of hanging elements
@@ -42,8 +45,8 @@ class DiscreteSolver : public Solver {
 
  protected:
   void make_parts(DiscreteMemory& memory) const;
-  // Reads observations and cavities, and sends messages up the hanging parts. Returns the values of the previous run.
-  Values begin(const State& state, DiscreteMemory& memory) const;
+  // Reads observations and cavities, and sends messages up the hanging parts.
+  void begin(const State& state, DiscreteMemory& memory) const;
   // Sends the beliefs down the hanging parts.
   void end(DiscreteMemory& memory) const;
 

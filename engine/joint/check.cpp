@@ -5,17 +5,18 @@
 // which is constant for a perfect fit. The tail of the weights measures the misfit: the shape k of a generalised Pareto
 // distribution of the largest of them, as in Pareto-smoothed importance sampling (Vehtari, Simpson, Gelman, Yao and
 // Gabry 2024). Draws of a Gaussian that is too narrow miss the mass beyond it; steps of a sampler from them find it
-// (draws.cpp), and other starts find other modes.
+// (check_steps.cpp), and other starts find other modes.
+//
+// A state whose check has parts renews one of them at each run: some draws, one chain, one start. Weights are then
+// relative to that at the solution, so that those of different runs can be compared.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/random/mersenne_twister.hpp>
-#include <boost/random/normal_distribution.hpp>
 #include <cmath>
 #include <numeric>
 
 #include "engine/compile/plan_data.h"
-#include "engine/joint/solver.h"
+#include "engine/joint/fit_check.h"
 #include "engine/kinds/kind.h"
 #include "engine/support/error.h"
 
@@ -35,7 +36,8 @@ constexpr int kStarts = 3;
 // ascending. For t = k / sigma the likelihood is largest at k = mean log(1 + t x), and is n (log(t / k) - k - 1) there;
 // its mean over a grid of t that is dense near the data (Zhang and Stephens 2009) needs no search. Ten prior excesses
 // of shape 1/2 regularise small samples.
-double pareto_shape(std::span<const double> x) {
+double pareto_shape(FitCheck& check) {
+  const std::span<const double> x = check.excesses;
   const auto n = static_cast<double>(x.size());
   const double largest = x.back(), quarter = x[static_cast<std::size_t>(0.25 * n + 0.5) - 1];
   const int grid = 30 + static_cast<int>(std::sqrt(n));
@@ -44,7 +46,8 @@ double pareto_shape(std::span<const double> x) {
     for (const double xi : x) sum += std::log1p(t * xi);
     return sum / n;
   };
-  std::vector<double> ts, logs;
+  std::vector<double>&ts = check.grid, &logs = check.heights;
+  ts.clear(), logs.clear();
   for (int j = 1; j <= grid; ++j) {
     const double t = (std::sqrt(grid / (j - 0.5)) - 1) / (3 * quarter) - 1 / largest, k = shape_at(t);
     if (!(t / k > 0 && t < kInfinity)) continue;  // 0 / 0, or excesses near the limits of a double
@@ -64,7 +67,9 @@ double pareto_shape(std::span<const double> x) {
 }
 
 // Fit from log weights in any order.
-JointReport::Fit fit_of(std::vector<double> logs) {
+JointReport::Fit fit_of(FitCheck& check) {
+  std::vector<double>& logs = check.sorted;
+  logs = check.logs;
   JointReport::Fit fit{.draws = static_cast<int>(logs.size())};
   std::ranges::sort(logs);
   const double largest = logs.back();
@@ -84,15 +89,26 @@ JointReport::Fit fit_of(std::vector<double> logs) {
   const double cut = logs[logs.size() - tail - 1];
   constexpr double kRounding = 1e-9;  // smaller differences of weights are rounding
   if (1 - cut < kRounding) return fit;
-  std::vector<double> excesses;
+  check.excesses.clear();
   for (std::size_t i = logs.size() - tail; i < logs.size(); ++i)
-    if (logs[i] > cut) excesses.push_back(logs[i] - cut);
+    if (logs[i] > cut) check.excesses.push_back(logs[i] - cut);
   constexpr std::size_t kFew = 5;  // with fewer left, the others are negligible
-  fit.k = excesses.size() < kFew ? kInfinity : pareto_shape(excesses);
+  fit.k = check.excesses.size() < kFew ? kInfinity : pareto_shape(check);
   return fit;
 }
 
 }  // namespace
+
+void FitCheck::restart() {
+  random.seed(kSeed);
+  random_of_chains.seed(kSeed);
+  logs.clear();
+  next = 0;
+  std::ranges::fill(sums, Sums());
+  states = 0;
+  accepted = {};
+  start = 0, tried = since = 0, elsewhere = 0;
+}
 
 void JointSolver::check_fit(const State& state, Memory& memory, Report& report) const {
   Numbers& n = memory.numbers;
@@ -109,64 +125,80 @@ void JointSolver::check_fit(const State& state, Memory& memory, Report& report) 
     fit.why_not = fmt::format("{} draws of a graph of this size are too much work", options_.check_draws);
     return;
   }
-  boost::random::mt19937_64 random(kSeed);
-  boost::random::normal_distribution<double> normal;
-  std::vector<double> logs;
-  for (int d = 0; d < options_.check_draws; ++d) {
+  if (memory.check == nullptr) memory.check = std::make_unique<FitCheck>(memory);
+  FitCheck& check = *memory.check;
+  const auto draws = static_cast<std::size_t>(options_.check_draws);
+  const bool is_renewed = memory.check_parts > 1 && check.logs.size() == draws;
+  if (!is_renewed) check.restart();
+  double at_solution = 0;
+  if (memory.check_parts > 1) at_solution = memory.sites.log_density(state, n) - n.evaluate_rows(n.x);
+  if (!std::isfinite(at_solution)) at_solution = 0;
+  check.logs.resize(draws);
+  const std::size_t parts = is_renewed ? static_cast<std::size_t>(memory.check_parts) : 1;
+  for (std::size_t d = 0; d < (draws + parts - 1) / parts; ++d) {
     double squares = 0;
     for (double& z : n.trial) {
-      z = normal(random);
+      z = check.normal(check.random);
       squares += z * z;
     }
     n.fronts.solve_upper(n.trial, n.room);
     for (std::size_t u = 0; u < n.x.size(); ++u) n.trial[u] += n.x[u];
     const double log_rows = -n.evaluate_rows(n.trial);
-    const double log_weight = log_rows + memory.sites.log_density(state, n) + 0.5 * squares;
-    logs.push_back(std::isnan(log_weight) ? -kInfinity : log_weight);  // outside of the domain of some function
+    const double log_weight = log_rows + memory.sites.log_density(state, n) + 0.5 * squares - at_solution;
+    // Not a number outside of the domain of some function.
+    check.logs[check.next] = std::isnan(log_weight) ? -kInfinity : log_weight;
+    check.next = (check.next + 1) % draws;
   }
-  fit = fit_of(std::move(logs));
+  fit = fit_of(check);
   n.place(n.x, false);
   n.predict();
-  if (!fit.are_weights_good()) return;
+  if (memory.check_parts == 1 && !fit.are_weights_good()) return;
   check_steps(state, memory, kMostWork / (kGradient * numbers), fit);
-  if (fit.are_steps_good()) check_starts(state, memory, *report.joint, fit);
+  if (memory.check_parts > 1 || fit.are_steps_good()) check_starts(state, memory, *report.joint, fit);
 }
 
 // Solves from draws of the priors and compares evidences. A solution within a few standard deviations is the same mode.
 // Graphs with points on manifolds are skipped: their values have no differences.
-void JointSolver::check_starts(const State& state, const Memory& memory, const JointReport& own,
+void JointSolver::check_starts(const State& state, Memory& memory, const JointReport& own,
                                JointReport::Fit& fit) const {
   constexpr double kApart = 3, kNoMass = 0.01;
   const System& system = *memory.system;
   const double numbers = static_cast<double>(system.elimination.panels + system.role.size());
   if (system.has_constant_gains || !system.points.empty() || kSolve * numbers * own.iterations > kMostWork) return;
-  const auto moments = [&](const Memory& of) {
-    Numbers::Reader reader(of.numbers);
-    Numbers::Sparse row;
-    std::vector<Gaussian> out;
-    for (const std::uint32_t e : system.element_of) out.push_back(marginal(state, of, e, reader, row));
-    return out;
+  FitCheck& check = *memory.check;
+  const auto moments = [&](const Memory& of, std::vector<Gaussian>& out) {
+    out.clear();
+    for (const std::uint32_t e : system.element_of) out.push_back(marginal(state, of, e, check.reader, check.row));
   };
-  const std::vector<Gaussian> here = moments(memory);
+  moments(memory, check.here);
+  if (check.other == nullptr) check.other = std::make_unique<Memory>(memory.system);
+  Memory& other = *check.other;
+  other.most_solves = memory.check_parts > 1 ? 3 * own.iterations : options_.limit;
+  const std::uint64_t last = check.start + (memory.check_parts > 1 ? 1 : kStarts);
+  if (++check.since > memory.check_parts) check.elsewhere = 0;
   try {
     const double mass = log_evidence_of(state, memory);
-    for (fit.starts = 1; fit.starts <= kStarts && fit.elsewhere <= kNoMass; ++fit.starts) {
-      Memory other(memory.system);
-      if (!other.numbers.read(state)) return;
-      begin(other, static_cast<std::uint64_t>(fit.starts));
+    while (check.start < last && (memory.check_parts > 1 || check.elsewhere <= kNoMass)) {
+      if (!other.numbers.read(state)) break;
+      ++check.start;
+      check.tried = std::min(check.tried + 1, std::max(kStarts, memory.check_parts));
+      begin(other, check.start);
+      other.sites.forget();
       Report report;
       if (settle(state, other, report, true) != End::converged || !complete(other)) continue;
-      const std::vector<Gaussian> there = moments(other);
+      moments(other, check.there);
       double apart = 0;
-      for (std::size_t u = 0; u < here.size(); ++u)
-        apart = std::max(apart, std::abs(here[u].mean() - there[u].mean()) / (here[u].sd() + there[u].sd()));
+      for (std::size_t u = 0; u < check.here.size(); ++u)
+        apart = std::max(
+            apart, std::abs(check.here[u].mean() - check.there[u].mean()) / (check.here[u].sd() + check.there[u].sd()));
       const double part = 1 / (1 + std::exp(mass - log_evidence_of(state, other)));
-      if (apart > kApart && part > kNoMass) fit.elsewhere = part;
+      if (apart > kApart && part > kNoMass) check.elsewhere = part, check.since = 0;
     }
   } catch (const Error&) {  // no evidence to compare
-    fit.starts = 1;
+    check.tried = 0;
   }
-  --fit.starts;
+  fit.starts = check.tried;
+  fit.elsewhere = check.elsewhere;
 }
 
 }  // namespace dma::joint_system

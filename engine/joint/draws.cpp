@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "engine/compile/plan_data.h"
-#include "engine/joint/solver.h"
+#include "engine/joint/fit_check.h"
 #include "engine/kinds/kind.h"
 #include "engine/support/error.h"
 
@@ -18,83 +18,9 @@ namespace dma {
 
 namespace {
 
+using joint_system::GraphDensity;
 using joint_system::Memory;
 using joint_system::Numbers;
-using joint_system::SitePlate;
-
-// log p(x, observed), up to a constant, and its derivative.
-class GraphDensity {
- public:
-  GraphDensity(const State& state, const Memory& memory) : state_(state), numbers(*memory.system) {
-    (void)numbers.read(state);
-    numbers.points = memory.numbers.points;
-  }
-
-  // Site rows have weight 0 here, and the slope of their factor's log density as their linear term.
-  double operator()(const std::vector<double>& x) {
-    const joint_system::System& system = *numbers.system;
-    std::fill(numbers.taus.begin() + system.first_site_row, numbers.taus.end(), 0.0);
-    double total = -numbers.evaluate(x, true);
-    for (const SitePlate& plate : system.sites) total += look_at(plate);
-    (void)numbers.trace();
-    numbers.find_gradient();
-    return std::isnan(total) ? -kInfinity : total;
-  }
-
- private:
-  double look_at(const SitePlate& plate) {
-    const Kind& kind = *state_.plan()->groups[plate.group].kind;
-    views_.clear();
-    joint_system::append_views(state_, plate.group, views_);
-    double total = 0;
-    for (std::uint32_t s = 0; s < plate.slots; ++s) {
-      arguments_.clear(), parameters_.clear(), rows_.clear();
-      bool is_missing = false;  // integrated over its missing argument, a likelihood is 1
-      for (const SitePlate::Port& port : plate.ports)
-        for (std::size_t q = std::size_t{s} * port.terms; q < (s + std::size_t{1}) * port.terms; ++q) {
-          arguments_.push_back(numbers.values[port.elements[q]]);
-          rows_.push_back(port.rows[q]);
-          is_missing |= port.rows[q] == kNowhere && numbers.missing[port.elements[q]] != 0;
-        }
-      if (is_missing) continue;
-      for (const ParameterView& view : views_)
-        parameters_.insert(parameters_.end(), view.at(0, s), view.at(0, s) + view.terms);
-      total += kind.log_density()(arguments_, parameters_);
-      for (std::size_t i = 0; i < arguments_.size(); ++i) {
-        if (rows_[i] == kNowhere) continue;
-        const double at = arguments_[i], step = 1e-5 * std::max(1.0, std::abs(at));
-        const auto moved = [&](double to) {
-          arguments_[i] = to;
-          return kind.log_density()(arguments_, parameters_);
-        };
-        numbers.taus[rows_[i]] = (moved(at + step) - moved(at - step)) / (2 * step);
-        arguments_[i] = at;
-      }
-    }
-    return total;
-  }
-
-  const State& state_;
-  std::vector<ParameterView> views_;
-  std::vector<double> arguments_, parameters_;
-  std::vector<std::uint32_t> rows_;
-
- public:
-  Numbers numbers;
-};
-
-// v' Q v with the information matrix Q of the solution.
-double energy(const Numbers& n, const std::vector<double>& v) {
-  const auto& pattern = n.system->pattern;
-  double sum = 0;
-  for (std::uint32_t r = 0; r < n.system->rows; ++r) {
-    double along = 0;
-    for (std::uint32_t k = pattern.first[r]; k < pattern.first[r + 1]; ++k)
-      along += n.row_values[k] * v[pattern.columns[k]];
-    sum += n.weights[r] * along * along;
-  }
-  return sum;
-}
 
 // One Markov chain: positions x with velocities v ~ N(0, Q^-1), so that the Gaussian is isotropic in its metric.
 class HamiltonianChain {
@@ -156,135 +82,7 @@ class HamiltonianChain {
   double step_ = 0.1, height_ = 0;
 };
 
-// One chain of the graph's density and one of the Gaussian, with the same initial draw, velocities, steps and random
-// numbers. Equal densities give equal chains, so their difference has little noise. For the Gaussian, positions and
-// velocities are stored as the standard normal numbers that generate them.
-class CoupledChains {
- public:
-  CoupledChains(const Numbers& solution, GraphDensity& density, boost::random::mt19937_64& random)
-      : n_(solution), density_(density), random_(random), z_(n_.x.size()), w_(z_.size()), room_(z_.size()) {
-    draw(z_);
-    x_ = coloured(z_);
-    for (std::size_t u = 0; u < x_.size(); ++u) x_[u] += n_.x[u];
-    look();
-  }
-
-  // Adds the probabilities of acceptance.
-  void move(int leaps, double longest_step, double& accepted, double& accepted_of_gaussian) {
-    draw(w_);
-    v_ = coloured(w_);
-    const double step = longest_step * (0.6 + 0.4 * uniform_(random_)), chance = std::log(uniform_(random_));
-    const double kinetic = 0.5 * squares(w_), before = height_, before_of_gaussian = -0.5 * squares(z_);
-    old_x_ = x_, old_z_ = z_, old_gradient_ = gradient_;
-    for (int i = 0; i < leaps; ++i) {
-      push(0.5 * step);
-      for (std::size_t u = 0; u < x_.size(); ++u) x_[u] += step * v_[u], z_[u] += step * w_[u];
-      if (height_ > -kInfinity) look();
-      push(0.5 * step);
-    }
-    const double ratio = height_ - before + kinetic - 0.5 * energy(n_, v_),
-                 ratio_of_gaussian = kinetic - before_of_gaussian - 0.5 * (squares(z_) + squares(w_));
-    accepted += std::isnan(ratio) ? 0 : std::exp(std::min(ratio, 0.0));
-    accepted_of_gaussian += std::exp(std::min(ratio_of_gaussian, 0.0));
-    if (!(chance < ratio)) x_ = old_x_, gradient_ = old_gradient_, height_ = before;
-    if (!(chance < ratio_of_gaussian)) z_ = old_z_;
-  }
-
-  // Distances of both chains from the solution.
-  std::vector<double> off() const {
-    std::vector<double> out(x_);
-    for (std::size_t u = 0; u < out.size(); ++u) out[u] -= n_.x[u];
-    return out;
-  }
-  std::vector<double> off_of_gaussian() { return coloured(z_); }
-
- private:
-  static double squares(const std::vector<double>& numbers) {
-    return std::inner_product(numbers.begin(), numbers.end(), numbers.begin(), 0.0);
-  }
-  void draw(std::vector<double>& out) {
-    for (double& z : out) z = normal_(random_);
-  }
-  std::vector<double> coloured(std::vector<double> z) {
-    n_.fronts.solve_upper(z, room_);
-    return z;
-  }
-  void look() {
-    height_ = density_(x_);
-    gradient_ = density_.numbers.gradient;
-  }
-  void push(double by) {
-    pushed_ = gradient_;
-    n_.fronts.solve(pushed_, room_);
-    for (std::size_t u = 0; u < v_.size(); ++u) v_[u] += by * pushed_[u], w_[u] -= by * z_[u];
-  }
-
-  const Numbers& n_;
-  GraphDensity& density_;
-  boost::random::mt19937_64& random_;
-  boost::random::normal_distribution<double> normal_;
-  boost::random::uniform_01<double> uniform_;
-  std::vector<double> z_, w_, room_, x_, v_, gradient_, pushed_, old_x_, old_z_, old_gradient_;
-  double height_ = 0;
-};
-
 }  // namespace
-
-// Few chains suffice if nothing moves; otherwise as many as the budget of gradients allows.
-void joint_system::JointSolver::check_steps(const State& state, const Memory& memory, double most_gradients,
-                                            JointReport::Fit& fit) const {
-  constexpr int kFewChains = 20, kMoves = 6, kLeaps = 8;
-  // Thresholds in standard deviations; factor of work if something moves.
-  constexpr double kAtRest = 0.1, kBeyond = 3, kMore = 4;
-  const std::size_t unknowns = memory.numbers.x.size();
-  const double of_chain = kMoves * kLeaps;
-  if (unknowns == 0 || most_gradients < kFewChains * of_chain) return;
-  const int most = static_cast<int>(std::min(0.5 * options_.check_draws, kMore * most_gradients / of_chain));
-  std::vector<double> sds;
-  Numbers::Reader reader(memory.numbers);
-  Numbers::Sparse row;
-  for (const std::uint32_t e : memory.system->element_of)
-    sds.push_back(marginal(state, memory, e, reader, row).sd());
-  struct Sums {
-    double first = 0, second = 0, of_gaussian = 0, square_of_gaussian = 0, beyond = 0;
-  };
-  std::vector<Sums> sums(unknowns);
-  GraphDensity density(state, memory);
-  boost::random::mt19937_64 random(1);
-  const double step = 0.5 / std::pow(static_cast<double>(unknowns), 0.25);
-  double accepted = 0, accepted_of_gaussian = 0, states = 0;
-  for (fit.chains = 0; fit.chains < most; ++fit.chains) {
-    if (fit.chains == kFewChains && fit.moved < kAtRest && std::abs(fit.wider - 1) < kAtRest && fit.beyond == 0 &&
-        fit.accepted > 1 - kAtRest)
-      break;
-    CoupledChains pair(memory.numbers, density, random);
-    for (int m = 0; m < kMoves; ++m) {
-      pair.move(kLeaps, step, accepted, accepted_of_gaussian);
-      if (m < kMoves / 2) continue;
-      const std::vector<double> off = pair.off(), other = pair.off_of_gaussian();
-      ++states;
-      for (std::size_t u = 0; u < unknowns; ++u) {
-        const double a = off[u] / sds[u], b = other[u] / sds[u];
-        sums[u].first += a, sums[u].second += a * a, sums[u].of_gaussian += b, sums[u].square_of_gaussian += b * b;
-        sums[u].beyond += (std::abs(a) > kBeyond ? 1 : 0) - (std::abs(b) > kBeyond ? 1 : 0);
-      }
-    }
-    if (fit.chains + 1 != kFewChains && fit.chains + 1 != most) continue;
-    fit.accepted = accepted / accepted_of_gaussian;
-    fit.moved = fit.beyond = 0, fit.wider = 1;
-    double worst = 0;
-    for (std::size_t u = 0; u < unknowns; ++u) {
-      const auto variance = [&](double first, double second) { return (second - first * first / states) / states; };
-      const double moved = std::abs(sums[u].first - sums[u].of_gaussian) / states;
-      const double wider = std::sqrt(variance(sums[u].first, sums[u].second) /
-                                     variance(sums[u].of_gaussian, sums[u].square_of_gaussian));
-      fit.moved = std::max(fit.moved, moved), fit.beyond = std::max(fit.beyond, sums[u].beyond / states);
-      if (std::abs(std::log(wider)) > std::abs(std::log(fit.wider))) fit.wider = wider;
-      if (const double off = std::max(moved, std::abs(std::log(wider))); off > worst)
-        worst = off, fit.farthest = "'" + state.plan()->element_name(memory.system->element_of[u]) + "'";
-    }
-  }
-}
 
 // Autocorrelations are summed in pairs until a pair is negative (Geyer 1992).
 ChainWorth worth_of(const std::vector<double>& draws, std::size_t parts) {

@@ -215,7 +215,7 @@ bool Fronts::factorise(const Rows& rows, double damping) {
     take_children(f, front, top, waiting);
     if (damping > 0)
       for (std::size_t j = 0; j < own; ++j) front[j + j * size] += damping * diagonal_[shape.first + j];
-    if (size > kSmallFront ||
+    if (!is_small_front(shape.size, shape.columns) ||
         !small_front(shape.size, shape.columns)
              .eliminate(front, diagonal_.data() + shape.first, panel, inverse_pivots_.data() + shape.first, top)) {
       eliminate_front(shape, front);

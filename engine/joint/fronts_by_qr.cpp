@@ -1,7 +1,7 @@
 // The factor by orthogonal transformations of the rows. Summing their squares, as fronts.cpp does, keeps only half of
 // the digits: beside a difference known to 1e-6, a mean known to 1e6 is lost in rounding. QR keeps both. It is slower,
 // and used only for matrices on which the other way loses digits.
-#include <Eigen/QR>
+#include <Eigen/Householder>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -48,10 +48,6 @@ class Triangle {
   static Matrix reduced(Matrix m) {
     const Index kept = std::min(m.rows(), m.cols());
     if (m.rows() <= 1) return m;
-    if (m.cols() > kLarge) {
-      const Eigen::HouseholderQR<Matrix> qr(m);
-      return qr.matrixQR().topRows(kept).triangularView<Eigen::Upper>();
-    }
     Index k = 0;
     for (Index j = 0; j < m.cols() && k < m.rows(); ++j)
       if (reflect(m, k, j)) ++k;
@@ -59,9 +55,6 @@ class Triangle {
   }
 
  private:
-  // Row exchanges preserve small rows, but from this many columns on Eigen's blocked QR is much faster.
-  static constexpr Index kLarge = 256;
-
   // Reflects the rows from k on so that only row k has a number in column j. The row with the largest number there
   // becomes row k, so that no row is mixed into much smaller ones. Returns false if the column is zero.
   static bool reflect(Matrix& m, Index k, Index j) {

@@ -37,7 +37,7 @@ void Fronts::invert() {
         for (std::size_t i = 0; i < below; ++i) to[i] = column[place[i]];
       }
     }
-    if (size <= kSmallFront) {
+    if (is_small_front(shape.size, shape.columns)) {
       small_front(shape.size, shape.columns).invert(panel, inverse_pivots_.data() + shape.first, z);
     } else if (own >= kBlocked) {
       invert_in_blocks(shape, panel, z);

@@ -40,7 +40,7 @@ void Fronts::forward(std::uint32_t f, double* y) const {
   const auto& [shape, size, own, panel, later, mine] = at;
   // For a sparse right-hand side only the fronts above its numbers have work.
   if (std::all_of(mine, mine + own, [](double value) { return value == 0; })) return;
-  if (size <= kSmallFront) {
+  if (is_small_front(shape.size, shape.columns)) {
     small_front(shape.size, shape.columns).forward(panel, mine, y, later);
   } else if (own >= kBlocked) {
     const ConstFrontBlock u = at.columns();
@@ -63,7 +63,7 @@ void Fronts::backward(double* y) const {
   for (std::size_t f = e_->fronts.size() - 1; f-- > 0;) {
     const Solving at(*e_, f, panels_, y);
     const auto& [shape, size, own, panel, later, mine] = at;
-    if (size <= kSmallFront) {
+    if (is_small_front(shape.size, shape.columns)) {
       small_front(shape.size, shape.columns).backward(panel, mine, y, later);
     } else if (own >= kBlocked) {
       const ConstFrontBlock u = at.columns();

@@ -21,6 +21,11 @@ namespace dma {
 
 class State;
 
+namespace joint_system {
+struct HyperIntegral;
+const HyperIntegral& hyper_integral();
+}  // namespace joint_system
+
 // Prior density of a positive number, or of a correlation between -1 and 1.
 struct HyperPrior {
   std::string name = {};  // "half_cauchy", with its numbers
@@ -57,6 +62,8 @@ struct Hyper {
   std::string name;
   HyperPrior prior;
   std::vector<Use> uses = {};
+  // Code that integrates over it; programs without hypers are linked without that.
+  const joint_system::HyperIntegral* integral = &joint_system::hyper_integral();
 };
 // A hyper that is the parameter itself, named "factor.parameter".
 Hyper hyper(FactorId factor, std::string_view parameter, HyperPrior prior);

@@ -41,8 +41,6 @@ double start_of(const Graph& graph, const Kind& kind, const Hyper& hyper, const 
   return std::isfinite(hyper.prior.free_of(start)) ? start : hyper.prior.start;
 }
 
-}  // namespace
-
 std::vector<double> check_hypers(const Graph& graph, const Registry& registry, JointOptions& options) {
   if (options.hypers.size() > kMostHypers)
     fail("joint: {} hypers; at most {} can be integrated over: fix some, or give several factors one in common",
@@ -84,6 +82,8 @@ std::vector<double> check_hypers(const Graph& graph, const Registry& registry, J
   }
   return starts;
 }
+
+}  // namespace
 
 void JointSolver::set_hypers(State& state, std::span<const double> values) const {
   std::vector<double> numbers;
@@ -261,6 +261,11 @@ Report JointSolver::integrate(State& state, bool is_warm) const {
   if (!whole || left > kUnsettled || (count > kMostOnLattice && squares * kFewest > 1)) last.stop = Report::Stop::limit;
   memory.hypers = std::make_unique<HyperPoints>(std::move(points));
   return last;
+}
+
+const HyperIntegral& hyper_integral() {
+  static constexpr HyperIntegral kIntegral{&check_hypers, &JointSolver::integrate};
+  return kIntegral;
 }
 
 }  // namespace dma::joint_system

@@ -68,7 +68,8 @@ Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, c
           v.name, v.family.text());
   }
   refuse_given_tables(draft.graph, "joint");
-  std::vector<double> starts = joint_system::check_hypers(graph, *kept_registry, own);
+  std::vector<double> starts;
+  if (!own.hypers.empty()) starts = own.hypers[0].integral->check(graph, *kept_registry, own);
   PlanData& plan = draft.plan;
   plan.registry = kept_registry;
   plan.schedule.name = "joint";

@@ -102,7 +102,7 @@ constexpr int kSizes = kSmallFront;
 
 template <int Size, int Own>
 constexpr SmallFront kernels() {
-  if constexpr (Own <= Size)
+  if constexpr (Own <= Size && is_small_front(Size, Own))
     return {&eliminate<Size, Own>, &forward<Size, Own>, &backward<Size, Own>, &invert<Size, Own>};
   else
     return {};

@@ -1,5 +1,6 @@
 // Fronts of at most eight unknowns, as chains and trees of small states have them by the thousand: the loops of
-// fronts.cpp with compile-time lengths, so that the compiler keeps the numbers in registers.
+// fronts.cpp with compile-time lengths, so that the compiler keeps the numbers in registers. Those of seven and eight
+// have at most four columns of their own: others are rare, and would be half of the code.
 //
 // A front is L = U diag(pivots) U^T over its own columns, U unit lower. Its panel holds U below the diagonal, column by
 // column, and 0 on the diagonal; entries above are not read.
@@ -24,7 +25,10 @@ struct SmallFront {
   void (*invert)(const double* panel, const double* inverse_pivots, double* z);
 };
 
-// 1 <= own <= size <= kSmallFront.
+constexpr bool is_small_front(std::uint32_t size, std::uint32_t own) {
+  return size <= 6 || (size <= kSmallFront && own <= 4);
+}
+// For small fronts.
 const SmallFront& small_front(std::uint32_t size, std::uint32_t own);
 
 }  // namespace dma::joint_system

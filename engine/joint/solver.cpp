@@ -1,13 +1,13 @@
 #include "engine/joint/solver.h"
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 
 #include "engine/compile/plan_data.h"
-#include "engine/support/dense.h"
+#include "engine/joint/fit_check.h"
 #include "engine/support/error.h"
 
 namespace dma::joint_system {
@@ -36,59 +36,17 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return Eigen::Map<const Eigen::VectorXd>(a.data(), size).dot(Eigen::Map<const Eigen::VectorXd>(b.data(), size));
 }
 
-// A step of one standard deviation along the most negative curvature of the objective at n.x; empty if there is none.
-// In the metric C of Gauss-Newton's information, the curvature C^-1 H C^-T is 1 wherever the graph is linear, and
-// products add few other directions: a few Lanczos steps, by differences of gradients, find them.
-std::vector<double> downward_bend(Numbers& n) {
-  constexpr Eigen::Index kMostGradients = 5;
-  // Difference step; relative residual of the curvature product that ends Lanczos.
-  constexpr double kShort = 1e-3, kNoMore = 1e-6;
-  const auto size = static_cast<Eigen::Index>(n.x.size()), most = std::min(size, kMostGradients);
-  if (size == 0) return {};
-  const auto gradient_at = [&](const std::vector<double>& x) -> Eigen::VectorXd {
-    (void)n.evaluate(x, true);
-    (void)n.trace();
-    n.find_gradient();
-    Eigen::VectorXd out = Eigen::Map<const Eigen::VectorXd>(n.gradient.data(), size);
-    n.fronts.solve_lower({out.data(), n.x.size()}, n.room);
-    return out;
-  };
-  const auto set_step = [&](const Eigen::VectorXd& z) {
-    Eigen::Map<Eigen::VectorXd>(n.step.data(), size) = z;
-    n.fronts.solve_upper(n.step, n.room);
-  };
-  boost::random::mt19937_64 random(2);
-  boost::random::normal_distribution<double> normal;
-  const Eigen::VectorXd here = gradient_at(n.x);
-  Eigen::MatrixXd basis(size, most), curvature = Eigen::MatrixXd::Zero(most, most);
-  Eigen::VectorXd next = Eigen::VectorXd::NullaryExpr(size, [&] { return normal(random); }).normalized();
-  Eigen::Index count = 0;
-  for (double left = 1; count < most && left > kNoMore; ++count) {
-    basis.col(count) = next;
-    set_step(next);
-    for (std::size_t u = 0; u < n.x.size(); ++u) n.trial[u] = n.x[u] + kShort * n.step[u];
-    next = (here - gradient_at(n.trial)) / kShort;
-    const Eigen::VectorXd along = basis.leftCols(count + 1).transpose() * next;
-    curvature.col(count).head(count + 1) = along;
-    next -= basis.leftCols(count + 1) * along;
-    left = next.norm();
-    next /= left;
-  }
-  (void)gradient_at(n.x);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> bends(
-      Eigen::MatrixXd(curvature.topLeftCorner(count, count).selfadjointView<Eigen::Upper>()));
-  if (!(bends.eigenvalues()[0] < 0)) return {};
-  set_step(basis.leftCols(count) * bends.eigenvectors().col(0));
-  return n.step;
-}
-
 }  // namespace
 
 std::unique_ptr<SolverMemory> JointSolver::make_memory(const PlanData&) const {
   return std::make_unique<Memory>(system_);
 }
 
+Memory::Memory(std::shared_ptr<const System> of) : system(std::move(of)), numbers(*system), sites(*system) {}
+Memory::~Memory() = default;
+
 void Memory::change(std::shared_ptr<const System> to) {
+  check.reset();
   const std::vector<double> before = std::move(numbers.values);
   numbers = Numbers(*to);
   sites = Sites(*to);
@@ -167,8 +125,9 @@ JointSolver::End JointSolver::solve_linear(Memory& memory, JointReport& report) 
 // One step from n.x, damped until the objective falls, or, if the decrease is below rounding, until the gradient does.
 JointSolver::Step JointSolver::step(Memory& memory, JointReport& report, double& damping, int& solves) const {
   Numbers& n = memory.numbers;
+  const int most = std::min(options_.limit, memory.most_solves);
   bool is_rounding = false;
-  for (int attempt = 0; attempt < kTries && solves < options_.limit; ++attempt) {
+  for (int attempt = 0; attempt < kTries && solves < most; ++attempt) {
     (void)n.factorise(damping);
     n.step = n.gradient;
     n.fronts.solve(n.step, n.room);
@@ -207,7 +166,7 @@ JointSolver::Step JointSolver::step(Memory& memory, JointReport& report, double&
     if (!goes_on(memory, report)) return Step::interrupted;
     if (accepted) return Step::moved;
   }
-  return is_rounding && solves < options_.limit ? Step::arrived : Step::stuck;
+  return is_rounding && solves < most ? Step::arrived : Step::stuck;
 }
 
 JointSolver::End JointSolver::step_to_the_end(Memory& memory, JointReport& report) const {
@@ -232,42 +191,6 @@ JointSolver::End JointSolver::step_to_the_end(Memory& memory, JointReport& repor
   }
 }
 
-// A stationary point may be a maximum or a saddle, such as 0 between two factors of a product: Gauss-Newton's
-// information cannot show that. Steps as long as the Gaussian is wide, or one along the most negative curvature, then
-// lead to a lower objective.
-JointSolver::End JointSolver::leave_saddle(Memory& memory, JointReport& report) const {
-  Numbers& n = memory.numbers;
-  if (memory.system->has_constant_gains) return End::converged;
-  constexpr int kDirections = 8;
-  boost::random::mt19937_64 random(1);
-  boost::random::normal_distribution<double> normal;
-  std::vector<double> lowest;
-  double objective = report.objective - kRounding * std::abs(report.objective);
-  const auto look_along = [&](const std::vector<double>& step, double length) {
-    for (std::size_t u = 0; u < n.x.size(); ++u) n.trial[u] = n.x[u] + length * step[u];
-    if (const double found = n.evaluate(n.trial, false); found < objective) {
-      objective = found;
-      lowest = n.trial;
-    }
-  };
-  (void)n.trace();
-  (void)n.factorise(0);
-  if (const std::vector<double> bend = downward_bend(n); !bend.empty())
-    for (const double length : {1.0, -1.0, 0.1, -0.1, 0.01, -0.01}) look_along(bend, length);
-  for (int d = 0; d < kDirections; ++d) {
-    for (double& z : n.step) z = normal(random);
-    n.fronts.solve_upper(n.step, n.room);
-    look_along(n.step, 1);
-    look_along(n.step, -1);
-  }
-  if (lowest.empty()) {
-    (void)n.evaluate(n.x, true);
-    return End::converged;
-  }
-  n.x = std::move(lowest);
-  return step_to_the_end(memory, report);
-}
-
 bool JointSolver::goes_on(const Memory& memory, const JointReport& report) const {
   if (memory.watch == nullptr) return true;
   Report so_far;
@@ -279,7 +202,8 @@ bool JointSolver::goes_on(const Memory& memory, const JointReport& report) const
 Report JointSolver::run(State& state, const RunOptions& options) const {
   const Watch watch(options);
   static_cast<Memory&>(*state.solver_memory()).watch = &watch;
-  return options_.hypers.empty() ? solve(state, options.warm, true) : integrate(state, options.warm);
+  if (options_.hypers.empty()) return solve(state, options.warm, true);
+  return (this->*options_.hypers[0].integral->integrate)(state, options.warm);
 }
 
 // Alternates steps and refreshes, from the values in memory.

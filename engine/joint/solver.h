@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/random/mersenne_twister.hpp>
+#include <limits>
 
 #include "engine/compile/plan_data.h"
 #include "engine/joint/joint.h"
@@ -12,6 +13,7 @@
 namespace dma::joint_system {
 
 class Memory;
+struct FitCheck;
 
 // Beliefs at points of the hypers, and the weight of each point. Means of points on manifolds are the first point's
 // origin plus the step from there.
@@ -33,7 +35,8 @@ struct HyperPoints {
 
 class Memory : public SolverMemory {
  public:
-  explicit Memory(std::shared_ptr<const System> of) : system(std::move(of)), numbers(*system), sites(*system) {}
+  explicit Memory(std::shared_ptr<const System> of);
+  ~Memory() override;
   // Switches to another system of the same plan; the roots keep their values.
   void change(std::shared_ptr<const System> to);
 
@@ -52,6 +55,12 @@ class Memory : public SolverMemory {
   double objective = 0;          // cost of rows that are neither cavities nor sites
   const Watch* watch = nullptr;  // the current run's; may be null
   std::unique_ptr<HyperPoints> hypers;
+  int most_solves = std::numeric_limits<int>::max();  // for one set of sites, if the options allow more
+  // A run renews one of so many parts of the check by draws; what it reports is of the last `check_parts` runs.
+  int check_parts = 1;
+  std::unique_ptr<FitCheck> check;  // null: not yet made
+  // Buffers of the search for a way down from a saddle.
+  std::vector<double> basis, here, next, lowest;
 };
 
 class JointSolver : public Solver {
@@ -70,6 +79,7 @@ class JointSolver : public Solver {
   // Visits a copy of a state that was run with hypers, solved at every point of them.
   void for_points(const State& state,
                   const std::function<void(const State&, const Memory&, std::size_t point)>& visit) const;
+  Report integrate(State& state, bool is_warm) const;
 
  private:
   enum class End { converged, limit, interrupted };
@@ -78,7 +88,6 @@ class JointSolver : public Solver {
   Report solve(State& state, bool is_warm, bool is_checked) const;
   End settle(const State& state, Memory& memory, Report& report, bool is_fresh) const;
   bool complete(Memory& memory) const;
-  Report integrate(State& state, bool is_warm) const;
   void set_hypers(State& state, std::span<const double> values) const;
   void read(const State& state, Memory& memory) const;
   void begin(Memory& memory, std::uint64_t seed) const;
@@ -92,8 +101,8 @@ class JointSolver : public Solver {
   void name_unpredicted(const State& state, const Memory& memory, Report& report) const;
   void finish(const State& state, Memory& memory, Report& report, bool is_checked) const;
   void check_fit(const State& state, Memory& memory, Report& report) const;
-  void check_steps(const State& state, const Memory& memory, double most_gradients, JointReport::Fit& fit) const;
-  void check_starts(const State& state, const Memory& memory, const JointReport& own, JointReport::Fit& fit) const;
+  void check_steps(const State& state, Memory& memory, double most_gradients, JointReport::Fit& fit) const;
+  void check_starts(const State& state, Memory& memory, const JointReport& own, JointReport::Fit& fit) const;
   bool goes_on(const Memory& memory, const JointReport& report) const;
 
   std::shared_ptr<const System> system_;
@@ -101,8 +110,12 @@ class JointSolver : public Solver {
   std::vector<double> starts_;  // by hyper, on the free scale
 };
 
-// Throws an Error for invalid hypers and names those without a name. Returns their starting values on the free scale.
-std::vector<double> check_hypers(const Graph& graph, const Registry& registry, JointOptions& options);
+// Code that only hypers need (Hyper::integral).
+struct HyperIntegral {
+  // Throws an Error for invalid hypers and names those without a name. Returns their starting values on the free scale.
+  std::vector<double> (*check)(const Graph& graph, const Registry& registry, JointOptions& options);
+  Report (JointSolver::*integrate)(State& state, bool is_warm) const;
+};
 
 // Reads moments of states of one plan, solved without hypers. Reused, it allocates nothing.
 class MomentReader {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "engine/support/lent.h"
+
 namespace dma {
 
 namespace {
@@ -71,7 +73,8 @@ bool linear_in_all(std::span<const std::uint8_t>) { return true; }
 
 LinearView numerical_linear_view(std::function<double(std::span<const double>, std::span<const double>)> function) {
   return [g = std::move(function)](const LinearCall& call) {
-    std::vector<double> x, p;
+    Lent<double> inputs, numbers;
+    std::vector<double>&x = *inputs, &p = *numbers;
     for (std::size_t s = 0; s < call.slots; ++s) {
       call.read_slot(s, x, p);
       const double at_mean = g(x, p);
@@ -99,9 +102,10 @@ LinearView numerical_linear_view(std::function<double(std::span<const double>, s
 // As for one output, with differences of all outputs at once.
 LinearView numerical_linear_view(VectorFunction function) {
   return [g = std::move(function)](const LinearCall& call) {
-    std::vector<double> x, p, at(call.outputs), slopes(call.outputs);
-    std::array<std::vector<double>, 4> off;
-    off.fill(at);
+    Lent<double> inputs, numbers, outputs(5 * call.outputs);
+    std::vector<double>&x = *inputs, &p = *numbers;
+    const std::span<double> at = std::span(*outputs).first(call.outputs);
+    const auto off = [&](std::size_t k) { return std::span(*outputs).subspan((k + 1) * call.outputs, call.outputs); };
     for (std::size_t s = 0; s < call.slots; ++s) {
       call.read_slot(s, x, p);
       g(x, p, at);
@@ -112,11 +116,11 @@ LinearView numerical_linear_view(VectorFunction function) {
         constexpr double kPlaces[] = {2, -2, 1, -1};
         for (std::size_t k = 0; k < 4; ++k) {
           x[i] = mean + kPlaces[k] * step;
-          g(x, p, off[k]);
+          g(x, p, off(k));
         }
         x[i] = mean;
         for (std::size_t o = 0; o < call.outputs; ++o) {
-          const double far = (off[0][o] - off[1][o]) / (4 * step), near = (off[2][o] - off[3][o]) / (2 * step);
+          const double far = (off(0)[o] - off(1)[o]) / (4 * step), near = (off(2)[o] - off(3)[o]) / (2 * step);
           call.gain(i, o)[s] = (4 * near - far) / 3;
         }
       }

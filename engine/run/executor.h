@@ -26,6 +26,7 @@ class Executor {
   };
 
   explicit Executor(State& state) : Executor(*state.data_) {}
+  static void set_end(State& state, std::optional<Report::Stop> stop) { state.ended_ = stop; }
 
   void check_observed() const;      // throws if an observed variable has no value
   void refresh_constants();         // messages that depend on parameters only, if those changed

@@ -93,15 +93,18 @@ Report iterate_by_priority(const PlanData& plan, Executor& executor, Executor::T
 
 }  // namespace
 
+Report run_by_solver(State& state, const RunOptions& options) {
+  Executor::set_end(state, {});
+  const Report report = state.plan()->solver->run(state, options);
+  Executor::set_end(state, report.stop);
+  return report;
+}
+
 Report run(const Plan& handle, State& state, const RunOptions& options) {
   if (state.plan() != handle) fail("this state belongs to another plan; make one for this plan: State state(plan)");
   const PlanData& plan = *handle;
+  if (plan.solver != nullptr) return run_by_solver(state, options);
   state.ended_.reset();
-  if (plan.solver != nullptr) {
-    Report report = plan.solver->run(state, options);
-    state.ended_ = report.stop;
-    return report;
-  }
   if (options.warm && plan.schedule.order == Schedule::Order::once)
     fail(
         "warm starts from the messages of the run before, but schedule '{}' makes a single sweep "

@@ -31,6 +31,9 @@ class Solver {
   virtual std::string_view evidence_method(const State&) const { return "an estimate of its solver"; }
 };
 
+// As run(), for a state whose plan has a solver: programs that call only this are linked without the loops of sweeps.
+Report run_by_solver(State& state, const RunOptions& options = {});
+
 // For solvers that solve parts of a graph: copies the values, cavities and parameters of the whole state to a part's.
 // The part has the same variables, in the same order, and the factors listed in `factors`. The caller sets variables
 // that only the part observes or shares, and those without a factor in the part.

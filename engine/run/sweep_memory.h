@@ -50,6 +50,7 @@ struct SweepMemory {
     std::vector<ParameterView> parameters;
     std::vector<std::uint8_t> free;
   } arrived;
+  std::vector<Natural> beliefs;              // buffer of improper_belief
   std::vector<DivergenceRecord> divergence;  // one per message, for iterative schedules
   std::optional<PriorityQueue> priority;     // for residual order
 

@@ -211,7 +211,7 @@ void Executor::compute_among_widening(const BoundSend& op, const Slot& at, Outco
 }
 
 std::optional<Place> Executor::improper_belief() const {
-  std::vector<Natural> beliefs;
+  std::vector<Natural>& beliefs = memory_.beliefs;
   for (std::uint32_t v = 0; store_.has_widening && v < plan_.variables.size(); ++v) {
     const PlanData::Variable variable = plan_.variables[v];
     if (variable.observed || variable.eliminated || !variable.family->is_like_gaussian) continue;

@@ -11,6 +11,13 @@
 
 namespace dma {
 
+namespace {
+
+// Inverses do not need more digits on the way; their tables would be filled at the start of every program.
+constexpr auto kInDoubles = boost::math::policies::policy<boost::math::policies::promote_double<false>>();
+
+}  // namespace
+
 double log_gamma(double x) {
   using namespace boost::math::policies;
   constexpr policy<overflow_error<ignore_error>, pole_error<ignore_error>, domain_error<ignore_error>,
@@ -36,12 +43,18 @@ double trigamma(double x) { return boost::math::trigamma(x); }
 
 double log1p_minus(double x) { return boost::math::log1pmx(x); }
 
-double inverse_erf(double x) { return boost::math::erf_inv(x); }
+double inverse_erf(double x) { return boost::math::erf_inv(x, kInDoubles); }
 
-double normal_quantile(double probability) { return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability); }
+double normal_quantile(double probability) {
+  return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability, kInDoubles);
+}
 
-double gamma_quantile(double shape, double probability) { return boost::math::gamma_p_inv(shape, probability); }
+double gamma_quantile(double shape, double probability) {
+  return boost::math::gamma_p_inv(shape, probability, kInDoubles);
+}
 
-double beta_quantile(double a, double b, double probability) { return boost::math::ibeta_inv(a, b, probability); }
+double beta_quantile(double a, double b, double probability) {
+  return boost::math::ibeta_inv(a, b, probability, kInDoubles);
+}
 
 }  // namespace dma

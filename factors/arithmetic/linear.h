@@ -31,6 +31,7 @@ struct Linear {
   static void linear_view(const LinearCall& call);
 };
 
+Kind linear_function();  // without messages: for joint()
 Kind linear_kind();
 
 }  // namespace dma

@@ -56,8 +56,12 @@ LinearView dual_view(std::string name, F g) {
   return [name = std::move(name), g = std::move(g)](const LinearCall& call) {
     constexpr std::size_t kTogether = 8;
     using Number = Dual<kTogether>;
-    std::vector<double> x, p;
-    std::vector<Number> duals(call.inputs);
+    // A thread keeps the memory of its last call.
+    thread_local std::vector<double> kept_x, kept_p;
+    thread_local std::vector<Number> kept_duals;
+    std::vector<double> x = std::move(kept_x), p = std::move(kept_p);
+    std::vector<Number> duals = std::move(kept_duals);
+    duals.assign(call.inputs, Number());
     for (std::size_t s = 0; s < call.slots; ++s) {
       call.read_slot(s, x, p);
       for (std::size_t i = 0; i < call.inputs; ++i) duals[i] = x[i];
@@ -74,6 +78,7 @@ LinearView dual_view(std::string name, F g) {
         if (call.gains == nullptr) break;
       }
     }
+    kept_x = std::move(x), kept_p = std::move(p), kept_duals = std::move(duals);
   };
 }
 

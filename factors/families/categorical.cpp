@@ -28,13 +28,12 @@ std::vector<double> log_probabilities(Components message) {
   return logs;
 }
 
-std::vector<double> probabilities(Components message) {
-  std::vector<double> p = logs_of(message);
+void write_probabilities(Components message, std::span<double> p) {
+  Categorical::logs(message, p.data());
   if (std::ranges::max(p) == -kInfinity)
     std::ranges::fill(p, 0.0);
   else
     to_fractions(p);
-  return p;
 }
 
 }  // namespace
@@ -53,11 +52,8 @@ std::size_t Categorical::observe(std::span<const double> values, std::size_t com
 
 void Categorical::moments(Components messages, std::size_t components, double* means, double* variances) {
   for (std::size_t i = 0; i < messages.size(); i += components) {
-    const auto p = probabilities(messages.subspan(i, components));
-    for (std::size_t k = 0; k < components; ++k) {
-      means[i + k] = p[k];
-      variances[i + k] = p[k] * (1 - p[k]);
-    }
+    write_probabilities(messages.subspan(i, components), {means + i, components});
+    for (std::size_t k = i; k < i + components; ++k) variances[k] = means[k] * (1 - means[k]);
   }
 }
 
@@ -78,7 +74,8 @@ double Categorical::kl(Components p, Components q) {
 }
 
 std::string Categorical::text(Components message) {
-  const auto p = probabilities(message);
+  std::vector<double> p(message.size());
+  write_probabilities(message, p);
   if (message[0].is_point()) return fmt::format("= {}", std::ranges::max_element(p) - p.begin());
   if (std::accumulate(p.begin(), p.end(), 0.0) == 0) return "impossible";
   return fmt::format("categorical({})", joined(p, ", ", "{:.4g}"));

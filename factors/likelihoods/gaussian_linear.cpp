@@ -15,7 +15,7 @@ void GaussianLinear::row(const RowCall& call) {
   }
 }
 
-Kind gaussian_linear_kind() {
+Kind gaussian_linear_density() {
   return kind("gaussian_linear", "N(y; A x + b, variance), A row by row")
       .variadic_input("x")
       .output("y")
@@ -26,7 +26,11 @@ Kind gaussian_linear_kind() {
         const double line = Linear::value(v.first(v.size() - 1), p.first(p.size() - 1));
         return log_density(Gaussian::from_moments(line, p.back()), v.back());
       })
-      .gaussian_row(&GaussianLinear::row)
+      .gaussian_row(&GaussianLinear::row);
+}
+
+Kind gaussian_linear_kind() {
+  return gaussian_linear_density()
       .message<&GaussianLinear::to_y>(kExact, "y")
       .message<&GaussianLinear::to_x>(kExact, "x", from("x", "y"));
 }

@@ -26,6 +26,7 @@ struct GaussianLinear {
   static void row(const RowCall& call);  // y - A x - b
 };
 
+Kind gaussian_linear_density();  // without messages: for joint()
 Kind gaussian_linear_kind();
 
 }  // namespace dma

@@ -16,13 +16,17 @@ void GaussianNoise::row(const RowCall& call) {
   }
 }
 
-Kind gaussian_noise_kind() {
+Kind gaussian_noise_density() {
   return kind("gaussian_noise", "N(y; x, variance)")
       .input("x")
       .output("y")
       .parameter("variance", at_least(0), finite())
       .log_density([](auto v, auto p) { return log_density(Gaussian::from_moments(v[0], p[0]), v[1]); })
-      .gaussian_row(&GaussianNoise::row)
+      .gaussian_row(&GaussianNoise::row);
+}
+
+Kind gaussian_noise_kind() {
+  return gaussian_noise_density()
       .message<&GaussianNoise::to_y>(kExact, "y")
       .message<&GaussianNoise::to_x>(kExact, "x")
       .chain_pair<&GaussianNoise::to_y, &GaussianNoise::to_x>(kExact, "y", "x");

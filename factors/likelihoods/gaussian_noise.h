@@ -37,6 +37,7 @@ struct GaussianNoise {
   [[gnu::cold]] static Gaussian closed_elsewhere(double tau, double rho, double mean);
 };
 
+Kind gaussian_noise_density();  // without messages: for joint()
 Kind gaussian_noise_kind();
 Kind gaussian_log_variance_kind();  // N(y; x, exp(log_variance)), noise_from_log_variance (from_log_density.h)
 

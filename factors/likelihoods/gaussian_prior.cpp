@@ -13,14 +13,15 @@ void GaussianPrior::row(const RowCall& call) {
   }
 }
 
-Kind gaussian_prior_kind() {
+Kind gaussian_prior_density() {
   return kind("gaussian_prior", "N(x; mean, variance)")
       .output("x")
       .parameter("mean", finite())
       .parameter("variance", at_least(0), advice("0 is a point mass, inf no prior at all"))
       .log_density([](auto v, auto p) { return log_density(Gaussian::from_moments(p[0], p[1]), v[0]); })
-      .gaussian_row(&GaussianPrior::row)
-      .message<&GaussianPrior::to_x>(kExact, "x");
+      .gaussian_row(&GaussianPrior::row);
 }
+
+Kind gaussian_prior_kind() { return gaussian_prior_density().message<&GaussianPrior::to_x>(kExact, "x"); }
 
 }  // namespace dma

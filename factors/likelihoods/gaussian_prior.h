@@ -19,6 +19,7 @@ struct GaussianPrior {
   static void row(const RowCall& call);  // x - mean
 };
 
+Kind gaussian_prior_density();  // without messages: for joint()
 Kind gaussian_prior_kind();
 
 }  // namespace dma

@@ -1,7 +1,7 @@
 // A graph that grows step by step, solved by joint() over a window of its last steps: a fixed-lag smoother. Variables
 // that leave the window are integrated out, which leaves a Gaussian over their neighbours. The cost of a step and the
 // memory depend on the length of the window only. A window of the same shape as a recent one is not recompiled; its
-// update allocates nothing if the graph is linear, except a block of nodes now and then.
+// update allocates nothing, except a block of nodes now and then.
 //
 //   GrowingGraph walk(standard_registry(), {.lag = 10});
 //   for (...) {
@@ -14,7 +14,9 @@
 //   }
 //
 // For linear Gaussian graphs, beliefs in the window are the exact posterior given everything so far. Other graphs are
-// linearised permanently when they leave it.
+// linearised permanently when they leave it. Their check by draws (JointOptions::check_draws) is spread: it is made
+// whole for the first window of a shape, then each update renews a hundredth of it. It thus speaks of the last hundred
+// windows of this shape.
 #pragma once
 
 #include <memory>

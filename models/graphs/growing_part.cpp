@@ -112,6 +112,8 @@ Part::Part(const Graph& graph, const Selection& selection, const Boundary& bound
       parameters_(selection.parameters),
       state_(compile_part(graph, selection, boundary, registry)),
       moments_(static_cast<const joint_system::Memory&>(*state_.solver_memory())) {
+  constexpr int kCheckParts = 100;
+  static_cast<joint_system::Memory&>(*state_.solver_memory()).check_parts = kCheckParts;
   set_boundary(boundary);
 }
 
@@ -237,7 +239,7 @@ Report Part::run(std::span<Known* const> known) {
     for (const Natural& m : known[v]->belief) start_.push_back(Gaussian(m).mean());
     if (!start_.empty() && !is_computed[variable.first_element]) set_start(state_, {v}, start_);
   }
-  return dma::run(state_.plan(), state_);
+  return run_by_solver(state_);
 }
 
 }  // namespace dma::growing_graph

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "factors/authoring/from_function.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/poses.h"
 #include "tools/bench/comparison.h"
@@ -16,15 +17,22 @@ namespace {
 
 constexpr int kTurns = 5;
 
+Registry registry() {
+  Registry out = standard_registry();
+  out.add(factor_from_function("angle", [](double x) { return std::atan(x); }));
+  return out;
+}
+
 // Sets two rows: the median, and what the slowest step in a thousand takes in units of it. A step's time is the least
 // of some turns: other programs only make it longer.
 template <class Step>
-void steps(benchmark::State& bench, Table& table, const std::string& name, std::size_t count, const Step& step) {
+void steps(benchmark::State& bench, Table& table, const std::string& name, std::size_t count,
+           const JointOptions& options, const Step& step) {
   constexpr std::size_t kWarmUp = 100;
   std::vector<double> times(count, kInfinity);
   for (const auto unused : bench) {
     (void)unused;
-    GrowingGraph graph(standard_registry(), {.lag = 10, .joint = {.check_draws = 0}});
+    GrowingGraph graph(registry(), {.lag = 10, .joint = options});
     double total = 0;
     for (std::size_t t = 0; t < kWarmUp + count; ++t) {
       const double start = thread_seconds();
@@ -44,7 +52,7 @@ void steps(benchmark::State& bench, Table& table, const std::string& name, std::
 
 void level(benchmark::State& bench, Table& table) {
   VariableId before{0};
-  steps(bench, table, "growing: a step of a level", 50'000, [&](GrowingGraph& graph, std::size_t t) {
+  steps(bench, table, "growing: a step of a level", 50'000, {}, [&](GrowingGraph& graph, std::size_t t) {
     Graph& g = graph.graph();
     const VariableId x = g.variable(""), y = g.observed("");
     if (t == 0)
@@ -58,12 +66,31 @@ void level(benchmark::State& bench, Table& table) {
   });
 }
 
+// A walk, read as an angle.
+void angle(benchmark::State& bench, Table& table) {
+  VariableId before{0};
+  steps(bench, table, "growing: a step of angles, checked", 5'000, {}, [&](GrowingGraph& graph, std::size_t t) {
+    Graph& g = graph.graph();
+    const VariableId x = g.variable(""), a = g.variable(""), y = g.observed("");
+    if (t == 0)
+      g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 4.0}});
+    else
+      g.factor("gaussian_noise", {before, x}, {{"variance", 0.05}});
+    g.factor("angle", {x, a});
+    g.factor("gaussian_noise", {a, y}, {{"variance", 0.04}});
+    const double now = static_cast<double>(t);
+    graph.observe(y, {std::atan(2 * std::sin(0.03 * now)) + 0.2 * std::sin(7 * now)});
+    graph.update();
+    before = x;
+  });
+}
+
 // Poses of the plane on a circle of eight steps, each measured from the one before.
-void poses(benchmark::State& bench, Table& table) {
+void poses(benchmark::State& bench, Table& table, const std::string& name, const JointOptions& options) {
   VariableId before{0};
   std::vector<double> at(3);
   const SpreadMatrix noise = SpreadMatrix::covariance({0.01, 0, 0, 0, 0.01, 0, 0, 0, 0.0025});
-  steps(bench, table, "growing: a step of poses", 20'000, [&](GrowingGraph& graph, std::size_t t) {
+  steps(bench, table, name, 5'000, options, [&](GrowingGraph& graph, std::size_t t) {
     Graph& g = graph.graph();
     const VariableId x = g.variable("", 1, "pose2");
     const double now = static_cast<double>(t), turn = 0.25 * std::numbers::pi + 0.02 * std::sin(7 * now);
@@ -92,7 +119,11 @@ void register_growing(Table& table) {
         ->Iterations(kTurns);
   };
   add("growing/level", level);
-  add("growing/poses", poses);
+  add("growing/angle", angle);
+  add("growing/poses",
+      [](benchmark::State& bench, Table& all) { poses(bench, all, "growing: a step of poses", {.check_draws = 0}); });
+  add("growing/poses_checked",
+      [](benchmark::State& bench, Table& all) { poses(bench, all, "growing: a step of poses, checked", {}); });
 }
 
 }  // namespace dma::bench

@@ -68,6 +68,12 @@ step(${CMAKE_COMMAND} -S ${SOURCE_DIR}/tools/build/consumer -B ${work}/consumer 
      -DDMA_EXPECTED=${VERSION})
 step(${CMAKE_COMMAND} --build ${work}/consumer --config ${CONFIG})
 step(${work}/consumer/consumer)
+step(${work}/consumer/robot)
+file(SIZE ${work}/consumer/robot bytes)
+if(CONFIG STREQUAL "Release" AND bytes GREATER_EQUAL 1000000)
+  message(FATAL_ERROR "package: a robot's program is ${bytes} bytes; it must be below 1000000: see which code it keeps "
+                      "(add -Wl,-Map=FILE,--print-gc-sections)")
+endif()
 
 # The same project with the source tree as a subdirectory: its own file alone is compiled, not the library once more.
 step(${CMAKE_COMMAND} -S ${SOURCE_DIR}/tools/build/consumer -B ${work}/subdirectory -G ${GENERATOR}

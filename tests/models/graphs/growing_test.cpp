@@ -4,11 +4,14 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <functional>
 #include <numbers>
 
 #include "engine/support/error.h"
+#include "factors/authoring/from_function.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/poses.h"
+#include "schedules/forward_backward.h"
 #include "tests/oracles/allocations.h"
 #include "tests/oracles/relative.h"
 
@@ -115,6 +118,99 @@ TEST_CASE("growing: bytes held and allocations do not grow with the number of st
   CHECK(allocated == 0);
   CHECK(walk.compiled() == compiled);
   CHECK(walk.graph()[origin].name == "origin");
+}
+
+namespace {
+
+// A walk whose every step is read through a function.
+template <class Look>
+void walk_through(std::string_view kind, std::size_t steps, const std::function<double(std::size_t)>& reading,
+                  double noise, const Look& look) {
+  Registry registry = standard_registry();
+  registry.add(factor_from_function("angle", [](double x) { return std::atan(x); }));
+  GrowingGraph walk(registry, {.lag = 5});
+  VariableId before{0};
+  for (std::size_t t = 0; t < steps; ++t) {
+    Graph& g = walk.graph();
+    const VariableId x = g.variable(""), a = g.variable(""), y = g.observed("");
+    if (t == 0) g.factor("gaussian_prior", {x}, {{"mean", 0.5}, {"variance", 4.0}});
+    if (t > 0) g.factor("gaussian_noise", {before, x}, {{"variance", 0.01}});
+    g.factor(kind, {x, a});
+    g.factor("gaussian_noise", {a, y}, {{"variance", noise}});
+    walk.observe(y, {reading(t)});
+    const std::uint64_t allocations = oracle::allocations();
+    const Report report = walk.update();
+    look(t, report, oracle::allocations() - allocations);
+    before = x;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("growing: a window that is not linear and is checked by draws allocates nothing, and is found to fit") {
+  constexpr std::size_t kWarmUp = 60, kSteps = 1000;
+  std::uint64_t allocated = 0;
+  std::int64_t held = 0;
+  std::size_t good = 0;
+  walk_through(
+      "angle", kSteps, [](std::size_t t) { return std::atan(0.5 * seen_at(t)); }, 0.01,
+      [&](std::size_t t, const Report& report, std::uint64_t allocations) {
+        if (t + 1 == kWarmUp) held = oracle::bytes_held();
+        if (t < kWarmUp) return;
+        allocated += allocations;
+        REQUIRE(report.converged());
+        CHECK(report.joint->fit->draws == 400);
+        CHECK(report.joint->fit->effective > 380);
+        CHECK(report.joint->fit->are_steps_good());
+        good += report.joint->fit->is_good();
+      });
+  CHECK(allocated == 0);
+  CHECK(oracle::bytes_held() - held < 40'000);
+  CHECK(good > (kSteps - kWarmUp) * 8 / 10);  // k of 400 draws scatters
+}
+
+// Squares of 9 hold the walk at 3. Squares of 0 in between spread it around 0, from where -3 is as near.
+TEST_CASE("growing: the check finds another mode, says so for a hundred updates, and then no more") {
+  std::size_t before = 0, when_found = 0, after = 0;
+  walk_through(
+      "square", 700, [](std::size_t t) { return t >= 200 && t < 400 ? 0.0 : 9.0; }, 1.0,
+      [&](std::size_t t, const Report& report, std::uint64_t) {
+        const bool has_other = report.joint->fit && report.joint->fit->elsewhere > 0.2;
+        before += t >= 120 && t < 200 && has_other;
+        when_found += t >= 410 && t < 490 && has_other;
+        after += t >= 520 && has_other;
+      });
+  CHECK(before == 0);
+  CHECK(when_found == 80);
+  CHECK(after == 0);
+}
+
+TEST_CASE("growing: the four kinds of joint_registry are enough, and sweeps with them are refused") {
+  const auto filtered = [](const Registry& registry) {
+    GrowingGraph walk(registry, {.lag = 3});
+    std::vector<Natural> out;
+    VariableId before{0};
+    for (std::size_t t = 0; t < 30; ++t) {
+      Graph& g = walk.graph();
+      const VariableId x = g.variable(""), y = g.observed("");
+      if (t == 0) g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 4.0}});
+      if (t > 0) g.factor("gaussian_linear", {before, x}, {{"A", 0.9}, {"variance", 1.0}});
+      g.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
+      walk.observe(y, {seen_at(t)});
+      CHECK(walk.update().stop == Report::Stop::exact);
+      out.push_back(walk.belief(x)[0]);
+      before = x;
+    }
+    return out;
+  };
+  CHECK(filtered(joint_registry()) == filtered(standard_registry()));
+  Graph g;
+  g.factor("gaussian_prior", {g.variable("x")}, {{"mean", 0.0}, {"variance", 4.0}});
+  CHECK_THROWS_WITH_AS(
+      (void)compile(g, forward_backward(), joint_registry()),
+      "factor 'gaussian_prior0': kind 'gaussian_prior' has no messages; solve the graph by joint(), or "
+      "register kind.message(...)",
+      Error);
 }
 
 TEST_CASE("growing: beliefs are remembered for a while after their variables left, then they are forgotten") {

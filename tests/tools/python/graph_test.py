@@ -48,6 +48,26 @@ def test_beliefs_and_evidence_are_those_of_linear_regression(schedule: Any) -> N
     assert report.converged and len(belief) == 3
 
 
+def test_operators_say_what_they_say_of_numbers() -> None:
+    g = dma.Graph()
+    a, b = g.gaussian_prior(g.variable("a"), 3, 1e-12), g.gaussian_prior(g.variable("b"), 2, 1e-12)
+    found = {
+        "a - b": a - b, "-a": -a, "a - 1": a - 1, "1 - a": 1 - a, "a / 4": a / 4, "a + b": a + b, "2 * a": 2 * a,
+        "a * b": a * b, "a * a": a * a, "a ** 1": a**1, "a ** 2": a**2, "a ** 3": a**3, "a ** 5": a**5,
+    }  # fmt: skip
+    seen = [g.observed(f"seen{i}") for i in range(len(found))]
+    for result, at in zip(found.values(), seen):
+        g.gaussian_noise(result, 1e6, at)
+    answer = dma.solve(g, {at: 0.0 for at in seen}, dma.joint())
+    for text, result in found.items():
+        assert answer[result].mean[0] == pytest.approx(eval(text, {"a": 3, "b": 2}), rel=1e-6), text
+    w = g.variable("w", 2)
+    assert (w - [1, 2]).size == (w / np.array([2.0, 4.0])).size == 2
+    for wrong in (lambda: a / b, lambda: a**0.5, lambda: a**-1, lambda: a - "x"):
+        with pytest.raises(dma.Error):
+            wrong()
+
+
 def test_an_unknown_spread_is_integrated_over() -> None:
     g = dma.Graph()
     mu, theta, y = g.variable("mu"), g.variable("theta", 8), g.observed("y", 8)
