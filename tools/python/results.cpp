@@ -289,6 +289,22 @@ void bind_chains(py::module_& module) {
                             {static_cast<py::ssize_t>(c.chains.size()), static_cast<py::ssize_t>(size)});
           },
           py::arg("variable"), "Draw x element, chain after chain.")
+      .def(
+          "arrays",
+          [](const py::object& self) {
+            const auto& c = self.cast<const DrawsHandle&>();
+            py::dict all;
+            for (std::uint32_t v = 0; v < c.plan.graph->variables().size(); ++v) {
+              const Graph::Variable& variable = c.plan.graph->variables()[v];
+              if (variable.observed || c.plan.plan->variables[v].eliminated) continue;
+              const py::object rows = self.attr("draws")(variable.name);
+              const auto elements = rows.attr("shape").cast<std::pair<int, int>>().second;
+              all[py::str(variable.name)] = elements == 1 ? rows.attr("reshape")(c.chains.chains, -1)
+                                                          : rows.attr("reshape")(c.chains.chains, -1, elements);
+            }
+            return all;
+          },
+          "All unknowns by name, chain x draw x element, as `arviz.from_dict` takes them; chain x draw of one element.")
       .def_property_readonly("r_hat", [](const DrawsHandle& c) { return c.chains.r_hat; })
       .def_property_readonly("effective", [](const DrawsHandle& c) { return c.chains.effective; })
       .def_property_readonly("accepted", [](const DrawsHandle& c) { return c.chains.accepted; })
