@@ -41,12 +41,13 @@ def run_program(path: Path) -> str:
 
 def gallery(folder: Path) -> None:
     """NAME.md: the docstring of NAME.py, its picture, its code and what it prints."""
-    os.chdir(folder)
+    os.chdir(folder.parents[2])  # programs read tools/examples/data, and write their picture here
     for program in sorted(folder.glob("*.py")):
         _, text, code = program.read_text().split('"""', 2)
         printed = run_program(program)
-        page = f"{text}\n![{program.stem}]({program.stem}.svg)\n\n```python{code}```\n\n```text\n{printed}```\n"
-        program.with_suffix(".md").write_text(re.sub(r"^", "# ", page, count=1))
+        Path(f"{program.stem}.svg").rename(program.with_suffix(".svg"))
+        page = f"{text}\n![{program.stem}]({program.stem}.svg)\n\n```python\n{code.strip()}\n```\n\n```text\n{printed}```\n"
+        program.with_suffix(".md").write_text(f"# {page}")
     contents = folder.parent / "gallery.md"
     text = re.sub(r"\(gallery/(\w+)\.py\)", r"(gallery/\1.md)", contents.read_text())
     names = "\n".join(f"gallery/{name}" for name in re.findall(r"\(gallery/(\w+)\.md\)", text))
@@ -125,7 +126,7 @@ def python_reference(folder: Path) -> None:
         module = thing.__module__.removeprefix("dma.")
         where = {"_dma": "Graphs and solvers", "dma": "Graphs and solvers", "factors": "Factors of one's own", "models": "Models", "series": "Models"}
         directive = "autoclass" if isinstance(thing, type) else "autofunction"
-        members = [":members:", ":undoc-members:", ":inherited-members: BaseEstimator"] if directive == "autoclass" else []
+        members = [":members:", ":undoc-members:", ":inherited-members: BaseEstimator, RegressorMixin, ClassifierMixin, ValueError"] if directive == "autoclass" else []
         pages[where.get(module, "Tables")] += [f".. {directive}:: dma.{name}", *(f"   {one}" for one in members), ""]
     names = []
     for title, lines in pages.items():

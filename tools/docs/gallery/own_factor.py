@@ -1,4 +1,4 @@
-"""A factor of one's own: a thermometer that stops at 30 degrees.
+"""A factor of one's own: what if the thermometer stops at 30 degrees?
 
 A reading of 30 stands for any temperature above. The log density is a Python function of two lines, `certify` measures
 how good its messages are, and quadrature checks the answer. The same in C++:

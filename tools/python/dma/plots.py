@@ -47,7 +47,7 @@ def band(ax: Any, at: Any, middle: Any, low: Any, high: Any) -> Any:
 def fractions(ax: Any, probability: Any, names: Optional[Sequence[str]]) -> Any:
     """Probabilities that change with the step (first axis), stacked."""
     ax = axes(ax)
-    ax.stackplot(range(len(probability)), np.transpose(probability), labels=names or list(range(probability.shape[1])))
+    ax.stackplot(range(len(probability)), np.transpose(probability), labels=names or [str(i) for i in range(probability.shape[1])])
     ax.margins(0)
     ax.legend(loc="upper right")
     return ax
@@ -127,4 +127,4 @@ def classes(model: Any, X: Any, y: Any, ax: Any) -> Any:
 
 for owner, drawn in ((_dma.Belief, belief), (_dma.LinearFit, line), (_dma.Smoothed, smoothed), (_dma.MarkovDecoded, decoded)):
     drawn.__name__ = "plot"
-    owner.plot = drawn
+    setattr(owner, "plot", drawn)  # for mypy it is in the stub
