@@ -63,24 +63,42 @@ def public_headers() -> list[str]:
 
 
 def for_doxygen(lines: list[str]) -> list[str]:
-    """Comments as Doxygen wants them: /// before a declaration, ///< behind one and on the lines that go on below it."""
-    staged, behind = [], 0
+    """Comments as Doxygen wants them: /// before a declaration, ///< behind one and on the lines that go on below it.
+
+    A comment is that of all overloads that follow it at once.
+    """
+    staged: list[str] = []
+    comment: list[str] = []  # above the declaration of `name`, which stood in the line before
+    name, behind = "", 0
     for line in lines:
         line = re.sub(r" = {\.[^}]*}(?=[);,])", " = {}", line)  # Sphinx cannot read designated initialisers
         code, mark, said = line.partition("//")
         before = code.rstrip()
+        own = re.search(r"(\w+)\(", before)
         if not mark or code.count('"') % 2 or said.startswith(" NOLINT"):
+            if own and own[1] == name and comment:
+                staged += comment
+            elif not own and not before.startswith("    "):
+                comment = []
+            name = own[1] if own else name
             staged.append(line)
             behind = 0
         elif not before:
             behind = behind if len(code) == behind else 0
-            staged.append(f"{code}{'///<' if behind else '///'}{said}")
+            if behind:
+                staged.append(f"{code}///<{said}")
+            else:
+                comment, name = ([*comment, f"{code}///{said}"] if staged and staged[-1].lstrip().startswith("///") else [f"{code}///{said}"]), ""
+                staged.append(comment[-1])
         elif before.endswith((";", ",", "}")) and before != "}" or re.fullmatch(r"\s+\w+( = [^()]*)?", before):
             staged.append(f"{code}///<{said}")
-            behind = len(code)
+            behind, comment = len(code), []
+        elif before.endswith("{"):
+            staged += [f"///{said}", before]
+            behind, comment = 0, []
         else:
             staged.append(line)
-            behind = 0
+            behind, comment = 0, []
     return staged
 
 

@@ -29,10 +29,10 @@ void bind_draws(py::module_& module) {
   py::class_<DrawsHandle>(module, "JointDraws", "Draws from the graph's own density, and what they are worth.")
       .def(
           "mean", [](const DrawsHandle& c, const py::object& v) { return c.of_elements(v, &JointDraws::mean); },
-          py::arg("variable"))
+          py::arg("variable"), "Mean of every element over all draws.")
       .def(
           "sd", [](const DrawsHandle& c, const py::object& v) { return c.of_elements(v, &JointDraws::sd); },
-          py::arg("variable"))
+          py::arg("variable"), "Their standard deviation.")
       .def(
           "draws",
           [](const DrawsHandle& c, const py::object& variable) {

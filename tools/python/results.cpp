@@ -117,7 +117,7 @@ void bind_belief(py::module_& module) {
           [](const Belief& b, std::size_t element, const Array& value) {
             return b.log_density(element, span_of(value));
           },
-          py::arg("element"), py::arg("value"))
+          py::arg("element"), py::arg("value"), "Log density of a value at an element.")
       .def("__len__", &Belief::size)
       .def("__repr__", &short_text)
       .def("_repr_html_", &table_of);
@@ -133,7 +133,7 @@ void bind_reports(py::module_& module) {
       .def_readonly("change", &Report::change)
       .def_readonly("faults", &Report::faults)
       .def_readonly("replaced", &Report::replaced)
-      .def("text", &Report::text)
+      .def("text", &Report::text, "The whole report.")
       .def("__repr__", &Report::line)
       .def("_repr_html_", [](const Report& r) { return html_of(r.text()); });
   const auto parts = [](const std::vector<Evidence::Part>& all) {
@@ -148,7 +148,7 @@ void bind_reports(py::module_& module) {
       .def_property_readonly("factors", [parts](const Evidence& e) { return parts(e.factors); })
       .def_property_readonly("variables", [parts](const Evidence& e) { return parts(e.variables); })
       .def("__float__", [](const Evidence& e) { return e.log_value; })
-      .def("text", &Evidence::text)
+      .def("text", &Evidence::text, "Every factor's and variable's part.")
       .def("__repr__", &Evidence::line)
       .def("_repr_html_", [](const Evidence& e) { return html_of(e.text()); });
   module.def(
@@ -158,7 +158,7 @@ void bind_reports(py::module_& module) {
         const py::gil_scoped_release unlocked;
         return evidence(plan.plan, s.state);
       },
-      py::arg("plan"), py::arg("state"));
+      py::arg("plan"), py::arg("state"), "Log p(observed) after a run, part by part.");
   module.def(
       "log_evidence",
       [](const PlanHandle& plan, StateHandle& s) {
@@ -166,7 +166,7 @@ void bind_reports(py::module_& module) {
         const py::gil_scoped_release unlocked;
         return log_evidence(plan.plan, s.state);
       },
-      py::arg("plan"), py::arg("state"));
+      py::arg("plan"), py::arg("state"), "Log p(observed) after a run.");
 }
 
 void bind_explanations(py::module_& module) {
@@ -184,7 +184,7 @@ void bind_explanations(py::module_& module) {
             return all;
           },
           "Of each element: the sources and their fractions of its precision, the largest first.")
-      .def("text", &Explanation::text)
+      .def("text", &Explanation::text, "Every source of every element.")
       .def("__repr__", &Explanation::line)
       .def("_repr_html_", [](const Explanation& e) { return html_of(e.text()); });
   module.def(
@@ -241,10 +241,10 @@ void bind_joint(py::module_& module) {
   py::class_<HyperBelief>(module, "HyperBelief", "What is known of a hyper.")
       .def_property_readonly("mean", &HyperBelief::mean)
       .def_property_readonly("sd", &HyperBelief::sd)
-      .def("quantile", &HyperBelief::quantile, py::arg("probability"))
-      .def("__repr__", [](const HyperBelief& b) {
-        return fmt::format("<dma.HyperBelief {:.4g} +- {:.2g}>", b.mean(), b.sd());
-      });
+      .def("quantile", &HyperBelief::quantile, py::arg("probability"),
+           "The value that it is below with this probability.")
+      .def("__repr__",
+           [](const HyperBelief& b) { return fmt::format("<dma.HyperBelief {:.4g} +- {:.2g}>", b.mean(), b.sd()); });
   module.def(
       "hyper_belief",
       [](StateHandle& s, const std::string& name) {

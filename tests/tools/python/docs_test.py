@@ -4,9 +4,12 @@ commands exist, and paths lead somewhere. tests/tools/docs/site_test.py builds t
 from __future__ import annotations
 
 import functools
+import inspect
+import operator
 import os
 import re
 import shlex
+import subprocess
 import textwrap
 from pathlib import Path
 
@@ -86,6 +89,21 @@ def test_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         exec(compile(snippet, page, "exec"), dict(given))
 
 
+def says_something(thing: object) -> bool:
+    """Beyond the signature that pybind11 writes, or those of overloads."""
+    lines = (inspect.getdoc(thing) or "").splitlines()
+    return any(line.strip() and not re.match(r"(\d+\. )?\w+\(.*\) -> |Overloaded", line) for line in lines)
+
+
+def test_every_public_function_and_class_has_a_sentence() -> None:
+    silent = []
+    for name in dma.__all__:
+        members = vars(thing) if isinstance(thing := getattr(dma, name), type) else {}
+        called = [f"{name}.{member}" for member in members if not member.startswith("_") and callable(getattr(thing, member))]
+        silent += [one for one in [name, *called] if not says_something(operator.attrgetter(one)(dma))]
+    assert not silent
+
+
 def test_graphs_in_json_can_be_read_and_solved() -> None:
     found = fences("json")
     assert found
@@ -124,6 +142,13 @@ def test_scripts_exist_and_know_their_options() -> None:
         text = (SOURCE / words[0]).read_text()
         for word in words[1:]:
             assert not word.startswith("-") or word in text, words
+
+
+def test_the_compile_line_of_the_readme_compiles_its_program(tmp_path: Path) -> None:
+    (line,) = [line for line in (SOURCE / "README.md").read_text().splitlines() if line.startswith("g++ ")]
+    words = [word.replace("-Lbuild", f"-L{os.environ['DMA_BINARY_DIR']}").replace("-O2", "-O0") for word in line.split()]
+    subprocess.run([*words[:-1], tmp_path / words[-1]], cwd=SOURCE, check=True)
+    assert "0.3734^2" in subprocess.run([tmp_path / words[-1]], capture_output=True, text=True, check=True).stdout
 
 
 def test_paths_lead_somewhere() -> None:
