@@ -32,7 +32,7 @@ struct HyperPrior {
   static HyperPrior half_cauchy(double scale);                     // positive, with a heavy tail beyond the scale
   static HyperPrior half_normal(double sd);                        // positive half of N(0, sd^2)
   static HyperPrior half_student_t(double degrees, double scale);  // positive half of Student's t
-  static HyperPrior gamma(double shape, double rate);              // of mean shape / rate
+  static HyperPrior gamma(double shape, double rate);              // mean shape / rate
   static HyperPrior log_normal(double mean, double sd);            // mean and sd of the logarithm
   static HyperPrior flat();                                        // density 1; evidence under it is not normalised
   static HyperPrior correlation(double shape);                     // proportional to (1 - r^2)^(shape - 1)
@@ -60,7 +60,7 @@ struct Hyper {
 };
 // A hyper that is the parameter itself, named "factor.parameter".
 Hyper hyper(FactorId factor, std::string_view parameter, HyperPrior prior);
-Hyper hyper(std::string name, HyperPrior prior, std::vector<Hyper::Use> uses = {});  // of several parameters
+Hyper hyper(std::string name, HyperPrior prior, std::vector<Hyper::Use> uses = {});  // several parameters
 
 // Sets parameters that are not powers of the hypers, such as the covariances of a kernel: writes them into a state for
 // given hyper values, in the order of JointOptions::hypers.

@@ -56,7 +56,7 @@ class Expression {
 Expression affine(const Expression& x, double a, double b);  // a x + b
 Expression pow(const Expression& x, int exponent);           // 1 or more
 Expression exp(const Expression& x);                         // element by element
-Expression log(const Expression& x);                         // of positive values
+Expression log(const Expression& x);                         // x above 0
 Expression sum(const Expression& x);                         // adds all elements
 inline Expression operator+(const Expression& x, double b) { return affine(x, 1, b); }
 inline Expression operator+(double b, const Expression& x) { return affine(x, 1, b); }

@@ -61,7 +61,7 @@ class HiddenMarkov {
   std::size_t states() const { return static_cast<std::size_t>(start_.size()); }  // number of hidden states
   const Eigen::VectorXd& start() const { return start_; }            // probabilities of the states at the first step
   const Eigen::MatrixXd& transition() const { return transition_; }  // row by row: probabilities of the next state
-  const Emission& emission() const { return emission_; }             // what each state emits
+  const Emission& emission() const { return emission_; }             // emissions of the states
 
  private:
   void take(const Decoded& found, Values values);

@@ -53,7 +53,7 @@ class GraphModel {
   const std::vector<std::string>& targets() const { return targets_; }            // columns to predict
   const std::vector<std::string>& target_names() const { return target_names_; }  // names of their variables
   const GraphFile& file() const { return file_; }                                 // graph with what it observes
-  const GraphModelOptions& options() const { return options_; }                   // how it is learned
+  const GraphModelOptions& options() const { return options_; }                   // settings of learning
   const RowProgram& program() const { return *program_; }  // steps that a block of rows goes through
 
   // Classes of a target that is one: their names as the variable has them, or else as the labels of the fit.
@@ -74,7 +74,7 @@ class GraphModel {
     std::string name;  // a shared scalar: "w", or "w[2]"
     Gaussian belief;
   };
-  std::vector<Learned> beliefs() const;  // of all shared scalars
+  std::vector<Learned> beliefs() const;  // beliefs of all shared scalars
   // The likelihood of a target in words: "gaussian noise, sd 0.1 (learned)", "poisson".
   std::string likelihood(std::size_t target) const;
   const std::string& line() const { return line_; }  // end of the last fit

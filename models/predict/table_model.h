@@ -62,7 +62,7 @@ class TableModel {
   const Names& classes() const;                                 // none: the targets are numbers
   bool has_classes() const { return !classes().empty(); }       // true if the target is a class
   const ColumnCoding& coding() const { return coding_; }        // numbers from the cells of columns
-  const TrainingRecord& training() const { return training_; }  // what the fit told
+  const TrainingRecord& training() const { return training_; }  // report of the fit
   TrainingRecord& training() { return training_; }
   std::uint64_t seed() const;               // seed of all random numbers
   bool standardises() const;                // learns columns in standardised units
