@@ -5,6 +5,6 @@
 
 namespace dma {
 
-Scheduler flooding(Iteration iteration = {});
+Scheduler flooding(Iteration iteration = {});  // for compile() and solve()
 
 }  // namespace dma

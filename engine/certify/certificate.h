@@ -20,7 +20,7 @@ enum class Band {
   concentrated,  // the exact message is improper: marginal KL falls like 1/r^2 as inputs concentrate
   unbounded,     // a check failed, or nothing could be computed to check against
 };
-std::string_view name(Band band);
+std::string_view name(Band band);  // the band in one word
 
 // value ~ constant * x^exponent, fitted to logarithms by least squares.
 struct Rate {

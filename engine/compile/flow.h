@@ -33,20 +33,20 @@ class Flow {
  public:
   explicit Flow(const Resolved& graph);
 
-  std::size_t factors() const;
-  std::size_t ports() const { return ports_; }  // of all of them
-  std::string name(std::size_t factor) const;
-  const Kind& kind(std::size_t factor) const;
-  const std::string& port_name(std::size_t factor, std::size_t port) const;
-  PortSet inputs(std::size_t factor) const { return input_ports_[factor]; }
-  PortSet outputs(std::size_t factor) const { return output_ports_[factor]; }
+  std::size_t factors() const;                                                 // number of factors
+  std::size_t ports() const { return ports_; }                                 // of all of them
+  std::string name(std::size_t factor) const;                                  // given, or made from kind and number
+  const Kind& kind(std::size_t factor) const;                                  // kind of a factor
+  const std::string& port_name(std::size_t factor, std::size_t port) const;    // name of a port
+  PortSet inputs(std::size_t factor) const { return input_ports_[factor]; }    // ports that the data flow enters by
+  PortSet outputs(std::size_t factor) const { return output_ports_[factor]; }  // ports that it leaves by
   PortSet targets(std::size_t factor) const { return target_ports_[factor]; }  // somebody wants a message there
   // Ports the message to `port` reads.
   PortSet reads(std::size_t factor, std::size_t port) const { return class_reads_[class_[factor]][port]; }
-  PortSet reads(std::size_t factor) const;                    // ports any of its messages reads
+  PortSet reads(std::size_t factor) const;  // ports any of its messages reads
   // Equal for factors whose messages one kernel call can compute.
   std::uint32_t kernel_class(std::size_t factor) const { return class_[factor]; }
-  bool is_acyclic() const;
+  bool is_acyclic() const;     // true if no path of the data flow comes back
   bool has_loops() const;      // slot by slot, cut at observed variables
   void refuse_cycles() const;  // a directed cycle of slots is an Error that names it
   // All factors, equal kernel classes together.
@@ -71,7 +71,7 @@ class Flow {
   // Each factor leads from variables to others that were declared after them, as in most graphs written down from
   // causes to effects: there is no cycle then, and nothing to search.
   bool leads_to_later_variables_ = true;
-  std::vector<PortSets> class_reads_;  // by class
+  std::vector<PortSets> class_reads_;      // by class
   mutable std::uint64_t exact_order_ = 0;  // a checksum of it; 0: none
 };
 

@@ -23,9 +23,9 @@ class Plan {
   const std::shared_ptr<const PlanData>& data() const { return data_; }
   friend bool operator==(const Plan&, const Plan&) = default;  // handles to what the same compile() made
 
-  std::size_t bytes() const;  // of a State and of the index tables it reads
-  std::size_t messages_per_sweep() const;
-  std::string schedule_text() const;  // the schedule in words
+  std::size_t bytes() const;               // of a State and of the index tables it reads
+  std::size_t messages_per_sweep() const;  // number of messages that a sweep computes
+  std::string schedule_text() const;       // the schedule in words
 
  private:
   std::shared_ptr<const PlanData> data_;

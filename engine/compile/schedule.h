@@ -75,6 +75,6 @@ struct VisitedFactor {
   const Kind* kind;
 };
 std::string describe(const Schedule& schedule, const std::function<VisitedFactor(std::size_t)>& factor);
-std::string describe(const Schedule& schedule, const Flow& flow);
+std::string describe(const Schedule& schedule, const Flow& flow);  // a line for each visit
 
 }  // namespace dma

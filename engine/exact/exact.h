@@ -32,7 +32,7 @@ struct ExactOptions {
 struct Exact {
   ExactOptions options;
 };
-inline Exact exact(ExactOptions options = {}) { return {options}; }
+inline Exact exact(ExactOptions options = {}) { return {options}; }  // for compile() and solve()
 
 // Variables that are not discrete must be observed, or hang on discrete variables as trees (hanging.h). If the cliques
 // exceed the memory limit, an Error names the variables of the widest. A run is one pass up the tree and one down:
@@ -96,9 +96,9 @@ class ExactPosterior {
   }
   // The same for the discrete variables of a factor, in the order of its ports.
   std::vector<double> family(FactorId factor, std::size_t slot = 0) const;
-  MostProbable most_probable() const;
-  Assignments sample(std::size_t draws, std::uint64_t seed) const;
-  double log_evidence() const;  // log p(observed)
+  MostProbable most_probable() const;                               // values of all that are most probable together
+  Assignments sample(std::size_t draws, std::uint64_t seed) const;  // independent draws of all
+  double log_evidence() const;                                      // log p(observed)
 
  private:
   const State* state_;

@@ -31,7 +31,7 @@ struct NodeId {
   std::uint32_t value;
   std::uint16_t graph = 0;
 
-  bool is_of(std::uint16_t mark) const { return graph == mark || graph == 0; }
+  bool is_of(std::uint16_t mark) const { return graph == mark || graph == 0; }  // true if that graph has it
   friend bool operator==(NodeId a, NodeId b) { return a.value == b.value; }
 };
 using VariableId = NodeId<struct VariableNode>;
@@ -58,7 +58,7 @@ struct Connection {
 
   [[no_unique_address]] VariableId variable;
   Reach reach = Reach::identical;
-  MostlyEmpty<std::string> port;                  // empty: by position
+  MostlyEmpty<std::string> port;  // empty: by position
   // For gather: the table; for a shift: the lag; for a given table: its length.
   MostlyEmpty<std::vector<std::uint32_t>> table;
 
@@ -67,10 +67,10 @@ struct Connection {
   std::int32_t lag() const { return reach == Reach::shift ? static_cast<std::int32_t>(table[0]) : 0; }
 };
 
-inline Connection row(VariableId v) { return {v, Reach::row}; }
-inline Connection column(VariableId v) { return {v, Reach::column}; }
-inline Connection all_to_one(VariableId v) { return {v, Reach::all_to_one}; }
-Connection gather(VariableId v, std::vector<std::uint32_t> table);
+inline Connection row(VariableId v) { return {v, Reach::row}; }                // slot s of R x C reads element s / C
+inline Connection column(VariableId v) { return {v, Reach::column}; }          // slot s of R x C reads element s % C
+inline Connection all_to_one(VariableId v) { return {v, Reach::all_to_one}; }  // every slot reads the only element
+Connection gather(VariableId v, std::vector<std::uint32_t> table);             // slot s reads element table[s]
 // A gather whose table of that many entries is data, passed to every State (State::set_table) or with every example
 // (learn/data.h). A season of games is then the graph of one game.
 Connection given(VariableId v, std::size_t entries = 1);
@@ -109,7 +109,7 @@ inline constexpr double kDampedBySchedule = -1;  // damping of a factor without 
 class Connections {
  public:
   Connections() = default;
-  Connections(ShortList<Connection, 2> own) : own_(std::move(own)) {}                    // NOLINT: {x, shift(y)}
+  Connections(ShortList<Connection, 2> own) : own_(std::move(own)) {}  // NOLINT: {x, shift(y)}
 
   const Connection* begin() const { return list().begin(); }
   const Connection* end() const { return list().end(); }
@@ -147,7 +147,7 @@ class Graph {
     double damping = kDampedBySchedule;
     std::span<const GateCase> when;
 
-    std::string name() const { return name_or_number(given_name, kind, number); }
+    std::string name() const { return name_or_number(given_name, kind, number); }  // given, or kind and number
   };
 
   // An array of `size` independent variables of one family, which the registry of compile() must know. An empty name is
@@ -163,7 +163,7 @@ class Graph {
   std::span<const std::string> categories(VariableId id) const;  // empty: they have no names
   // The value with that name, or a number as text; anything else is an Error that suggests the nearest name.
   double category(VariableId id, std::string_view name) const;
-
+  // Adds a factor of a kind, whose ports are connected in their order: factor("product", {w, x, p}).
   FactorId factor(std::string_view kind, std::initializer_list<Connection> connections, ParameterList parameters = {},
                   FactorOptions options = {}) {
     return add(kind, connections, std::move(parameters), std::move(options));
@@ -177,20 +177,20 @@ class Graph {
   FactorId factor_like(const Factor& other, std::vector<Connection> connections);
 
   GateCase gate_case(VariableId variable, double value) const;  // `value` must be a whole number from 0 on
-  bool has_gates() const { return has_gates_; }
-  Graph without_gates() const;  // the same factors without their gates
+  bool has_gates() const { return has_gates_; }                 // true if factors count only in certain cases
+  Graph without_gates() const;                                  // the same factors without their gates
 
   // Removes the oldest nodes: the factors before `factor`, and the variables before `variable` except `kept`, which
   // ascends. Ids count on: those of the other nodes stay valid, one of a removed node is an Error. Such a graph can be
   // read and extended, but not compiled.
   void forget(std::uint32_t variable, std::uint32_t factor, std::span<const std::uint32_t> kept = {});
-  bool has_forgotten() const { return first_variable_ > 0 || first_factor_ > 0; }
+  bool has_forgotten() const { return first_variable_ > 0 || first_factor_ > 0; }  // true if nodes were removed
   bool has_forgotten(VariableId id) const {
     return id.is_of(mark_) && id.value < first_variable_ && early(id.value) == nullptr;
   }
   // The numbers of the next variable and factor.
   std::uint32_t next_variable() const { return first_variable_ + static_cast<std::uint32_t>(variables_.size()); }
-  std::uint32_t next_factor() const { return first_factor_ + static_cast<std::uint32_t>(factors_.size()); }
+  std::uint32_t next_factor() const { return first_factor_ + static_cast<std::uint32_t>(factors_.size()); }  // likewise
 
  private:
   Variable variable_at(std::size_t i) const;
@@ -199,8 +199,8 @@ class Graph {
  public:
   using Variables = OnDemand<Graph, Variable, &Graph::variable_at>;
   using Factors = OnDemand<Graph, Factor, &Graph::factor_at>;
-  Variables variables() const { return {*this, early_.size() + variables_.size()}; }
-  Factors factors() const { return {*this, factors_.size()}; }
+  Variables variables() const { return {*this, early_.size() + variables_.size()}; }  // in the order of their ids
+  Factors factors() const { return {*this, factors_.size()}; }  // all factors, in the order in which they were added
   // The ids of those at place i.
   VariableId variable_id(std::size_t i) const;
   FactorId factor_id(std::size_t i) const { return {first_factor_ + static_cast<std::uint32_t>(i), mark_}; }
@@ -209,13 +209,13 @@ class Graph {
 
   // Finds a variable by name; an unknown name is an Error that suggests the nearest one.
   VariableId find_variable(std::string_view name) const;
-  FactorId find_factor(std::string_view name) const;
+  FactorId find_factor(std::string_view name) const;  // likewise
   // Null if the variable has only a numbered name.
   const std::string* given_name(VariableId id) const {
     const std::uint32_t name = record(id).name;
     return name == 0 ? nullptr : &names_[name - 1];
   }
-  NodeName name(VariableId id) const { return {given_name(id), id.value}; }
+  NodeName name(VariableId id) const { return {given_name(id), id.value}; }  // given, or made from the number
   // Fast access for loops over millions of nodes: formats no name, and can reuse one object. Factors by their number.
   Nameless without_name(VariableId id) const;
   void read(std::size_t number, Factor& factor) const;

@@ -25,8 +25,8 @@ struct Explanation {
   };
   struct Element {
     Natural belief;
-    std::vector<Source> sources;  // informative ones, largest fraction first
-    bool informed() const { return !belief.is_uniform(); }
+    std::vector<Source> sources;                            // informative ones, largest fraction first
+    bool informed() const { return !belief.is_uniform(); }  // has sources
   };
   std::string name;
   VariableId variable{};

@@ -30,9 +30,9 @@ class JointDraws {
   double operator()(std::size_t draw, VariableId variable, std::size_t element = 0) const {
     return draws_(draw, variable, element);
   }
-  std::size_t size() const { return draws_.size(); }  // all draws of the first chain, then of the next
-  double mean(VariableId variable, std::size_t element = 0) const;
-  double sd(VariableId variable, std::size_t element = 0) const;
+  std::size_t size() const { return draws_.size(); }                // all draws of the first chain, then of the next
+  double mean(VariableId variable, std::size_t element = 0) const;  // mean of all draws
+  double sd(VariableId variable, std::size_t element = 0) const;    // their standard deviation
 
   // Worst values over all unknowns: R-hat (spread of all draws relative to that within half chains) and effective
   // sample size.

@@ -34,13 +34,13 @@ struct HyperPrior {
   double start = 1;                                // typical value
   bool is_correlation = false;                     // between -1 and 1
 
-  static HyperPrior half_cauchy(double scale);
-  static HyperPrior half_normal(double sd);
-  static HyperPrior half_student_t(double degrees, double scale);
-  static HyperPrior gamma(double shape, double rate);
-  static HyperPrior log_normal(double mean, double sd);  // mean and sd of the logarithm
-  static HyperPrior flat();                              // density 1; evidence under it is not normalised
-  static HyperPrior correlation(double shape);           // proportional to (1 - r^2)^(shape - 1)
+  static HyperPrior half_cauchy(double scale);                     // positive, with a heavy tail beyond the scale
+  static HyperPrior half_normal(double sd);                        // positive half of N(0, sd^2)
+  static HyperPrior half_student_t(double degrees, double scale);  // positive half of Student's t
+  static HyperPrior gamma(double shape, double rate);              // mean shape / rate
+  static HyperPrior log_normal(double mean, double sd);            // mean and sd of the logarithm
+  static HyperPrior flat();                                        // density 1; evidence under it is not normalised
+  static HyperPrior correlation(double shape);                     // proportional to (1 - r^2)^(shape - 1)
   // The prior with this name; an Error lists the known names.
   static HyperPrior named(const std::string& name, std::span<const double> numbers);
 
@@ -67,7 +67,7 @@ struct Hyper {
 };
 // A hyper that is the parameter itself, named "factor.parameter".
 Hyper hyper(FactorId factor, std::string_view parameter, HyperPrior prior);
-Hyper hyper(std::string name, HyperPrior prior, std::vector<Hyper::Use> uses = {});
+Hyper hyper(std::string name, HyperPrior prior, std::vector<Hyper::Use> uses = {});  // several parameters
 
 // Sets parameters that are not powers of the hypers, such as the covariances of a kernel: writes them into a state for
 // given hyper values, in the order of JointOptions::hypers.
@@ -78,13 +78,13 @@ class HyperBelief {
  public:
   HyperBelief(std::vector<double> values, std::vector<double> weights, double step, HyperPrior prior);
 
-  double mean() const;
-  double sd() const;
-  double quantile(double probability) const;
+  double mean() const;                        // posterior mean
+  double sd() const;                          // posterior standard deviation
+  double quantile(double probability) const;  // value that it is below with this probability
   double expected(const std::function<double(double)>& of) const;
   // Points are shared by all hypers: point k has value k of each.
   std::span<const double> values() const { return values_; }
-  std::span<const double> weights() const { return weights_; }
+  std::span<const double> weights() const { return weights_; }  // weights of the values, adding up to 1
 
  private:
   std::vector<double> values_, weights_;

@@ -64,7 +64,7 @@ struct JointOptions {
 struct Joint {
   JointOptions options;
 };
-inline Joint joint(JointOptions options = {}) { return {std::move(options)}; }
+inline Joint joint(JointOptions options = {}) { return {std::move(options)}; }  // for compile() and solve()
 
 // Methods in `options` apply to EP sites ("ep" if the kind has it and no other method is given).
 Plan compile(const Graph& graph, const Joint& joint, const Registry& registry, const CompileOptions& options = {});
@@ -95,10 +95,10 @@ class JointPosterior {
  public:
   explicit JointPosterior(const State& state);  // throws an Error if the state was not run by joint
 
-  using Vector = Eigen::Matrix<double, -1, 1, 0, -1, 1>;   // Eigen::VectorXd
+  using Vector = Eigen::Matrix<double, -1, 1, 0, -1, 1>;    // Eigen::VectorXd
   using Matrix = Eigen::Matrix<double, -1, -1, 0, -1, -1>;  // Eigen::MatrixXd
 
-  Vector mean(VariableId variable) const;
+  Vector mean(VariableId variable) const;  // mean of every element
   // Between all elements of a and b, or between one element of each. With hypers, of the mixture.
   Matrix covariance(VariableId a, VariableId b) const;
   double covariance(VariableId a, std::size_t element_of_a, VariableId b, std::size_t element_of_b) const;
@@ -108,7 +108,7 @@ class JointPosterior {
   double log_evidence() const;
   // The quantile of an element at this probability.
   double quantile(VariableId variable, double probability, std::size_t element = 0) const;
-  HyperBelief hyper(std::string_view name) const;
+  HyperBelief hyper(std::string_view name) const;  // belief of a hyper by its name
 
  private:
   const State* state_;

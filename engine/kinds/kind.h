@@ -32,20 +32,20 @@ struct Domain {
   std::vector<double> only = {};  // if not empty, the only values
   std::string advice = {};        // added to the error when a value is refused
 
-  bool contains(double value) const;
+  bool contains(double value) const;  // true if the value is allowed
   Domain operator&(const Domain& other) const;
 };
-inline Domain above(double bound) { return {.low = bound, .low_open = true}; }
-inline Domain at_least(double bound) { return {.low = bound}; }
-inline Domain below(double bound) { return {.high = bound, .high_open = true}; }
-inline Domain at_most(double bound) { return {.high = bound}; }
-inline Domain finite() {
+inline Domain above(double bound) { return {.low = bound, .low_open = true}; }    // greater than the bound
+inline Domain at_least(double bound) { return {.low = bound}; }                   // the bound or more
+inline Domain below(double bound) { return {.high = bound, .high_open = true}; }  // less than the bound
+inline Domain at_most(double bound) { return {.high = bound}; }                   // the bound or less
+inline Domain finite() {                                                          // any finite number
   return {.low = -kInfinity, .high = kInfinity, .low_open = true, .high_open = true};
 }
-inline Domain one_of(std::vector<double> values) { return {.only = std::move(values)}; }
-inline Domain whole() { return {.whole = true}; }
-inline Domain advice(std::string text) { return {.advice = std::move(text)}; }
-std::string describe(const Domain& domain);  // "(0, 1]"
+inline Domain one_of(std::vector<double> values) { return {.only = std::move(values)}; }  // one of these numbers
+inline Domain whole() { return {.whole = true}; }                                         // whole numbers
+inline Domain advice(std::string text) { return {.advice = std::move(text)}; }            // adds advice to the error
+std::string describe(const Domain& domain);                                               // "(0, 1]"
 
 inline constexpr std::string_view kGaussian = "gaussian";
 
@@ -118,8 +118,8 @@ class Kind {
 
   explicit Kind(std::string name, std::string summary = {}) : name_(std::move(name)), summary_(std::move(summary)) {}
 
-  Kind& input(std::string name, std::optional<std::string> family = std::string(kGaussian));
-  Kind& output(std::string name, std::optional<std::string> family = std::string(kGaussian));
+  Kind& input(std::string name, std::optional<std::string> family = std::string(kGaussian));   // a port for arrivals
+  Kind& output(std::string name, std::optional<std::string> family = std::string(kGaussian));  // a computed port
   Kind& variadic_input(std::string name, std::optional<std::string> family = std::string(kGaussian));
   Kind& variadic_output(std::string name, std::optional<std::string> family = std::string(kGaussian));
 
@@ -153,7 +153,7 @@ class Kind {
     return add({std::move(name), domain, {}, false, std::move(prepare)});
   }
 
-  Kind& function(Function g);
+  Kind& function(Function g);  // sets the function of a deterministic factor
   // A function with several different outputs, for the joint solver: number of inputs and outputs, 0: as connected. Its
   // view has gains in closed form; without one they come from differences.
   struct VectorSize {
@@ -161,7 +161,7 @@ class Kind {
     bool is_along_steps = false;  // gains of inputs on manifolds are along steps, not by coordinates
   };
   Kind& vector_function(VectorFunction g, VectorSize size, LinearView view = {});
-  Kind& log_density(LogDensity f);
+  Kind& log_density(LogDensity f);  // sets the log density of a likelihood
   // The function's value and gains in closed form (linear_view.h); without it they come from differences. `linear_in`
   // says for which free inputs the gains are constant; none: never.
   Kind& linear_view(LinearView view, LinearIn linear_in = {});
@@ -229,28 +229,28 @@ class Kind {
   Kind& pair_kernel(std::string_view method, std::string_view first, std::string_view second, Kernel plate,
                     HeldKernel held = nullptr);
 
-  const std::string& name() const { return name_; }
-  const std::string& summary() const { return summary_; }
-  const std::vector<PortSpec>& ports() const { return ports_; }
+  const std::string& name() const { return name_; }              // name in Graph::factor
+  const std::string& summary() const { return summary_; }        // one line on what it is
+  const std::vector<PortSpec>& ports() const { return ports_; }  // ports in their order
   const std::vector<std::pair<std::size_t, std::size_t>>& same_terms() const { return same_terms_; }
-  const std::vector<ParameterSpec>& parameters() const { return parameters_; }
-  const std::vector<MessageFunction>& messages() const { return messages_; }
-  const Function& function() const { return function_; }
-  const LogDensity& log_density() const { return log_density_; }
+  const std::vector<ParameterSpec>& parameters() const { return parameters_; }  // parameters with their domains
+  const std::vector<MessageFunction>& messages() const { return messages_; }    // message functions of all methods
+  const Function& function() const { return function_; }          // empty: not deterministic, or of several outputs
+  const LogDensity& log_density() const { return log_density_; }  // empty: no density is given
   const LinearView& linear_view() const { return linear_view_; }  // empty: not a function
   const LinearIn& linear_in() const { return linear_in_; }
   const std::optional<VectorSize>& vector_size() const { return vector_size_; }  // none: all outputs are one number
   const LogIntegral& log_integral() const { return log_integral_; }
   const LogIntegral& expected_log() const { return expected_log_; }
-  Weights weights() const { return weights_; }  // null: none
-  const RowView& gaussian_row() const { return gaussian_row_; }   // empty: not a Gaussian density
+  Weights weights() const { return weights_; }                   // null: none
+  const RowView& gaussian_row() const { return gaussian_row_; }  // empty: not a Gaussian density
   std::optional<std::size_t> precision_port() const { return precision_port_; }
-  bool watches_signal_to_noise() const { return watches_signal_to_noise_; }
-  std::size_t memory() const { return memory_; }  // numbers per slot
+  bool watches_signal_to_noise() const { return watches_signal_to_noise_; }  // counts weak signals
+  std::size_t memory() const { return memory_; }                             // numbers per slot
 
-  std::size_t port(std::string_view name) const;             // by name; an Error suggests the nearest one
-  std::optional<std::size_t> variadic_port() const;          // the first one, if any
-  std::vector<std::string> methods() const;                  // without repetition, in the order of registration
+  std::size_t port(std::string_view name) const;     // by name; an Error suggests the nearest one
+  std::optional<std::size_t> variadic_port() const;  // the first one, if any
+  std::vector<std::string> methods() const;          // without repetition, in the order of registration
   // The function for this method and target. If there is none, the exact one, or else the linearised one, which is
   // always proper; otherwise null.
   const MessageFunction* find_message(std::string_view method, std::size_t target) const;

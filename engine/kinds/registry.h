@@ -32,8 +32,8 @@ class Registry {
   Registry(const Registry& other);
   Registry& operator=(const Registry& other);
 
-  Registry& add(Kind kind);
-  Registry& fuse(Fusion fusion);
+  Registry& add(Kind kind);       // adds a kind; an Error if its name is taken
+  Registry& fuse(Fusion fusion);  // adds a pair of kinds that one kernel computes
   // A family made from the type of its messages (family_from.h): `registry.add_family<VonMises>()`.
   template <class Message>
   Registry& add_family() {
@@ -43,8 +43,8 @@ class Registry {
   Kind& extend(std::string_view kind);
 
   const Kind& kind(std::string_view name) const;  // an unknown name is an Error that suggests the nearest one
-  bool contains(std::string_view name) const { return kinds().contains(std::string(name)); }
-  const std::map<std::string, Kind>& kinds() const { return contents_->kinds; }
+  bool contains(std::string_view name) const { return kinds().contains(std::string(name)); }  // has that kind
+  const std::map<std::string, Kind>& kinds() const { return contents_->kinds; }               // all kinds by name
   Family family(std::string_view text) const;  // "gamma", "categorical(3)"; empty: Gaussian; likewise an Error
   // True if all its ports take messages that obey the rules of a Gaussian.
   bool is_like_gaussian(const Kind& kind) const;

@@ -28,11 +28,11 @@ class Belief {
       : number_(number), family_(family), components_(std::move(components)) {}
 
   std::size_t size() const { return components_.size() / family_.components(); }
-  const Family& family() const { return family_; }
+  const Family& family() const { return family_; }  // family of the variable
   // The two natural parameters as a Gaussian: of the variable, or of its logarithm if it is log-normal. Here and below,
   // an index beyond the elements is an Error.
   Gaussian operator[](std::size_t i) const { return Gaussian(message(i)[0]); }
-  Components message(std::size_t i) const {
+  Components message(std::size_t i) const {  // natural parameters of an element
     const std::size_t components = family_.components(), first = i * components;
     if (first >= components_.size()) refuse(i);
     return Components(components_).subspan(first, components);
@@ -50,8 +50,8 @@ class Belief {
   std::pair<double, double> interval(double probability = 0.95, std::size_t i = 0) const;
   // The probability that a discrete variable has this value: 0 or 1, or a category.
   double probability(std::size_t i, std::size_t value) const;
-  std::vector<double> means() const;
-  std::vector<double> variances() const;
+  std::vector<double> means() const;      // mean of every element
+  std::vector<double> variances() const;  // variance of every element
   double log_density(std::size_t i, std::span<const double> value) const {
     return family_->log_density(message(i), value);
   }

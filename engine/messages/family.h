@@ -42,11 +42,11 @@ struct Chart {
 // Each function is called once for a range of messages, which stand side by side with `components` components each.
 struct FamilyOperations {
   std::string_view name;
-  std::string_view values;       // description of values that may be observed: "a positive number"
-  bool has_dimension = false;    // it is written name(K), and a message has K components
-  bool observes_components = false;   // an observation has a number for each component, otherwise one
-  bool is_like_gaussian = false;      // obeys the rules of a Gaussian: kinds for any such family accept it
-  bool keeps_values = false;     // any finite number may be observed, and is stored as it is
+  std::string_view values;           // description of values that may be observed: "a positive number"
+  bool has_dimension = false;        // it is written name(K), and a message has K components
+  bool observes_components = false;  // an observation has a number for each component, otherwise one
+  bool is_like_gaussian = false;     // obeys the rules of a Gaussian: kinds for any such family accept it
+  bool keeps_values = false;         // any finite number may be observed, and is stored as it is
   // Values are points on a manifold, with as many components as the chart has numbers; for joint().
   const Chart* chart = nullptr;
 
@@ -84,9 +84,9 @@ class Family {
   Family(const FamilyOperations& operations, std::uint32_t components)
       : operations_(&operations), components_(components) {}
 
-  std::string_view name() const { return operations_->name; }
-  std::string text() const;  // "gaussian", "categorical(3)"
-  std::uint32_t components() const { return components_; }
+  std::string_view name() const { return operations_->name; }  // name without numbers
+  std::string text() const;                                    // "gaussian", "categorical(3)"
+  std::uint32_t components() const { return components_; }     // pairs of numbers in a message
   std::uint32_t values() const {
     return operations_->observes_components ? components_ : 1;
   }  // numbers in an observation of one element

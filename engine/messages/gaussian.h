@@ -23,9 +23,9 @@ struct Natural {
   double tau = 0;
   double rho = 0;
 
-  bool is_uniform() const { return rho == 0; }
-  bool is_point() const { return rho == kInfinity; }
-  bool is_proper() const { return rho > 0 && rho < kInfinity; }
+  bool is_uniform() const { return rho == 0; }  // says nothing
+  bool is_point() const { return rho == kInfinity; }  // knows the value
+  bool is_proper() const { return rho > 0 && rho < kInfinity; }  // can be normalised
   friend bool operator==(const Natural&, const Natural&) = default;
 };
 
@@ -82,8 +82,8 @@ struct Gaussian : Natural {
   constexpr Gaussian(double natural_mean, double precision) : Natural{natural_mean, precision} {}
   constexpr explicit Gaussian(const Natural& n) : Natural(n) {}
 
-  static constexpr Gaussian uniform() { return {}; }
-  static constexpr Gaussian point(double location) { return {location, kInfinity}; }
+  static constexpr Gaussian uniform() { return {}; }  // says nothing
+  static constexpr Gaussian point(double location) { return {location, kInfinity}; }  // knows the value
   // Variance 0 is the point mass, variance +inf is uniform.
   static Gaussian from_moments(double mean, double variance);
 

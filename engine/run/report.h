@@ -51,7 +51,7 @@ struct JointReport {
     double elsewhere = 0;       // the mass of another mode, as a fraction of both
     bool are_weights_good() const;
     bool are_steps_good() const;
-    bool is_good() const;
+    bool is_good() const;  // true if the Gaussian fits
   };
   // The points that unknown parameters were integrated over (JointOptions::hypers).
   struct Hypers {
@@ -101,7 +101,7 @@ struct Report {
   std::optional<JointReport> joint;  // none: by sweeps
   std::string found;                 // by a solver of discrete variables: "27 cliques, ..."; empty: there was none
 
-  bool converged() const { return stop == Stop::exact || stop == Stop::converged; }
+  bool converged() const { return stop == Stop::exact || stop == Stop::converged; }  // nothing changes any more
   std::string caveat() const;  // why the answer is not the posterior, as far as it is known; empty: nothing is
   static constexpr std::size_t kColumns = 100;
   std::string line() const;  // status, why, and the remedy, within kColumns

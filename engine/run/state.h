@@ -37,7 +37,7 @@ class State {
   void observe(VariableId variable, std::initializer_list<double> values) {
     observe(variable, std::span(values.begin(), values.size()));
   }
-  void observe(VariableId variable, double value);
+  void observe(VariableId variable, double value);  // the same number for every element
 
   // A missing value is unknown in this run. Sweeps then need CompileOptions::may_be_missing if it joins several
   // factors.
@@ -48,8 +48,8 @@ class State {
   void observe(VariableId variable, std::nullopt_t);  // all elements are missing
   // One element is missing; the others must have values.
   void observe_missing(VariableId variable, std::size_t element = 0);
-  bool is_missing(VariableId variable, std::size_t element = 0) const;
-  bool is_given(VariableId variable) const;
+  bool is_missing(VariableId variable, std::size_t element = 0) const;  // see observe_missing
+  bool is_given(VariableId variable) const;                             // true if an observed variable has its values
 
   // One value for all slots, or one per slot. Checked against the domain. Affects this factor only.
   void set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values);
@@ -72,9 +72,9 @@ class State {
   // Freezes a variable: messages to it stay unchanged in later runs, fresh or warm, and so do its own. Its belief is
   // not the posterior of such a run, and evidence is refused.
   void freeze(VariableId variable);
-  void thaw(VariableId variable);
-  bool is_frozen(VariableId variable) const;
-  std::span<const VariableId> frozen() const;
+  void thaw(VariableId variable);              // lets a frozen variable learn again
+  bool is_frozen(VariableId variable) const;   // see freeze
+  std::span<const VariableId> frozen() const;  // all frozen variables
 
   // Cavity of a shared variable: a message that no operation writes (see learn.h).
   MessageArrays cavity(VariableId shared_variable);
@@ -84,7 +84,7 @@ class State {
   // An independent copy for the same plan. The solver's memory is created anew.
   State copy() const;
 
-  const Plan& plan() const { return plan_; }
+  const Plan& plan() const { return plan_; }  // plan that it was made for
   // True if all message functions are exact for the values given now.
   bool has_exact_messages() const;
   // Result of the last run; empty before the first run, and after any input has changed.

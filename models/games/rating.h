@@ -85,10 +85,10 @@ class Rating {
   explicit Rating(std::vector<Skill> skills, const RatingOptions& options = {});
   ~Rating();
 
-  Report play(const Game& game);
+  Report play(const Game& game);                                // learns from one more game
   std::uint32_t join(const Skill& skill);                       // adds a player and returns the index
   const std::vector<Skill>& skills() const { return skills_; }  // by player
-  const RatingOptions& options() const { return options_; }
+  const RatingOptions& options() const { return options_; }     // as they were given
 
  private:
   struct Solver;  // solver for games of one form

@@ -22,9 +22,9 @@ namespace dma {
 // Destination of a result: a new variable with a number or a name, or an existing one.
 struct Destination {
   Destination() = default;
-  Destination(const char* new_name) : name(new_name) {}           // NOLINT: product(g, w, x, "p")
+  Destination(const char* new_name) : name(new_name) {}             // NOLINT: product(g, w, x, "p")
   Destination(std::string new_name) : name(std::move(new_name)) {}  // NOLINT
-  Destination(VariableId there) : variable(there) {}              // NOLINT: gaussian_noise(g, z, 0.04, y)
+  Destination(VariableId there) : variable(there) {}                // NOLINT: gaussian_noise(g, z, 0.04, y)
   std::string name;
   std::optional<VariableId> variable;
 };
@@ -41,12 +41,12 @@ VariableId gaussian_noise(Graph& g, const Connection& x, ParameterValue variance
 
 // x y, x + y, x^2, element by element.
 VariableId product(Graph& g, const Connection& x, const Connection& y, const Destination& result = {});
-VariableId add(Graph& g, const Connection& x, const Connection& y, const Destination& result = {});
-VariableId square(Graph& g, const Connection& x, const Destination& result = {});
+VariableId add(Graph& g, const Connection& x, const Connection& y, const Destination& result = {});  // x + y
+VariableId square(Graph& g, const Connection& x, const Destination& result = {});                    // x^2
 // a x + b, exp(x), the larger of two.
 VariableId affine(Graph& g, const Connection& x, ParameterValue a, ParameterValue b, const Destination& result = {});
-VariableId exponential(Graph& g, const Connection& x, const Destination& result = {});
-VariableId max(Graph& g, const Connection& x1, const Connection& x2, const Destination& result = {});
+VariableId exponential(Graph& g, const Connection& x, const Destination& result = {});                 // exp(x)
+VariableId max(Graph& g, const Connection& x1, const Connection& x2, const Destination& result = {});  // the larger
 // max(0, x) + slope min(0, x).
 VariableId leaky_relu(Graph& g, const Connection& x, ParameterValue slope, const Destination& result = {});
 

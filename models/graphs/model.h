@@ -55,9 +55,9 @@ class Expression {
 
 Expression affine(const Expression& x, double a, double b);  // a x + b
 Expression pow(const Expression& x, int exponent);           // 1 or more
-Expression exp(const Expression& x);
-Expression log(const Expression& x);
-Expression sum(const Expression& x);  // adds all elements
+Expression exp(const Expression& x);                         // element by element
+Expression log(const Expression& x);                         // x above 0
+Expression sum(const Expression& x);                         // adds all elements
 inline Expression operator+(const Expression& x, double b) { return affine(x, 1, b); }
 inline Expression operator+(double b, const Expression& x) { return affine(x, 1, b); }
 inline Expression operator-(const Expression& x, double b) { return affine(x, 1, -b); }
@@ -88,7 +88,7 @@ class Model {
   Model(const Model&) = delete;  // expressions point to it
   Model& operator=(const Model&) = delete;
 
-  Expression gaussian(std::string_view name, std::size_t size = 1, const Normal& prior = {.sd = 1});
+  Expression gaussian(std::string_view name, std::size_t size = 1, const Normal& prior = {.sd = 1});  // unknowns
   // A variable with any prior: prior("gamma_prior", "rate", 3, {{"shape", 2.0}, {"rate", 1.0}}). The family is that of
   // the prior unless it is said: "categorical(3)".
   Expression prior(std::string_view kind, std::string_view name, std::size_t size = 1, ParameterList parameters = {},
@@ -96,11 +96,11 @@ class Model {
   // A function by the name of its kind, or one of one's own: apply(factor_from_function("tanh", ...), {x}).
   Expression apply(std::string_view kind, std::initializer_list<Expression> inputs, ParameterList parameters = {});
   Expression apply(const Kind& kind, std::initializer_list<Expression> inputs, ParameterList parameters = {});
-  void observe(const Expression& expression, std::vector<double> values, const Likelihood& likelihood);
+  void observe(const Expression& expression, std::vector<double> values, const Likelihood& likelihood);  // data
 
-  const Graph& graph() const { return graph_; }
-  const GivenValues& values() const { return values_; }
-  const Registry& registry() const { return registry_; }
+  const Graph& graph() const { return graph_; }           // the graph that was written
+  const GivenValues& values() const { return values_; }   // observed values
+  const Registry& registry() const { return registry_; }  // kinds that it may use
 
  private:
   friend class Expression;
@@ -112,7 +112,7 @@ class Model {
 
 inline std::size_t Expression::whole_size() const { return model_->graph()[variable_].size; }
 
-Answer solve(const Model& model, SolveOptions options = {});
+Answer solve(const Model& model, SolveOptions options = {});  // chooses the solver
 Answer solve(const Model& model, const Solve& way, SolveOptions options = {});
 
 }  // namespace dma

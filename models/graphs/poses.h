@@ -68,6 +68,6 @@ struct PoseGraph {
 bool is_g2o(std::string_view text);  // by its first words
 // An Error gives the line, the text found and what was expected. Vertices without a line are placed along the edges.
 PoseGraph parse_g2o(std::string_view text);
-std::string g2o_text(const PoseGraph& graph);
+std::string g2o_text(const PoseGraph& graph);  // in the format g2o
 
 }  // namespace dma

@@ -53,8 +53,8 @@ struct NamedSolver {
   std::string_view name, summary;
   Solve (*make)(const SolveOptions& options);
 };
-std::span<const NamedSolver> named_solvers();
-std::vector<std::string> solver_names();  // "auto", then those of the list
+std::span<const NamedSolver> named_solvers();  // all of them
+std::vector<std::string> solver_names();       // "auto", then those of the list
 // An unknown name is an Error that offers the nearest one.
 Solve solver_named(std::string_view name, const SolveOptions& options = {});
 
@@ -67,7 +67,7 @@ struct Answer {
   std::string why_not_exact = {};  // a discrete graph is swept because its cliques are too wide
 
   Belief operator[](VariableId variable) const { return state.belief(variable); }
-  Evidence evidence() const { return dma::evidence(plan, state); }
+  Evidence evidence() const { return dma::evidence(plan, state); }  // log p(observed), part by part
   std::string text() const;  // the solver with its reason, and the line of the report
 };
 

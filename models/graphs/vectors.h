@@ -27,8 +27,8 @@ struct SpreadMatrix {
   std::vector<double> numbers;
   bool is_precision = false;
 
-  static SpreadMatrix covariance(std::vector<double> numbers) { return {std::move(numbers), false}; }
-  static SpreadMatrix precision(std::vector<double> numbers) { return {std::move(numbers), true}; }
+  static SpreadMatrix covariance(std::vector<double> numbers) { return {std::move(numbers), false}; }  // row by row
+  static SpreadMatrix precision(std::vector<double> numbers) { return {std::move(numbers), true}; }    // row by row
 };
 
 // The factors of its rows; set() gives them another matrix in a state, for functions of hypers.
@@ -38,7 +38,7 @@ struct VectorFactor {
   std::vector<double> gains;
   bool is_precision = false;
 
-  void set(State& state, const std::vector<double>& matrix) const;
+  void set(State& state, const std::vector<double>& matrix) const;  // another covariance or precision, in one state
 };
 
 // x ~ N(mean, matrix) for every block of x: a variable, or gather(...) of some of its elements. The matrix is shared,

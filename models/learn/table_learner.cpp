@@ -137,8 +137,6 @@ TableReport TableLearner::fit(const TableRows& rows, const TableFit& fit) {
   if (rows.weights.size() > 0) {
     check_weights(rows.weights, rows.inputs.rows());
     if ((rows.weights.array() == 1).all()) return this->fit({rows.inputs, rows.targets}, fit);
-    if (fit.options.team && !fit.options.team->is_whole())
-      fail("weights of rows are the work of one process; leave them away, or start it alone");
     if ((rows.weights.array() == 0).any()) {
       const std::vector<Index> kept = rows_that_count(rows.weights);
       this->fit(rows.some(kept), fit);

@@ -23,7 +23,7 @@ struct TableRows {
   Eigen::MatrixXd inputs, targets;
   Eigen::VectorXd weights = {};  // a row of weight w counts as w rows that are equal but independent; empty: 1 each
 
-  TableRows some(const std::vector<Eigen::Index>& which) const;
+  TableRows some(const std::vector<Eigen::Index>& which) const;  // these rows, in this order
 };
 
 struct TableEpoch {

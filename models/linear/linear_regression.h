@@ -27,10 +27,10 @@ struct LinearFit {
   struct Prediction {
     Eigen::VectorXd mean, sd, epistemic_sd;  // sd: of a new value; epistemic_sd: of the line
   };
-  Prediction predict(const Eigen::MatrixXd& x) const;
+  Prediction predict(const Eigen::MatrixXd& x) const;  // at new rows
 };
 
 LinearFit linear_regression(const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
-                            const LinearRegressionOptions& options = {});
+                            const LinearRegressionOptions& options = {});  // x: rows x inputs
 
 }  // namespace dma

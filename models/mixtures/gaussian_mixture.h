@@ -31,9 +31,9 @@ struct MixtureFit {
   bool converged = false;
   std::vector<double> candidates = {};  // log evidence of 1, 2, ... components, as far as tried
 
-  std::size_t components() const { return static_cast<std::size_t>(weight.size()); }
+  std::size_t components() const { return static_cast<std::size_t>(weight.size()); }  // number of clusters
 };
 
-MixtureFit gaussian_mixture(const Eigen::MatrixXd& x, const MixtureOptions& options = {});
+MixtureFit gaussian_mixture(const Eigen::MatrixXd& x, const MixtureOptions& options = {});  // x: rows x columns
 
 }  // namespace dma

@@ -40,7 +40,7 @@ class HiddenMarkov {
     Eigen::MatrixXd transitions;  // expected number of transitions from state i to state j
     double log_evidence = 0;
   };
-  Decoded decode(Values values) const;
+  Decoded decode(Values values) const;  // states of every step, given all values
 
   struct LearnOptions {
     double tolerance = 1e-6;  // on the log evidence
@@ -58,10 +58,10 @@ class HiddenMarkov {
   Learned learn(Values values, const LearnOptions& options);
   Learned learn(Values values) { return learn(values, LearnOptions()); }
 
-  std::size_t states() const { return static_cast<std::size_t>(start_.size()); }
-  const Eigen::VectorXd& start() const { return start_; }
-  const Eigen::MatrixXd& transition() const { return transition_; }
-  const Emission& emission() const { return emission_; }
+  std::size_t states() const { return static_cast<std::size_t>(start_.size()); }  // number of hidden states
+  const Eigen::VectorXd& start() const { return start_; }            // probabilities of the states at the first step
+  const Eigen::MatrixXd& transition() const { return transition_; }  // row by row: probabilities of the next state
+  const Emission& emission() const { return emission_; }             // emissions of the states
 
  private:
   void take(const Decoded& found, Values values);

@@ -64,7 +64,7 @@ class SwitchingFilter {
 
   // The values of the next step, one per row of h. The result is given all values so far.
   SwitchingStep add(HiddenMarkov::Values y);
-  double log_evidence() const { return log_evidence_; }
+  double log_evidence() const { return log_evidence_; }  // log p(values so far)
 
   // Path g K + j continues path g by regime j.
   const SwitchingPaths& merged() const { return merged_; }  // before the last step

@@ -39,7 +39,7 @@ class Bnn {
   // learning only.
   FitReport fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options = {},
                 const BnnCallback& on_epoch = {}, const Eigen::VectorXd& weights = {});
-  FitReport fit(const TableRows& rows, const TableFit& fit);
+  FitReport fit(const TableRows& rows, const TableFit& fit);  // the same, of rows with weights
   // See TableFit.
   void keep_going_while(std::function<bool()> asked, std::function<double()> seconds_left = {}) {
     keep_going_ = std::move(asked);
@@ -55,7 +55,7 @@ class Bnn {
   }
 
   // Const members may be called by several threads at once.
-  Prediction predict(const Eigen::MatrixXd& inputs) const;
+  Prediction predict(const Eigen::MatrixXd& inputs) const;  // distribution of each target in new rows
   // The learned rows (without far ones), each as if it had not been learned, where the method knows; after fit() only.
   std::optional<Prediction> left_out() const { return method_->left_out(); }
 
@@ -64,14 +64,14 @@ class Bnn {
   Graph graph(std::size_t member = 0) const { return method_->graph(member); }
   // Beliefs of the weights of a layer: its matrix row by row, then its biases.
   std::vector<Gaussian> weights(std::size_t layer, std::size_t member = 0) const;
-  LayerPrior prior(std::size_t layer, std::size_t member = 0) const;
+  LayerPrior prior(std::size_t layer, std::size_t member = 0) const;  // prior of the weights of a layer
   // `count` draws of all weights of a member from the factorised posterior, layer after layer, one draw per row.
   Eigen::MatrixXd sample_weights(std::size_t count, std::uint64_t seed, std::size_t member = 0) const;
   // Standard deviation per output, in the units of the targets.
   std::vector<double> noise() const { return method_->noise(); }
 
   const BnnOptions& options() const { return options_; }  // with the hidden layers and members that learning has chosen
-  const FitReport& last_fit() const { return report_; }
+  const FitReport& last_fit() const { return report_; }   // epochs of every member, and why they ended
   const TableMethod& method() const { return *method_; }
   // For files: what is read with these options. Afterwards take_choices() has the layers and members that were chosen.
   TableMethod& method() { return *method_; }

@@ -63,12 +63,12 @@ class Classifier {
     return fit(inputs, ClassLabels::of(labels));
   }
 
-  Eigen::MatrixXd predict(const Eigen::MatrixXd& inputs) const;
+  Eigen::MatrixXd predict(const Eigen::MatrixXd& inputs) const;  // probabilities: rows x classes
   // The same of the learned rows, each as if it had been left out; after fit() only.
   Eigen::MatrixXd left_out() const;
-  const std::vector<std::string>& classes() const { return classes_; }
-  const ClassifierOptions& options() const { return options_; }
-  std::size_t weights() const;  // of a fitted network, in each member
+  const std::vector<std::string>& classes() const { return classes_; }  // names in the order of predict()
+  const ClassifierOptions& options() const { return options_; }         // as they were given, and chosen
+  std::size_t weights() const;                                          // of a fitted network, in each member
   const TableLearner& method() const { return *table_; }
   TableLearner& method() { return *table_; }
 

@@ -85,7 +85,7 @@ TableReport MessageNetwork::fit(const TableRows& rows, const TableFit& fit) {
   if (rows.weights.size() > 0) {
     check_weights(rows.weights, rows.inputs.rows());
     if ((rows.weights.array() == 1).all()) return this->fit({rows.inputs, rows.targets}, fit);
-    fail("weights of rows are known to joint learning in one process only; use method \"joint\", or leave them away");
+    fail("weights of rows are known to joint learning only; use method \"joint\", or leave them away");
   }
   const std::uint64_t given = checksum_of(rows);
   if (is_fitted() && learned_rows_.value_or(given) != given)

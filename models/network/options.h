@@ -72,7 +72,7 @@ struct BnnOptions {
   std::optional<double> smoothing =
       {};  // of the inputs of every layer, standardised: smooths the kinks (joint); none: chosen by evidence
 
-  bool is_joint() const { return method == "joint"; }
+  bool is_joint() const { return method == "joint"; }  // true if all weights are one Gaussian
 };
 
 // The paper's: no biases, columns as they are, messages by its own rules, one network.

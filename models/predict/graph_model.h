@@ -50,17 +50,17 @@ class GraphModel {
   // choose elements, from 0 on.
   const std::vector<std::string>& inputs() const { return inputs_; }
   Eigen::Index choices() const { return choices_; }  // number of inputs, at the end, that choose elements
-  const std::vector<std::string>& targets() const { return targets_; }
+  const std::vector<std::string>& targets() const { return targets_; }            // columns to predict
   const std::vector<std::string>& target_names() const { return target_names_; }  // names of their variables
-  const GraphFile& file() const { return file_; }
-  const GraphModelOptions& options() const { return options_; }
-  const RowProgram& program() const { return *program_; }
+  const GraphFile& file() const { return file_; }                                 // graph with what it observes
+  const GraphModelOptions& options() const { return options_; }                   // settings of learning
+  const RowProgram& program() const { return *program_; }  // steps that a block of rows goes through
 
   // Classes of a target that is one: their names as the variable has them, or else as the labels of the fit.
   bool has_classes() const;
-  const std::vector<std::string>& classes() const { return classes_; }
-  void set_classes(std::vector<std::string> names);       // an Error unless they fit the graph
-  Eigen::MatrixXd numbers_of(const ClassLabels& labels);  // an Error where one is unknown
+  const std::vector<std::string>& classes() const { return classes_; }  // names of the classes
+  void set_classes(std::vector<std::string> names);                     // an Error unless they fit the graph
+  Eigen::MatrixXd numbers_of(const ClassLabels& labels);                // an Error where one is unknown
   TableReport fit(const Eigen::MatrixXd& inputs, const ClassLabels& labels);
   Eigen::MatrixXd probabilities(const Eigen::MatrixXd& inputs) const;  // rows x classes
 
@@ -68,17 +68,17 @@ class GraphModel {
   TableReport fit(const TableRows& rows, const TableFit& fit);
   // Rows on top of those that were learned, which are not needed again.
   bool update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const Eigen::VectorXd& weights = {});
-  Prediction predict(const Eigen::MatrixXd& inputs) const;
+  Prediction predict(const Eigen::MatrixXd& inputs) const;  // distribution of each target in new rows
 
   struct Learned {
     std::string name;  // a shared scalar: "w", or "w[2]"
     Gaussian belief;
   };
-  std::vector<Learned> beliefs() const;
+  std::vector<Learned> beliefs() const;  // beliefs of all shared scalars
   // The likelihood of a target in words: "gaussian noise, sd 0.1 (learned)", "poisson".
   std::string likelihood(std::size_t target) const;
   const std::string& line() const { return line_; }  // end of the last fit
-  LearnOptions fit_options() const;
+  LearnOptions fit_options() const;                  // limits of a fit
 
   const TableLearner& method() const { return *table_; }
   TableLearner& method() { return *table_; }

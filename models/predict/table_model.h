@@ -40,7 +40,7 @@ class TableModel {
   static TableModel network(const BnnOptions& options, Names features, Names targets, ColumnCoding coding = {});
   static TableModel classifier(const ClassifierOptions& options, Names features, std::string target, Names classes,
                                ColumnCoding coding = {});
-  static TableModel graph_of(GraphModel graph);
+  static TableModel graph_of(GraphModel graph);  // a graph of one's own
 
   // Learns; the record is that of these rows. Of a classifier and of a graph, targets are numbers of classes.
   TableReport fit(const TableRows& rows, const TableFit& fit);
@@ -57,15 +57,15 @@ class TableModel {
   Eigen::MatrixXd probabilities(const Eigen::MatrixXd& inputs) const;  // rows x classes
   Prediction predict_any(const Eigen::MatrixXd& inputs) const { return method().predict(inputs); }
 
-  const Names& features() const { return features_; }
-  const Names& targets() const { return targets_; }
-  const Names& classes() const;  // none: the targets are numbers
-  bool has_classes() const { return !classes().empty(); }
-  const ColumnCoding& coding() const { return coding_; }
-  const TrainingRecord& training() const { return training_; }
+  const Names& features() const { return features_; }           // columns of inputs
+  const Names& targets() const { return targets_; }             // columns to predict
+  const Names& classes() const;                                 // none: the targets are numbers
+  bool has_classes() const { return !classes().empty(); }       // true if the target is a class
+  const ColumnCoding& coding() const { return coding_; }        // numbers from the cells of columns
+  const TrainingRecord& training() const { return training_; }  // report of the fit
   TrainingRecord& training() { return training_; }
-  std::uint64_t seed() const;
-  bool standardises() const;
+  std::uint64_t seed() const;               // seed of all random numbers
+  bool standardises() const;                // learns columns in standardised units
   const Standardiser& input_units() const;  // their means stand for missing cells
 
   const TableMethod& method() const;

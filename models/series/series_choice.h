@@ -31,7 +31,7 @@ struct UsualSeriesOptions {
   bool with_autoregression = true;  // around a mean, with coefficients fitted to the values
   SeriesScale scale = SeriesScale::chosen;
 };
-std::vector<SeriesCandidate> usual_series(SeriesValues values, const UsualSeriesOptions& options = {});
+std::vector<SeriesCandidate> usual_series(SeriesValues values, const UsualSeriesOptions& options = {});  // candidates
 
 // By name: "auto", "walk", "trend", "ar", "motion", or "ar:0.6,-0.3", around 0 and with these coefficients.
 UsualSeriesOptions series_named(const std::string& model);
@@ -59,8 +59,8 @@ class SeriesChoice {
     bool is_rough = false;  // far below the best at a first look, and not looked at again
   };
   const std::vector<Scored>& models() const { return models_; }  // best first
-  const Scored& best() const { return models_.front(); }
-  std::size_t scored_from() const { return first_; }  // first scored step; 0: there was only one candidate
+  const Scored& best() const { return models_.front(); }         // model of the highest score
+  std::size_t scored_from() const { return first_; }             // first scored step; 0: there was only one candidate
 
   // Values are mixtures over the models. Signal, states and surprises are those of the best model, states as logarithms
   // if it has them.

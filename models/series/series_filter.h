@@ -24,12 +24,12 @@ class SeriesFilter {
   struct Forecast {
     double mean = 0, variance = 0;  // the value's, including its noise
   };
-  Forecast forecast() const;
+  Forecast forecast() const;  // next value
   // Posterior of the signal at the step just added.
   struct Estimate {
     double mean = 0, variance = 0;
   };
-  Estimate add(std::optional<double> value);
+  Estimate add(std::optional<double> value);  // none: missing
 
  private:
   struct Step;

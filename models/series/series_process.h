@@ -44,7 +44,7 @@ struct Process {
   std::size_t start_states() const { return harmonics > 0 ? 2 * harmonics : states.size() * longest_lag(); }
 };
 
-Process random_walk(std::optional<double> variance = {});
+Process random_walk(std::optional<double> variance = {});  // a level that wanders
 // A level that moves by a slope; both follow random walks.
 Process local_trend(std::optional<double> level_variance = {}, std::optional<double> slope_variance = {});
 // Position and velocity under white accelerations of this intensity.
@@ -53,7 +53,7 @@ Process motion(std::optional<double> intensity = {});
 Process seasonal(std::size_t period, std::optional<double> variance = {});
 // A season of any length, such as 365.25 days or 52.18 weeks, whose shape stays as it is. At most period / 2 harmonics.
 inline constexpr double kLongestSeason = 10'000;
-Process fixed_season(double period, std::size_t harmonics);
+Process fixed_season(double period, std::size_t harmonics);  // constant in size
 // Row after row, cos(2 pi j t / period) and sin(2 pi j t / period) for j = 1, 2, ..., `harmonics`.
 std::vector<double> harmonic_rows(double period, std::size_t harmonics, std::size_t length);
 // x_t = coefficients[0] x_{t-1} + coefficients[1] x_{t-2} + ... + noise.

@@ -85,7 +85,7 @@ struct UnusualStep {
   double surprise = 0;  // standard deviations
   bool is_level = false;
 };
-std::vector<UnusualStep> unusual_steps(const Smoothed& found);
+std::vector<UnusualStep> unusual_steps(const Smoothed& found);  // more than 3.5 standard deviations off
 
 // More forecast steps than this are an Error.
 inline constexpr std::size_t kMostForecasts = 1'000'000;
@@ -117,13 +117,13 @@ class StateSpace {
   // if a variance is neither given nor learned.
   Smoothed smooth(SeriesValues values, std::size_t horizon = 0) const;
 
-  const std::vector<Process>& processes() const { return processes_; }
-  const std::vector<SeriesInput>& inputs() const { return options_.inputs; }
-  const std::vector<Variance>& variances() const { return variances_; }
-  double variance(std::size_t process, std::size_t noise) const;
+  const std::vector<Process>& processes() const { return processes_; }        // parts of the series
+  const std::vector<SeriesInput>& inputs() const { return options_.inputs; }  // covariates
+  const std::vector<Variance>& variances() const { return variances_; }       // all, learned or given
+  double variance(std::size_t process, std::size_t noise) const;              // variance of one noise
   // Position of that noise in variances().
   std::size_t position(std::size_t process, std::size_t noise) const { return first_variance_[process] + noise; }
-  double observation_variance() const { return variances_.front().value; }
+  double observation_variance() const { return variances_.front().value; }  // variance of the noise of a value
   // Mean and variance of the states before the rules apply, for a series of these values.
   struct Start {
     double mean = 0, variance = 0;

@@ -12,8 +12,8 @@ struct ClassLabels {
   std::vector<std::string> names;     // sorted: by value if all are numbers, otherwise as text
   std::vector<Eigen::Index> of_rows;  // in names
 
-  static ClassLabels of(const std::vector<std::string>& labels);
-  std::vector<std::size_t> counts() const;
+  static ClassLabels of(const std::vector<std::string>& labels);  // from the label of each row
+  std::vector<std::size_t> counts() const;                        // rows of each class
 };
 
 // An Error that begins with `where` unless there are two classes or more and each has two rows or more: of a class seen

@@ -24,7 +24,7 @@ struct TableColumn {
   std::string_view name;
   std::span<const double> numbers = {};
   std::span<const std::string> cells = {};
-  std::size_t rows() const { return cells.empty() ? numbers.size() : cells.size(); }
+  std::size_t rows() const { return cells.empty() ? numbers.size() : cells.size(); }  // number of cells
 };
 
 struct ColumnRule {
@@ -37,7 +37,7 @@ struct ColumnRule {
   bool marks_missing = false;           // one more column: 1 where the cell is missing
   std::size_t missing = 0, strays = 0;  // cells of the fit; strays are text among numbers, taken as missing
 
-  bool is_left_out() const { return type == nullptr; }
+  bool is_left_out() const { return type == nullptr; }  // nothing to learn from
   bool is(const ColumnKind& kind) const;
   char decimal_mark() const;
   std::vector<std::string> columns() const;  // names of those that it makes

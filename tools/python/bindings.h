@@ -64,6 +64,7 @@ void bind_learner(py::module_& module);
 void bind_schedules(py::module_& module);
 void bind_run(py::module_& module);
 void bind_results(py::module_& module);
+void bind_draws(py::module_& module);
 void bind_solve(py::module_& module);
 void bind_judgements(py::module_& module);
 void bind_series(py::module_& module);

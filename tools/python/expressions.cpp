@@ -135,7 +135,7 @@ void bind_growing(py::module_& module) {
             const Alone alone(g);
             g.whole.observe(id_of(g.whole.graph(), variable), span_of(values));
           },
-          py::arg("variable"), py::arg("values"))
+          py::arg("variable"), py::arg("values"), "A number for every element of an observed variable.")
       .def(
           "start",
           [](Growing& g, const py::object& variable, const Array& values) {

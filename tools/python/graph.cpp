@@ -31,8 +31,7 @@ FactorId factor_of(const PlanHandle& plan, const py::object& factor) {
 
 ParameterValue parameter_of(const std::string& name, py::handle value) {
   const Array numbers = numbers_in(value);
-  if (!numbers)
-    fail("parameter '{}': {} is given; a number, or an array of numbers, is expected", name, shown(value));
+  if (!numbers) fail("parameter '{}': {} is given; a number, or an array of numbers, is expected", name, shown(value));
   if (numbers.ndim() == 0) return *numbers.data();
   return std::vector<double>(numbers.data(), numbers.data() + numbers.size());
 }
@@ -378,8 +377,9 @@ void bind_graph(py::module_& module) {
            })
       .def(
           "dot", [](const Graph& g, const py::object& registry) { return to_dot(g, registry_or_built_in(registry)); },
-          py::arg("registry") = py::none())
-      .def("describe", [](const Graph& g) { return describe(g); })
+          py::arg("registry") = py::none(), "The picture as text for Graphviz.")
+      .def(
+          "describe", [](const Graph& g) { return describe(g); }, "All variables and factors as text.")
       .def("__deepcopy__", [](const Graph& g, const py::dict&) { return std::make_shared<Graph>(g); })
       .def(py::pickle(&graph_as_text,
                       [](const std::string& text) { return std::make_shared<Graph>(parse_graph(text).graph); }))

@@ -107,18 +107,16 @@ void bind_domains(py::module_& module) {
       .def("__and__", &Domain::operator&)
       .def("__repr__", [](const Domain& d) { return fmt::format("<dma.Domain {}>", describe(d)); })
       .def(py::pickle(
-          [](const Domain& d) {
-            return std::tuple(d.low, d.high, d.low_open, d.high_open, d.whole, d.only, d.advice);
-          },
+          [](const Domain& d) { return std::tuple(d.low, d.high, d.low_open, d.high_open, d.whole, d.only, d.advice); },
           [](const std::tuple<double, double, bool, bool, bool, std::vector<double>, std::string>& d) {
             return std::apply([](auto... fields) { return Domain{fields...}; }, d);
           }));
-  module.def("above", &above, py::arg("bound"));
-  module.def("at_least", &at_least, py::arg("bound"));
-  module.def("below", &below, py::arg("bound"));
-  module.def("at_most", &at_most, py::arg("bound"));
-  module.def("finite", &finite);
-  module.def("one_of", &one_of, py::arg("values"));
+  module.def("above", &above, py::arg("bound"), "Numbers greater than the bound.");
+  module.def("at_least", &at_least, py::arg("bound"), "The bound or more.");
+  module.def("below", &below, py::arg("bound"), "Numbers less than the bound.");
+  module.def("at_most", &at_most, py::arg("bound"), "The bound or less.");
+  module.def("finite", &finite, "Any finite number.");
+  module.def("one_of", &one_of, py::arg("values"), "One of these numbers.");
 }
 
 void bind_certificates(py::module_& module) {
@@ -131,7 +129,7 @@ void bind_certificates(py::module_& module) {
       .def_readonly("method", &Certificate::method)
       .def_readonly("edges", &Certificate::edges)
       .def_property_readonly("band", [](const Certificate& c) { return name(c.band); })
-      .def("text", &Certificate::text)
+      .def("text", &Certificate::text, "All that was found, port by port.")
       .def("__repr__", &Certificate::line)
       .def("_repr_html_", [](const Certificate& c) { return html_of(c.text()); });
   module.def(
@@ -145,7 +143,8 @@ void bind_certificates(py::module_& module) {
         const py::gil_scoped_release unlocked;
         return certify(own, by, options);
       },
-      py::arg("kind"), py::arg("method") = "", py::kw_only(), py::arg("quick") = false, py::arg("seed") = 1);
+      py::arg("kind"), py::arg("method") = "", py::kw_only(), py::arg("quick") = false, py::arg("seed") = 1,
+      "Measures how good the messages of a kind are.");
 }
 
 void bind_run_certificates(py::module_& module) {
@@ -158,11 +157,10 @@ void bind_run_certificates(py::module_& module) {
       .def_readonly("marginal", &EdgeError::marginal);
   py::class_<RunCertificate>(module, "RunCertificate", "How wrong the messages of a run are.")
       .def_readonly("edges", &RunCertificate::edges)
-      .def_property_readonly("worst",
-                             [](const RunCertificate& c) {
-                               return c.worst() == nullptr ? std::nullopt : std::optional(*c.worst());
-                             })
-      .def("text", &RunCertificate::text)
+      .def_property_readonly(
+          "worst",
+          [](const RunCertificate& c) { return c.worst() == nullptr ? std::nullopt : std::optional(*c.worst()); })
+      .def("text", &RunCertificate::text, "The error of every message.")
       .def("__repr__", &RunCertificate::line)
       .def("_repr_html_", [](const RunCertificate& c) { return html_of(c.text()); });
   const RunCertificateOptions usual;
@@ -263,7 +261,8 @@ void bind_kinds(py::module_& module) {
                                return names;
                              })
       .def_property_readonly("methods", &Kind::methods)
-      .def("describe", [](const Kind& kind) { return describe(kind); })
+      .def(
+          "describe", [](const Kind& kind) { return describe(kind); }, "Ports, parameters and methods as text.")
       .def("__deepcopy__", [](const py::object& self, const py::dict&) { return self; })  // nothing of it changes
       .def("__reduce__",
            [](const py::object& self) {
@@ -276,11 +275,12 @@ void bind_kinds(py::module_& module) {
       .def(py::init([] { return built_in_kinds(); }))
       .def(
           "add", [](Registry& registry, const Kind& kind) -> Registry& { return registry.add(kind); }, py::arg("kind"),
-          py::return_value_policy::reference_internal)
+          py::return_value_policy::reference_internal, "Adds a kind.")
       .def(
           "kind", [](const Registry& registry, const std::string& name) { return registry.kind(name); },
-          py::arg("name"))
-      .def("describe", [](const Registry& registry) { return describe(registry); })
+          py::arg("name"), "The kind of this name.")
+      .def(
+          "describe", [](const Registry& registry) { return describe(registry); }, "All kinds, a line each.")
       .def("__contains__", [](const Registry& registry, const std::string& name) { return registry.contains(name); })
       .def("__iter__",
            [](const Registry& registry) {
@@ -291,7 +291,8 @@ void bind_kinds(py::module_& module) {
       .def("__repr__",
            [](const Registry& registry) { return fmt::format("<dma.Registry of {} kinds>", registry.kinds().size()); })
       .def("__len__", [](const Registry& registry) { return registry.kinds().size(); });
-  module.def("standard_registry", [] { return built_in_kinds(); });
+  module.def(
+      "standard_registry", [] { return built_in_kinds(); }, "The built-in kinds.");
 
   module.def(
       "factor_from_function",

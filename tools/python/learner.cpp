@@ -219,7 +219,7 @@ void bind_learner(py::module_& module) {
             const Alone alone(h);
             h.learner.thaw(id_of(h.plan, variable));
           },
-          py::arg("variable"))
+          py::arg("variable"), "Lets a frozen variable learn again.")
       .def(
           "set_parameter",
           [](LearnerHandle& h, const py::object& factor, const std::string& name, const py::object& numbers) {

@@ -139,7 +139,7 @@ void bind_regimes(py::module_& module) {
             const auto known = emitted(values);
             return without_lock([&] { return model.decode(known); });
           },
-          py::arg("values"))
+          py::arg("values"), "The state of every step, given all values.")
       .def_property_readonly("start", [](const HiddenMarkov& m) { return array_of_vector(m.start()); })
       .def_property_readonly("transition", [](const HiddenMarkov& m) { return array_of(m.transition()); })
       .def_property_readonly("mean", [=](const HiddenMarkov& m) { return numbers_of(m, &GaussianEmission::mean); })

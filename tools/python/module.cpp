@@ -78,6 +78,7 @@ PYBIND11_MODULE(_dma, module) {
   bind_kinds(module);
   bind_graph(module);
   bind_results(module);
+  bind_draws(module);
   bind_schedules(module);
   bind_run(module);
   bind_solve(module);

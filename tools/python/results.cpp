@@ -9,7 +9,6 @@
 #include "engine/compile/plan_data.h"
 #include "engine/exact/exact.h"
 #include "engine/inspect/explain.h"
-#include "engine/joint/draws.h"
 #include "engine/joint/joint.h"
 #include "engine/run/evidence.h"
 #include "engine/support/error.h"
@@ -118,7 +117,7 @@ void bind_belief(py::module_& module) {
           [](const Belief& b, std::size_t element, const Array& value) {
             return b.log_density(element, span_of(value));
           },
-          py::arg("element"), py::arg("value"))
+          py::arg("element"), py::arg("value"), "Log density of a value at an element.")
       .def("__len__", &Belief::size)
       .def("__repr__", &short_text)
       .def("_repr_html_", &table_of);
@@ -134,7 +133,7 @@ void bind_reports(py::module_& module) {
       .def_readonly("change", &Report::change)
       .def_readonly("faults", &Report::faults)
       .def_readonly("replaced", &Report::replaced)
-      .def("text", &Report::text)
+      .def("text", &Report::text, "The whole report.")
       .def("__repr__", &Report::line)
       .def("_repr_html_", [](const Report& r) { return html_of(r.text()); });
   const auto parts = [](const std::vector<Evidence::Part>& all) {
@@ -149,7 +148,7 @@ void bind_reports(py::module_& module) {
       .def_property_readonly("factors", [parts](const Evidence& e) { return parts(e.factors); })
       .def_property_readonly("variables", [parts](const Evidence& e) { return parts(e.variables); })
       .def("__float__", [](const Evidence& e) { return e.log_value; })
-      .def("text", &Evidence::text)
+      .def("text", &Evidence::text, "Every factor's and variable's part.")
       .def("__repr__", &Evidence::line)
       .def("_repr_html_", [](const Evidence& e) { return html_of(e.text()); });
   module.def(
@@ -159,7 +158,7 @@ void bind_reports(py::module_& module) {
         const py::gil_scoped_release unlocked;
         return evidence(plan.plan, s.state);
       },
-      py::arg("plan"), py::arg("state"));
+      py::arg("plan"), py::arg("state"), "Log p(observed) after a run, part by part.");
   module.def(
       "log_evidence",
       [](const PlanHandle& plan, StateHandle& s) {
@@ -167,7 +166,7 @@ void bind_reports(py::module_& module) {
         const py::gil_scoped_release unlocked;
         return log_evidence(plan.plan, s.state);
       },
-      py::arg("plan"), py::arg("state"));
+      py::arg("plan"), py::arg("state"), "Log p(observed) after a run.");
 }
 
 void bind_explanations(py::module_& module) {
@@ -185,7 +184,7 @@ void bind_explanations(py::module_& module) {
             return all;
           },
           "Of each element: the sources and their fractions of its precision, the largest first.")
-      .def("text", &Explanation::text)
+      .def("text", &Explanation::text, "Every source of every element.")
       .def("__repr__", &Explanation::line)
       .def("_repr_html_", [](const Explanation& e) { return html_of(e.text()); });
   module.def(
@@ -242,10 +241,10 @@ void bind_joint(py::module_& module) {
   py::class_<HyperBelief>(module, "HyperBelief", "What is known of a hyper.")
       .def_property_readonly("mean", &HyperBelief::mean)
       .def_property_readonly("sd", &HyperBelief::sd)
-      .def("quantile", &HyperBelief::quantile, py::arg("probability"))
-      .def("__repr__", [](const HyperBelief& b) {
-        return fmt::format("<dma.HyperBelief {:.4g} +- {:.2g}>", b.mean(), b.sd());
-      });
+      .def("quantile", &HyperBelief::quantile, py::arg("probability"),
+           "The value that it is below with this probability.")
+      .def("__repr__",
+           [](const HyperBelief& b) { return fmt::format("<dma.HyperBelief {:.4g} +- {:.2g}>", b.mean(), b.sd()); });
   module.def(
       "hyper_belief",
       [](StateHandle& s, const std::string& name) {
@@ -253,59 +252,6 @@ void bind_joint(py::module_& module) {
         return JointPosterior(s.state).hyper(name);
       },
       py::arg("state"), py::arg("name"), "After a run by joint(hypers=[...]).");
-}
-
-// Draws where the Gaussian of joint() does not fit.
-struct DrawsHandle {
-  JointDraws chains;
-  PlanHandle plan;
-
-  using Number = double (JointDraws::*)(VariableId, std::size_t) const;
-  py::array_t<double> of_elements(const py::object& variable, Number number) const {
-    const VariableId id = id_of(plan, variable);
-    std::vector<double> all;
-    for (std::size_t i = 0; i < plan.plan->variable(id).elements(); ++i) all.push_back((chains.*number)(id, i));
-    return as_array(std::move(all));
-  }
-};
-
-void bind_chains(py::module_& module) {
-  py::class_<DrawsHandle>(module, "JointDraws", "Draws from the graph's own density, and what they are worth.")
-      .def(
-          "mean", [](const DrawsHandle& c, const py::object& v) { return c.of_elements(v, &JointDraws::mean); },
-          py::arg("variable"))
-      .def(
-          "sd", [](const DrawsHandle& c, const py::object& v) { return c.of_elements(v, &JointDraws::sd); },
-          py::arg("variable"))
-      .def(
-          "draws",
-          [](const DrawsHandle& c, const py::object& variable) {
-            const VariableId id = id_of(c.plan, variable);
-            const std::size_t size = c.plan.plan->variable(id).elements();
-            std::vector<double> rows;
-            for (std::size_t draw = 0; draw < c.chains.size(); ++draw)
-              for (std::size_t i = 0; i < size; ++i) rows.push_back(c.chains(draw, id, i));
-            return as_array(std::move(rows),
-                            {static_cast<py::ssize_t>(c.chains.size()), static_cast<py::ssize_t>(size)});
-          },
-          py::arg("variable"), "Draw x element, chain after chain.")
-      .def_property_readonly("r_hat", [](const DrawsHandle& c) { return c.chains.r_hat; })
-      .def_property_readonly("effective", [](const DrawsHandle& c) { return c.chains.effective; })
-      .def_property_readonly("accepted", [](const DrawsHandle& c) { return c.chains.accepted; })
-      .def_property_readonly("settled", [](const DrawsHandle& c) { return c.chains.have_settled(); })
-      .def("__len__", [](const DrawsHandle& c) { return c.chains.size(); })
-      .def("__repr__", [](const DrawsHandle& c) { return c.chains.line(); });
-  const DrawOptions usual;
-  module.def(
-      "draw_posterior",
-      [](StateHandle& s, int chains, int warm_up, int draws, int leaps, std::uint64_t seed) {
-        const Alone alone(s);
-        const DrawOptions options{chains, warm_up, draws, leaps, seed};
-        return DrawsHandle{without_lock([&] { return draw_posterior(s.state, options); }), s.plan};
-      },
-      py::arg("state"), py::kw_only(), py::arg("chains") = usual.chains, py::arg("warm_up") = usual.warm_up,
-      py::arg("draws") = usual.draws, py::arg("leaps") = usual.leaps, py::arg("seed") = usual.seed,
-      "Hamiltonian Monte Carlo from the Gaussian of a run by joint(), where that does not fit.");
 }
 
 // Tables and the most probable values, after a run by exact().
@@ -390,7 +336,6 @@ void bind_results(py::module_& module) {
   bind_reports(module);
   bind_explanations(module);
   bind_joint(module);
-  bind_chains(module);
   bind_exact(module);
 }
 

@@ -138,8 +138,8 @@ void bind_plan(py::module_& module) {
   py::class_<PlanHandle>(module, "Plan", "What compile makes of a graph: immutable, shared by any number of states.")
       .def_property_readonly("messages_per_sweep", [](const PlanHandle& p) { return p.plan.messages_per_sweep(); })
       .def_property_readonly("bytes", [](const PlanHandle& p) { return p.plan.bytes(); })
-      .def("describe", [](const PlanHandle& p) { return describe(p.plan); })
-      .def("dot", [](const PlanHandle& p) { return to_dot(*p.graph, *p.plan->registry); })
+      .def("describe", [](const PlanHandle& p) { return describe(p.plan); }, "The operations of the plan, a line each.")
+      .def("dot", [](const PlanHandle& p) { return to_dot(*p.graph, *p.plan->registry); }, "As text for Graphviz.")
       .def("_repr_svg_", [](const PlanHandle& p) { return svg_of(to_dot(*p.graph, *p.plan->registry)); })
       .def("__repr__", [](const PlanHandle& p) {
         return fmt::format("<dma.Plan: {} variables, {} messages a sweep>", p.plan->variables.size(),
@@ -195,14 +195,14 @@ void bind_state(py::module_& module) {
             const Alone alone(s);
             s.state.thaw(id_of(s.plan, variable));
           },
-          py::arg("variable"))
+          py::arg("variable"), "Lets a frozen variable learn again.")
       .def(
           "is_frozen",
           [](StateHandle& s, const py::object& variable) {
             const Alone alone(s);
             return s.state.is_frozen(id_of(s.plan, variable));
           },
-          py::arg("variable"))
+          py::arg("variable"), "Whether the variable is frozen.")
       .def(
           "set_parameter",
           [](StateHandle& s, const py::object& factor, const std::string& name, const py::object& values) {
@@ -226,7 +226,7 @@ void bind_state(py::module_& module) {
             const Alone alone(s);
             return std::make_shared<Belief>(s.state.belief(id_of(s.plan, variable)));
           },
-          py::arg("variable"))
+          py::arg("variable"), "What is known of a variable.")
       .def("beliefs",
            [](StateHandle& s) {
              const Alone alone(s);
@@ -236,7 +236,7 @@ void bind_state(py::module_& module) {
                  all[py::str(s.plan.graph->variables()[v].name)] =
                      std::make_shared<Belief>(s.state.belief(VariableId{v, s.plan.graph->mark()}));
              return all;
-           })
+           }, "Beliefs of all variables by name.")
       .def(
           "messages",
           [](StateHandle& s, const py::object& factor, const std::string& port) {
@@ -252,12 +252,12 @@ void bind_state(py::module_& module) {
            [](StateHandle& s) {
              const Alone alone(s);
              s.state.reset();
-           })
+           }, "Forgets all messages, but no values.")
       .def("copy",
            [](StateHandle& s) {
              const Alone alone(s);
              return std::make_shared<StateHandle>(s.plan, s.state.copy());
-           })
+           }, "An independent copy.")
       .def_property_readonly("plan", [](const StateHandle& s) { return s.plan; })
       .def("__copy__",
            [](StateHandle& s) {
@@ -272,7 +272,7 @@ void bind_state(py::module_& module) {
            [](StateHandle& s) {
              const Alone alone(s);
              return to_dot(*s.plan.graph, *s.plan.plan->registry, s.state);
-           })
+           }, "The graph with its beliefs as text for Graphviz.")
       .def("_repr_svg_",
            [](StateHandle& s) {
              const Alone alone(s);

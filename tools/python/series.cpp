@@ -209,7 +209,7 @@ void bind_state_space(py::module_& module) {
             const Known known = known_values(values);
             return without_lock([&] { return Found{model.smooth(known, forecast), names_of_inputs(model.inputs())}; });
           },
-          py::arg("values"), py::arg("forecast") = 0)
+          py::arg("values"), py::arg("forecast") = 0, "Every step of a series, and forecasts beyond its end.")
       .def_property_readonly("variances", [](const StateSpace& model) {
         std::map<std::string, double> variances;
         for (const StateSpace::Variance& one : model.variances()) variances[one.name] = one.value;

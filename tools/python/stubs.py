@@ -46,7 +46,9 @@ TAKEN = {
 }  # fmt: skip
 RETURNED = {"__iter__": "Iterator[str]", "_repr_svg_": "Optional[str]", "_repr_html_": "str", "copy": "State", "__copy__": "State",
             "skill": "tuple[float, float]", "chances": "tuple[float, float, float]"}  # fmt: skip
-ATTRIBUTES = {"Kind": ["function: Callable[..., Any]", "made_by: tuple[Callable[..., Kind], tuple[Any, ...]]"]}  # of factors.py
+PLOT = "def plot(self, ax: Any = None, names: Optional[Sequence[str]] = None) -> Any: ..."
+ATTRIBUTES = {"Kind": ["function: Callable[..., Any]", "made_by: tuple[Callable[..., Kind], tuple[Any, ...]]"],  # of factors.py
+              **{name: [PLOT] for name in ("Belief", "LinearFit", "MarkovDecoded", "Smoothed")}}  # of plots.py  # fmt: skip
 SPECIAL = ("__init__", "__len__", "__getitem__", "__contains__", "__iter__", "__float__", "__copy__", "__and__", "__mul__",
            "__rmul__", "__add__", "__radd__", "_repr_svg_", "_repr_html_")  # fmt: skip
 LITERAL = re.compile(r"-?[0-9.e+-]+|None|True|False|'[^'\\]*'")

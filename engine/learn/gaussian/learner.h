@@ -58,8 +58,8 @@ struct GaussianLearnOptions {
   std::size_t starts = 1;
   bool hold_out = false;  // examples held out judge what leaving out by leverage would flatter: judged.h
   std::uint64_t seed = 1;
-  std::size_t jobs = 1;                        // threads; no result depends on them
-  std::shared_ptr<WorkerTeam> team = nullptr;  // workers that share the rows (Curvature::use_threads)
+  std::size_t jobs = 1;                                     // threads; no result depends on them
+  std::shared_ptr<WorkerTeam> team = nullptr;               // workers that share the rows (Curvature::use_threads)
   std::function<bool(const GaussianEpoch&)> on_epoch = {};  // false stops; what was learned so far stays
 };
 
@@ -104,7 +104,7 @@ class GaussianLearner {
   // Holds a shared variable at what the best start believes of it, or at its prior's mean, in the fits to come; thaw()
   // ends that.
   void freeze(VariableId shared);
-  void thaw(VariableId shared);
+  void thaw(VariableId shared);  // lets a frozen variable learn again
 
   // The moments of the elements of a shared variable, one by one.
   std::vector<Gaussian> belief(VariableId shared) const;
@@ -121,8 +121,8 @@ class GaussianLearner {
   std::string save() const;
   void load(std::string_view bytes);
 
-  const RowProgram& program() const;
-  std::size_t scalars() const;  // shared, that it learns
+  const RowProgram& program() const;  // steps that a block of examples goes through
+  std::size_t scalars() const;        // shared, that it learns
 
  private:
   struct Impl;

@@ -62,7 +62,7 @@ class Learner {
 
   // A frozen variable is as it is known now for all examples, and learns nothing from them.
   void freeze(VariableId shared_variable);
-  void thaw(VariableId shared_variable);
+  void thaw(VariableId shared_variable);  // lets a frozen variable learn again
 
   // The belief of a shared variable: the product of its prior and stored messages, times what factors between shared
   // variables say.
@@ -76,9 +76,9 @@ class Learner {
   // Sums over the fitted examples of all workers.
   TeamSum sum_over_examples() const;
 
-  void set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values);
+  void set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values);  // as State's
 
-  const Memory& memory() const;
+  const Memory& memory() const;  // stored messages of this process
   // Of a team of several processes, whose memories are each that of their own mini-batches: all of them, for the first
   // process; all processes call it.
   Memory whole_memory() const;
@@ -92,8 +92,8 @@ class Learner {
   std::span<const double> fitted_means() const;
   std::span<const double> fitted_variances() const;
 
-  const LearnOptions& options() const;
-  const Plan& plan() const;
+  const LearnOptions& options() const;  // as they were given
+  const Plan& plan() const;             // plan of one example
 
  private:
   struct Impl;

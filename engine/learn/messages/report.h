@@ -27,8 +27,8 @@ struct LearnReport {
   std::uint64_t faults = 0, replaced = 0;
   std::string line() const;
 };
-std::string_view name_of(LearnReport::Stop stop);
-LearnReport::Stop stop_named(std::string_view name);
+std::string_view name_of(LearnReport::Stop stop);     // in one word
+LearnReport::Stop stop_named(std::string_view name);  // its inverse
 
 // The rule that has fired after these epochs, if one has.
 std::optional<LearnReport::Stop> stop_reason(const LearnOptions& options, const std::vector<EpochRecord>& epochs);

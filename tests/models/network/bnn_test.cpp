@@ -203,7 +203,7 @@ TEST_CASE("bnn: weights of rows: 1 changes nothing, 0 leaves rows out, more make
   settings.network.method = "hybrid";
   CHECK_THROWS_WITH_AS(
       learned(data, weights.cwiseAbs()),
-      "weights of rows are known to joint learning in one process only; use method \"joint\", or leave them away",
+      "weights of rows are known to joint learning only; use method \"joint\", or leave them away",
       Error);
 }
 

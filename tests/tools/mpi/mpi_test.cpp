@@ -1,5 +1,6 @@
 // Real processes, started by mpirun, where the build found MPI.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -20,7 +21,8 @@ bool has_mpi() {
 
 std::string mpirun(int processes) {
   return "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
-         "OMPI_MCA_mpi_yield_when_idle=1 mpirun -n " + std::to_string(processes);
+         "OMPI_MCA_mpi_yield_when_idle=1 mpirun -n " +
+         std::to_string(processes);
 }
 
 std::string table(int rows) {
@@ -55,6 +57,62 @@ TEST_CASE("mpi: processes fit the model that as many workers of one process do, 
       CHECK(folder.read("together.json") == folder.read("alone.json"));
       CHECK(folder.read("alone.json").size() > 100);
     }
+}
+
+TEST_CASE("mpi: rows have weights in joint learning, and nowhere else") {
+  if (!has_mpi()) return;
+  const TemporaryFolder folder;
+  std::string rows = "a,w,y\n";
+  for (int n = 0; n < 120; ++n)
+    rows += fmt::format("{:.4f},{},{:.4f}\n", std::sin(1.3 * n), n % 3, std::sin(2.6 * n) + 0.05 * std::cos(31.0 * n));
+  folder.write("t.csv", rows);
+  const std::string fit = "fit t.csv --target y --weights w --quiet --hidden 6 --epochs 5 --members 2 --model ";
+  const auto alone = run_dma(folder, fit + "alone.json --workers 2");
+  CHECK_MESSAGE(alone.exit_code == 0, alone.errors);
+  const auto together = run_dma(folder, fit + "together.json", mpirun(2));
+  CHECK_MESSAGE(together.exit_code == 0, together.errors);
+  CHECK(folder.read("together.json") == folder.read("alone.json"));
+  const auto refused = run_dma(folder, fit + "refused.json --method hybrid", mpirun(2));
+  CHECK_MESSAGE(refused.errors.find("dma: weights of rows are known to joint learning only") != std::string::npos,
+                refused.errors);
+}
+
+TEST_CASE("mpi: processes learn a graph of one's own as one does, up to rounding") {
+  if (!has_mpi()) return;
+  const TemporaryFolder folder;
+  std::string rows = "t,y\n";
+  for (int n = 0; n < 80; ++n) {
+    const double t = 0.07 * n;
+    rows += fmt::format("{:.3f},{:.6f}\n", t, 2.5 * std::exp(-0.8 * t) + 0.5 + 0.1 * std::sin(31.0 * n));
+  }
+  folder.write("t.csv", rows);
+  const std::string fit = "fit t.csv --quiet --target y --graph " DMA_SOURCE_DIR "/tools/examples/graphs/decay.json";
+  CHECK(run_dma(folder, fit + " --model 1.json").exit_code == 0);
+  const auto together = run_dma(folder, fit + " --model 2.json", mpirun(2));
+  CHECK_MESSAGE(together.exit_code == 0, together.errors);
+  for (const std::string model : {"1", "2"})
+    CHECK(run_dma(folder, "predict " + model + ".json t.csv --out " + model + ".csv").exit_code == 0);
+  CHECK(folder.read("1.csv").size() > 1000);
+  CHECK(folder.read("1.csv") == folder.read("2.csv"));
+}
+
+TEST_CASE("mpi: a process that is killed before there is a checkpoint ends all, by one line, and no file is left") {
+  if (!has_mpi()) return;
+  const TemporaryFolder folder;
+  folder.write("t.csv", table(100));
+  folder.write("second_dies.sh",
+               "if [ \"$OMPI_COMM_WORLD_RANK\" != 1 ]; then exec \"$@\"; fi\n"
+               "\"$@\" & sleep 1; kill -9 $!; wait $!\n");
+  const auto stopped =
+      run_dma(folder, kLongFit + "part.json --checkpoint-every 100000", mpirun(2) + " sh second_dies.sh");
+  CHECK(stopped.exit_code != 0);
+  const auto said = stopped.errors.find("dma: stopped, by a signal or because one of 2 processes died\n");
+  CHECK_MESSAGE(said != std::string::npos, stopped.errors);
+  CHECK_MESSAGE(stopped.errors.find("dma: ", said + 5) == std::string::npos, stopped.errors);
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    files += entry.path().string().find("part") != std::string::npos;
+  CHECK(files == 0);
 }
 
 TEST_CASE("mpi: a fit whose process was killed goes on from its checkpoint to the same bytes") {

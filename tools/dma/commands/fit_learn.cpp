@@ -83,7 +83,8 @@ Learned learn_watched(const FitRequest& request, const FitTeam& team, TableModel
   const bool regularly = has_checkpoints && (!request.checkpoint.empty() || !request.resume.empty() ||
                                              (team.is_shared() && !checkpoint_path(request).empty()));
   InterruptWatch interrupt(request.seconds_to_learn());
-  const auto warning = team.warn_when_stopped(interrupt, resume_line(request));
+  const auto warning = team.warn_when_stopped(
+      interrupt, has_checkpoints ? checkpoint_path(request) : std::filesystem::path(), resume_line(request));
   using Shown = ProgressBar::Shown;
   const bool is_standardised = model.standardises() && !model.has_classes();
   const std::size_t members = model.network() != nullptr ? model.network()->options().members : 1;
@@ -183,7 +184,6 @@ Learned learn_table(const FitRequest& request, const FitTeam& team, TrainingData
 }
 
 Learned learn_graph(const FitRequest& request, const FitTeam& team, TrainingData& data, FitEnd& end) {
-  team.refuse("a graph of your own");
   check_options(request, {"--target", "--graph", "--holdout", "--strict", "--plot", "--plot-training", "--report"},
                 "a graph of your own");
   const GraphModelOptions options = graph_settings(request.settings);
@@ -212,7 +212,8 @@ Learned learn_graph(const FitRequest& request, const FitTeam& team, TrainingData
     fail("{}: the graph has no inputs, and all rows are alike; leave it out, `dma inspect` tells what was learned",
          drawn);
   const GraphFile file = graph->file();
-  const LearnOptions fit = graph->fit_options();
+  LearnOptions fit = graph->fit_options();
+  if (team.is_shared()) fit.team = team.group().team(fit.workers = team.group().size());
   try {
     return learn_watched(request, team, TableModel::graph_of(std::move(*graph)), data, {.options = fit}, end);
   } catch (const Error& e) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 
 #include "engine/support/error.h"
 #include "engine/support/signals.h"
@@ -15,9 +16,8 @@ namespace dma {
 FitTeam::FitTeam(FitRequest& request) : group_(ProcessGroup::join()) {
   if (!is_shared()) return;
   if (!request.update.empty()) refuse("--update");
-  if (!request.weights.empty()) refuse("--weights");
   if (!request.time.empty()) refuse("--time");
-  if (request.settings.workers.value_or(1) == 1) request.settings.workers = group_.size();
+  if (request.graph.empty() && request.settings.workers.value_or(1) == 1) request.settings.workers = group_.size();
   if (group_.is_first()) return;
   request.writes = false;
   request.quiet = true;
@@ -50,20 +50,22 @@ void FitTeam::partition(const FitRequest& request, const BnnOptions& network, Le
                                       order.begin() + static_cast<std::ptrdiff_t>(first + count));
   data.inputs = data.inputs(own, Eigen::all).eval();
   data.outputs = data.outputs(own, Eigen::all).eval();
+  if (data.weights.size() > 0) data.weights = data.weights(own).eval();
   data.rows_elsewhere = rows - count;
 }
 
 std::optional<std::jthread> FitTeam::warn_when_stopped(const InterruptWatch& interrupt,
+                                                       const std::filesystem::path& checkpoint,
                                                        const std::string& resume_line) const {
   if (!is_shared() || !group_.is_first()) return {};
-  return begin_thread([&interrupt, resume_line, count = group_.size()](const std::stop_token& stop) {
+  return begin_thread([&interrupt, checkpoint, resume_line, count = group_.size()](const std::stop_token& stop) {
     while (!stop.stop_requested() && !interrupt.requested()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    if (interrupt.requested())
-      say(
-          fmt::format("stopped, by a signal or because one of {} processes died; if the epoch cannot be finished, go "
-                      "on from the last "
-                      "checkpoint: mpirun -n {} {}",
-                      count, count, resume_line));
+    if (!interrupt.requested()) return;
+    std::string line = fmt::format("stopped, by a signal or because one of {} processes died", count);
+    if (!checkpoint.empty() && std::filesystem::exists(checkpoint))
+      line += fmt::format("; if the epoch cannot be finished, go on from the last checkpoint: mpirun -n {} {}", count,
+                          resume_line);
+    say(line);
   });
 }
 

@@ -1,6 +1,7 @@
 // A fit that several processes share: what each of them reads, keeps, says and writes.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <thread>
 
@@ -23,7 +24,9 @@ class FitTeam {
   // are there (see read_shared_table), are dropped; joint learning keeps all.
   void partition(const FitRequest& request, const BnnOptions& network, LearnOptions& options, TrainingData& data) const;
   // While it lives, the first process says how to go on should it be stopped: mpirun stops all when one of them died.
-  std::optional<std::jthread> warn_when_stopped(const InterruptWatch& interrupt, const std::string& resume_line) const;
+  std::optional<std::jthread> warn_when_stopped(const InterruptWatch& interrupt,
+                                                const std::filesystem::path& checkpoint,
+                                                const std::string& resume_line) const;
   int largest(int value) const { return group_.largest(value); }
   const ProcessGroup& group() const { return group_; }
   void leave() { group_.leave(); }

@@ -84,7 +84,8 @@ struct Received {
 
 std::optional<TrainingData> read_shared_table(const FitRequest& request, const ProcessGroup& group,
                                               const std::function<void(double)>& fraction_read) {
-  if (request.numbers_are_classes || !(request.holdout >= 0 && request.holdout < 1)) return {};
+  if (request.numbers_are_classes || !request.weights.empty() || !(request.holdout >= 0 && request.holdout < 1))
+    return {};
   const auto team = group.team(group.size());
   CsvReader reader(request.data);
   reader.watch(fraction_read);

@@ -13,8 +13,8 @@ namespace dma {
 
 // The rows that the workers of this process learn, dealt as one process would deal them (models/table/deal_rows.h);
 // rows kept aside are with the first process. Nothing, in all processes alike, where every process has to read all
-// rows: for joint learning, for classes, for files that are not plain (csv_plain.h), and for tables that will be
-// refused.
+// rows: for joint learning, for classes, with weights, for files that are not plain (csv_plain.h), and for tables that
+// will be refused.
 std::optional<TrainingData> read_shared_table(const FitRequest& request, const ProcessGroup& group,
                                               const std::function<void(double)>& fraction_read);
 

@@ -37,6 +37,7 @@ from ._dma import (
     value_of_information,
     __version__ as __version__,
 )  # fmt: skip
+from . import plots as _plots  # gives compiled classes their plot()
 from .factors import factor, factor_from_function, factor_from_vector_function, likelihood, likelihood_from_log_density
 from .models import Factorisation, Game, Mixture, Rating, Season, Switched, factorise, gaussian_mixture, rate, switching
 from .series import Series, smooth

@@ -9,7 +9,7 @@ from typing import Any, Optional, Union
 import numpy as np
 import numpy.typing as npt
 
-from . import _dma
+from . import _dma, plots
 
 Floats = npt.NDArray[np.float64]
 Player = Hashable
@@ -63,6 +63,15 @@ class Mixture(Brief):
         """The most probable cluster of each row."""
         return np.asarray(np.argmax(self.probability, axis=1), dtype=np.intp)
 
+    def plot(self, X: npt.ArrayLike, ax: Any = None) -> Any:
+        """The first two columns of the rows, coloured by cluster, and each cluster's mean with its 95 % region's axes."""
+        rows, ax = numbers_of("X", X, 2), plots.axes(ax)
+        other = min(1, rows.shape[1] - 1)
+        ax.scatter(rows[:, 0], rows[:, other], 8, c=self.labels, cmap="tab10")
+        sd = 2.45 * np.sqrt(self.variance)  # of a Gaussian in two dimensions
+        ax.errorbar(self.mean[:, 0], self.mean[:, other], xerr=sd[:, 0], yerr=sd[:, other], fmt="o", color="black")
+        return ax
+
 
 def gaussian_mixture(
     X: npt.ArrayLike, components: Optional[int] = None, *, most_components: int = 8, starts: int = 5,
@@ -108,6 +117,10 @@ class Switched:
     filtered_covariance: Floats
     log_evidence: float
     exact: bool  # otherwise paths of regimes were merged
+
+    def plot(self, ax: Any = None, names: Optional[Sequence[str]] = None) -> Any:
+        """The probability of each regime at every step."""
+        return plots.fractions(ax, self.probability, names)
 
 
 def switching(
@@ -168,12 +181,19 @@ class _Skills:
         """How even a game of these teams would be, up to 1."""
         return self._rated.match_quality([self._of(team) for team in teams])
 
+    def _best_first(self) -> list[tuple[float, float, str]]:
+        return sorted(((*self[player], str(player)) for player in self._numbers), key=lambda one: -one[0])
+
+    def plot(self, ax: Any = None) -> Any:
+        """The skill of each player with its 95 % interval, the best on top."""
+        mean, sd, names = zip(*self._best_first())
+        return plots.intervals(ax, names, mean, np.subtract(mean, np.multiply(1.96, sd)), np.add(mean, np.multiply(1.96, sd)))
+
     def _repr_html_(self) -> str:
         from .pictures import table
 
-        best_first = sorted(((*self[player], str(player)) for player in self._numbers), key=lambda one: -one[0])
         return table(["player", "skill", "2.5 %", "97.5 %"],
-                     [[name, *(f"{mean + z * sd:.1f}" for z in (0, -1.96, 1.96))] for mean, sd, name in best_first])  # fmt: skip
+                     [[name, *(f"{mean + z * sd:.1f}" for z in (0, -1.96, 1.96))] for mean, sd, name in self._best_first()])  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)

@@ -100,11 +100,13 @@ class Regressor(Predicting, TableEstimator):
 
     @property
     def far_rows_(self) -> list[int]:
+        """Rows of y beyond 10 sd of what the others predict, which are not learned."""
         places = getattr(self, "_places", None)  # of the rows that were learned
         return [far if places is None else int(places[far]) for far in self.model_.far_rows]
 
     @property
     def relevance_(self) -> Floats:
+        """The factor on the prior variances of every column that was learned from."""
         return self.model_.relevance
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Regressor:

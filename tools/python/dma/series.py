@@ -10,7 +10,7 @@ from typing import Any, Optional, Union
 import numpy as np
 import numpy.typing as npt
 
-from . import _dma
+from . import _dma, plots
 from .models import Brief, Floats, numbers_of
 
 
@@ -35,6 +35,16 @@ class Series(Brief):
     def quantile(self, probability: float) -> Floats:
         """What a value is below with this probability, at every step."""
         return self.found.quantile(probability)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Values as points, the median as a line, and what 95 % of values are within; forecasts are at the end."""
+        at = np.arange(len(self.median))
+        ax = plots.band(ax, at, self.median, self.low, self.high)
+        ax.plot(at[: len(self.values)], self.values, ".", color="black")
+        if self.times is not None:
+            shown = at[:: max(1, len(at) // 6)]
+            ax.set_xticks(shown, [self.times[step] for step in shown])
+        return ax
 
     def _repr_html_(self) -> str:
         from .pictures import band

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from . import _dma
+from . import _dma, plots
 from .progress import listener
 from .tables import cells_of, checked, column_names, finite
 
@@ -175,6 +175,10 @@ class Predicting(RegressorMixin):
         y = finite("y", y)
         return self._shaped(prediction.log_density(y.reshape(len(y), -1)))
 
+    def plot(self, X: Any, y: Any, ax: Any = None) -> Any:
+        """These rows and what is predicted of them: a curve over a single input, otherwise predicted against observed."""
+        return plots.numbers(self, X, y, ax)
+
     def _shaped(self, values: Floats) -> Floats:
         """As y was given: one number a row, or one for each target. A copy, so that nobody holds all of the prediction."""
         return np.array(values[:, 0] if values.shape[1] == 1 else values, order="C")
@@ -196,7 +200,7 @@ class Classifying(ClassifierMixin):
     _inputs: Callable[[Any], Any]
 
     def predict_proba(self, X: Any) -> Floats:
-        """Probabilities, rows x classes_."""
+        """Probabilities, rows x ``classes_``."""
         inputs = self._inputs(X)  # first: it says what an estimator lacks that was not fitted
         return np.ascontiguousarray(self.model_.probabilities(inputs)[:, self._order])
 
@@ -209,6 +213,10 @@ class Classifying(ClassifierMixin):
         """The most probable class of every row."""
         most = np.argmax(self.predict_proba(X), axis=1)
         return self.classes_[most]
+
+    def plot(self, X: Any, y: Any, ax: Any = None) -> Any:
+        """How often classes are the right ones that are given a probability: on the line promises are kept."""
+        return plots.classes(self, X, y, ax)
 
     @staticmethod
     def _labelled(y: Any) -> tuple[Any, list[str]]:
