@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
-#include <limits>
 
 #include "engine/learn/gaussian/learner.h"
 #include "engine/learn/gaussian/learner_data.h"
@@ -15,6 +14,7 @@
 #include "engine/support/usable.h"
 #include "models/learn/check_rows.h"
 #include "models/learn/far_rows.h"
+#include "models/learn/log_target.h"
 #include "models/learn/mixing.h"
 #include "models/table/distinct_rows.h"
 #include "models/table/log_scale.h"
@@ -34,14 +34,6 @@ constexpr double kNeighbourSeconds = 3e-4, kLeastSeconds = 0.25;
 std::vector<PredictionComponent> of_all_rows(const std::vector<PredictionComponent>& distinct,
                                              const std::vector<Index>& numbers) {
   return numbers.empty() ? distinct : rows_of(distinct, numbers);
-}
-
-// Whether errors in ratio to what was foretold are more probable than as they are, each under the likeliest Gaussian.
-bool noise_is_relative(const Eigen::ArrayXd& targets, const Eigen::ArrayXd& foretold) {
-  const Eigen::ArrayXd logs = targets.log(), ratios = logs - foretold.max(targets.minCoeff()).log();
-  const double of_ratios = std::sqrt((ratios - ratios.mean()).square().mean()),
-               as_they_are = std::sqrt((targets - foretold).square().mean());
-  return std::log(of_ratios) + logs.mean() < std::log(as_they_are);
 }
 
 }  // namespace
@@ -110,10 +102,10 @@ std::string TableLearner::first_fault(const Eigen::MatrixXd& inputs) const {
   return graph.rows->first_fault(graph.prior.mean, inputs);
 }
 
-TableLearner TableLearner::anew(bool keeps_sizes) const {
+TableLearner TableLearner::anew(bool keeps_sizes, Eigen::RowVectorXd log_from) const {
   TableLearner next(options_);
   next.graph_of_ = graph_of_;
-  next.log_from_ = log_from_;
+  next.log_from_ = std::move(log_from);
   if (!keeps_sizes) return next;
   next.options_.ensemble.choose_sizes = false;
   next.options_.family = [family = options_.family, sizes = graphs_->mixture().memory().choice.sizes](auto inputs) {
@@ -151,37 +143,8 @@ TableReport TableLearner::fit(const TableRows& rows, const TableFit& fit) {
   learned_rows_ = given;
   const auto begin = std::chrono::steady_clock::now();
   fit_without_far_rows(*this, rows, fit);
-  try_logarithms(rows, fit, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  try_logarithms(*this, rows, fit, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   return report_;
-}
-
-// One more fit, of logarithms. It is taken where it makes left-out rows more probable, each as the number it is, and
-// predicts them about as well.
-void TableLearner::try_logarithms(const TableRows& rows, const TableFit& fit, double seconds_taken) {
-  constexpr double kLeastGain = 4, kMostError = 1.05;
-  if (!options_.log_target || !options_.standardise || options_.classes > 0 || !is_gaussian() ||
-      !graphs_->mixture().options().learn_noise || !is_alone(fit.options) || targets_.log_from.size() > 0 ||
-      report_.interrupted || (fit.seconds_left && fit.seconds_left() < seconds_taken))
-    return;
-  TableLearner next = anew(true);
-  next.log_from_ = skewed_from(rows.targets, rows.weights);
-  for (Index j = 0; j < next.log_from_.size() && far_.empty(); ++j)
-    if (!noise_is_relative(rows.targets.col(j), rows.targets.col(j) - left_out_residuals_.col(j)))
-      next.log_from_(j) = 0;
-  if (next.log_from_.size() == 0 || next.log_from_.isZero(0)) return;
-  for (double& from : next.log_from_) from = from > 0 ? std::numeric_limits<double>::min() : 0;
-  next.fit_near(rows, {}, fit);
-  if (next.report_.interrupted) {
-    report_.interrupted = true;
-    report_.members.back().stop = LearnReport::Stop::interrupted;
-    return;
-  }
-  bool is_as_near = true;
-  for (std::size_t j = 0; j < report_.left_out.size(); ++j)
-    is_as_near = is_as_near && next.report_.left_out[j].scores.rmse <= kMostError * report_.left_out[j].scores.rmse;
-  if (!is_as_near || !(score_with_far(next, rows) > score_with_far(*this, rows) + kLeastGain)) return;
-  next.report_.form = report_.form;
-  replace_by(std::move(next));
 }
 
 void TableLearner::standardise(const TableRows& rows, const LearnOptions& options) {

@@ -61,7 +61,8 @@ class TableLearner : public TableMethod {
   // One fit of rows without those that are far, of which nothing is learned.
   void fit_near(const TableRows& rows, std::vector<Index> far, const TableFit& fit);
   // A learner of nothing yet, with the same options; with the sizes that this one has chosen, or to choose them again.
-  TableLearner anew(bool keeps_sizes) const;
+  // Targets with a `log_from` above 0 are learned by their logarithms.
+  TableLearner anew(bool keeps_sizes, Eigen::RowVectorXd log_from = {}) const;
   void replace_by(TableLearner other);  // but for what identifies its rows
   TableReport& report() { return report_; }
   const GraphMixtureReport& mixture_report() const { return mixture_report_; }  // the last fit
@@ -93,7 +94,6 @@ class TableLearner : public TableMethod {
   void make_graphs();
   RowData data_of(const TableRows& rows) const;
   bool is_gaussian() const;  // all targets have Gaussian noise, or their logarithms
-  void try_logarithms(const TableRows& rows, const TableFit& fit, double seconds_taken);
   Prediction in_units_before(Prediction learned) const;
   std::vector<PredictionComponent> components(const Matrix& prepared, const Eigen::MatrixXd& standardised) const;
   std::vector<PredictionComponent> mixed_left_out() const;
@@ -116,7 +116,7 @@ class TableLearner : public TableMethod {
   std::vector<std::vector<EpochRecord>> epochs_;
   std::string reason_;  // for the size of the graphs
   GraphOf graph_of_;
-  Eigen::RowVectorXd log_from_;  // of targets, for standardise()
+  Eigen::RowVectorXd log_from_;  // the targets' (Standardiser), before anything is learned
 
   TableReport report_;
   GraphMixtureReport mixture_report_;

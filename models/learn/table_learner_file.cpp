@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "engine/learn/gaussian/file.h"
 #include "engine/support/text.h"
@@ -111,7 +112,10 @@ void TableLearner::list(Fields& f, bool whole) {
   const auto columns = static_cast<Index>(options_.inputs);
   expect(inputs_.shift.size() == (options_.features == "none" ? columns : 1) && inputs_.fits(inputs_.shift.size()),
          "shifts and scales do not fit the columns");
-  expect(targets_.fits(static_cast<Index>(options_.outputs)), "shifts and scales do not fit the targets");
+  constexpr double kOfLogarithms = std::numeric_limits<double>::min();  // (log_target.h)
+  expect(targets_.fits(static_cast<Index>(options_.outputs)) &&
+             std::ranges::all_of(targets_.log_from, [](double from) { return from == 0 || from == kOfLogarithms; }),
+         "shifts and scales do not fit the targets");
   expect(!directions_.used() || (options_.for_size && directions_.basis.rows() == columns &&
                                  directions_.basis.cols() <= columns && directions_.basis.allFinite()),
          "the directions do not fit the columns");
