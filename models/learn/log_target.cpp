@@ -11,7 +11,7 @@ namespace dma {
 namespace {
 
 constexpr double kLeastGain = 4;     // nats of all rows
-constexpr double kMostError = 1.05;  // of the RMSE, in ratio
+constexpr double kMostError = 1.05;  // times the RMSE before
 
 // A screen that costs nothing: ratios to the predictions are more probable than differences from them, each under its
 // likeliest Gaussian.
@@ -22,7 +22,7 @@ bool has_relative_noise(const Eigen::ArrayXd& targets, const Eigen::ArrayXd& pre
   return std::log(of_ratios) + logs.mean() < std::log(of_differences);
 }
 
-// Where targets are learned by logarithms, which have no tangent: numbers of 0 and less are refused.
+// Targets to be learned by logarithms. These have no tangent: later numbers of 0 and less are refused.
 Eigen::RowVectorXd log_from(const TableLearner& learner, const TableRows& rows) {
   Eigen::RowVectorXd from = skewed_from(rows.targets, rows.weights);
   for (Index j = 0; j < from.size(); ++j) {

@@ -14,7 +14,7 @@ SOURCE = Path(os.environ["DMA_SOURCE_DIR"])
 
 # Functions of public headers without a sentence, by Doxygen; constructors, operators, and names that say all do not count.
 UNDOCUMENTED = 98
-PLAIN = re.compile(r"operator|~|(list_fields|format|parse|line|text|size|empty|begin|end|read|write|method)\(")
+PLAIN = re.compile(r"operator|~|(list_fields|format|parse|line|text|size|empty|begin|end|read|write|method|\w+_kind)\(")
 
 
 def undocumented(log: str) -> set[str]:
