@@ -76,10 +76,12 @@ void add_network(const Shown& shown, PageParts& parts) {
                              members > 1 ? fmt::format(" in each of {} networks, mixed", members) : ""));
   row("method", escaped(shown.at("/reason").get<std::string>()));
   const auto targets = shown.at("/report/targets").size();
-  for (std::size_t j = 0; j < targets && shown.has("/noise"); ++j)
-    row("noise of " + name_at(shown, fmt::format("/report/targets/{}/name", j)),
-        fmt::format("{} ({})", shown.number(fmt::format("/report/targets/{}/noise", j)),
+  for (std::size_t j = 0; j < targets && shown.has("/noise"); ++j) {
+    const std::string target = fmt::format("/report/targets/{}", j);
+    row("noise of " + name_at(shown, target + "/name"),
+        fmt::format("{}{} ({})", shown.number(target + "/noise"), noise_of_what(shown, target),
                     shown.at("/options/learn_noise").get<bool>() ? "learned" : "given"));
+  }
   std::string epochs;
   for (std::size_t k = 0; k < members; ++k)
     epochs += (k > 0 ? ", " : "") + shown.whole_number(fmt::format("/training/epochs/{}", k));
@@ -128,8 +130,7 @@ PageParts parts_of(const Shown& shown) {
     row("scale",
         escaped(fmt::format("logarithmic for {}", joined(shown.at("/log_inputs").get<std::vector<std::string>>()))));
   if (shown.has("/log_targets"))
-    row("log-normal", escaped(fmt::format("{}: learned by the logarithm, whose noise this is",
-                                          joined(shown.at("/log_targets").get<std::vector<std::string>>()))));
+    row("log-normal", escaped(joined(shown.at("/log_targets").get<std::vector<std::string>>())));
   if (json_number(shown.at("/shares/linear")) > 0)
     row("linear model", shown.percent("/shares/linear") + " of the mixture with it");
   for (std::size_t j = 0; j < shown.at("/shares/neighbours").size(); ++j)

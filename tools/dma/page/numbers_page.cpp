@@ -16,7 +16,8 @@ using page::escaped;
 std::string noise_card(const Shown& shown, const std::string& target) {
   return shown.at(target + "/noise").is_null()
              ? ""
-             : page::card(shown.number(target + "/noise"), "standard deviation of the noise");
+             : page::card(shown.number(target + "/noise"),
+                          "standard deviation of the noise" + noise_of_what(shown, target));
 }
 
 std::string quality_charts(const Shown& shown, const std::string& target) {

@@ -233,6 +233,12 @@ std::string name_at(const Shown& shown, const std::string& pointer) {
   return escaped(shown.at(pointer).get<std::string>());
 }
 
+std::string noise_of_what(const Shown& shown, const std::string& target) {
+  if (!shown.has("/log_targets")) return "";
+  const Json &all = shown.at("/log_targets"), &name = shown.at(target + "/name");
+  return std::ranges::find(all, name) != all.end() ? " of the logarithm" : "";
+}
+
 std::string averaged_sentence(const Shown& shown) {
   return fmt::format(
       "averaged over {} learned rows, whose column has the value below while their other columns stay as they are",

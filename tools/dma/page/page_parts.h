@@ -39,5 +39,7 @@ std::string charts(const std::vector<std::string>& figures);
 std::string large_charts(const std::vector<std::string>& figures);
 std::string averaged_sentence(const Shown& shown);
 std::string name_at(const Shown& shown, const std::string& pointer);  // a text, escaped
+// Behind the noise of the target at this pointer: " of the logarithm", if that is what was learned.
+std::string noise_of_what(const Shown& shown, const std::string& target);
 
 }  // namespace dma::report

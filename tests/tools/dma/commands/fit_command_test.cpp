@@ -273,7 +273,8 @@ TEST_CASE(
                        100 * std::exp(0.5 * (0.05 * (i * 37 % 120)) + 0.4 * std::sin(7.3 * i * i)));
   folder.write("data.csv", csv);
   const std::string fit = "fit data.csv --target price --hidden 3 --members 1 --no-neighbours ";
-  const auto with = run_dma(folder, fit + "--model with.json"), without = run_dma(folder, fit + "--no-log-target");
+  const auto with = run_dma(folder, fit + "--model with.json --report page.html"),
+             without = run_dma(folder, fit + "--no-log-target");
   REQUIRE(with.exit_code == 0);
   CHECK_MESSAGE(with.output.find("target    price, log-normal, noise sd 0.") != std::string::npos, with.output);
   CHECK(without.output.find("log-normal") == std::string::npos);
@@ -281,6 +282,7 @@ TEST_CASE(
   REQUIRE(run_dma(folder, "predict with.json data.csv --out p.csv").exit_code == 0);
   std::vector<std::string> names;
   CHECK(read_table(folder, "p.csv", names).minCoeff() > 0);  // quantiles too
+  CHECK(folder.read("page.html").find("standard deviation of the noise of the logarithm") != std::string::npos);
   folder.write("more.csv", "x,price\n1,-5\n");
   const auto refused = run_dma(folder, "fit more.csv --update with.json --model more.json");
   CHECK(refused.exit_code != 0);
