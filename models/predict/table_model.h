@@ -55,7 +55,7 @@ class TableModel {
   // An Error names the first row whose prediction overflows.
   Prediction predict(const Eigen::MatrixXd& inputs) const;             // targets that are numbers
   Eigen::MatrixXd probabilities(const Eigen::MatrixXd& inputs) const;  // rows x classes
-  Prediction predict_any(const Eigen::MatrixXd& inputs) const { return method().predict(inputs); }
+  Prediction predict_any(const Eigen::MatrixXd& inputs) const { return method().predict(inputs); }  // or classes
 
   const Names& features() const { return features_; }           // columns of inputs
   const Names& targets() const { return targets_; }             // columns to predict
@@ -63,15 +63,15 @@ class TableModel {
   bool has_classes() const { return !classes().empty(); }       // true if the target is a class
   const ColumnCoding& coding() const { return coding_; }        // numbers from the cells of columns
   const TrainingRecord& training() const { return training_; }  // report of the fit
-  TrainingRecord& training() { return training_; }
-  std::uint64_t seed() const;               // seed of all random numbers
-  bool standardises() const;                // learns columns in standardised units
-  const Standardiser& input_units() const;  // their means stand for missing cells
+  TrainingRecord& training() { return training_; }              // the same, to be filled in
+  std::uint64_t seed() const;                                   // seed of all random numbers
+  bool standardises() const;                                    // learns columns in standardised units
+  const Standardiser& input_units() const;                      // their means stand for missing cells
 
   const TableMethod& method() const;
   TableMethod& method();
-  const TableLearner* jointly() const;  // null: by messages
-  const MessageNetwork* by_messages() const;
+  const TableLearner* jointly() const;                              // null: by messages
+  const MessageNetwork* by_messages() const;                        // null: jointly
   const Bnn* network() const { return std::get_if<Bnn>(&model_); }  // null: it is another model
   Bnn* network() { return std::get_if<Bnn>(&model_); }
   const Classifier* classifier() const { return std::get_if<Classifier>(&model_); }
