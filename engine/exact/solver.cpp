@@ -67,7 +67,6 @@ void DiscreteSolver::make_parts(DiscreteMemory& memory) const {
 
 void DiscreteSolver::begin(const State& state, DiscreteMemory& memory) const {
   memory.is_solved = false;
-  std::swap(memory.before, memory.values);
   read_observed(discrete_, state, memory.values);
   if (hanging_ != nullptr) memory.found = hanging_->collect(state, *memory.parts);
   memory.hints = memory.found.hints;
@@ -112,21 +111,20 @@ std::shared_ptr<const CliqueTree> ExactSolver::make_tree(const PlanData& plan, c
 std::unique_ptr<SolverMemory> ExactSolver::make_memory(const PlanData&) const {
   auto memory = std::make_unique<CliqueMemory>();
   memory->tree = tree_;
-  memory->values = as_compiled_;
+  memory->of_tree = as_compiled_;
   make_parts(*memory);
   return memory;
 }
 
 Report ExactSolver::run(State& state, const RunOptions&) const {
   CliqueMemory& memory = static_cast<CliqueMemory&>(*state.solver_memory());
-  const CliqueTree* const last_tree = memory.tree.get();
   begin(state, memory);
-  if (is_same_pattern(memory.values, as_compiled_))
-    memory.tree = tree_;
-  else if (!is_same_pattern(memory.values, memory.before))
-    memory.tree = make_tree(*state.plan(), memory.values);
+  if (!is_same_pattern(memory.values, memory.of_tree)) {
+    memory.tree = is_same_pattern(memory.values, as_compiled_) ? tree_ : make_tree(*state.plan(), memory.values);
+    memory.of_tree = memory.values;
+    memory.tables.reset();
+  }
   const Problem problem{discrete_, *memory.tree, memory.values};
-  if (memory.tree.get() != last_tree) memory.tables.reset();
   if (!memory.tables) memory.tables.emplace(std::in_place_type<Propagation<double>>, problem);
   propagate_again(*memory.tables, problem, state, memory.hints, Passes::both);
   if (log_total(*memory.tables) == -HUGE_VAL) refuse_impossible(state, memory);

@@ -26,7 +26,7 @@ double log_total(const CliqueTables& tables);
 
 class DiscreteMemory : public SolverMemory {
  public:
-  Values values, before;       // before: of the previous run
+  Values values;
   std::optional<State> parts;  // state of the hanging parts
   Hanging::Found found;
   std::vector<Natural> mixed;  // Gaussian beliefs of hanging elements
@@ -57,6 +57,7 @@ class DiscreteSolver : public Solver {
 class CliqueMemory : public DiscreteMemory {
  public:
   std::shared_ptr<const CliqueTree> tree;  // the plan's, or this state's own if a value is missing
+  Values of_tree;                          // the tree is for all values known and missing as these
   std::optional<CliqueTables> tables;
 };
 

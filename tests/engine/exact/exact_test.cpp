@@ -212,6 +212,24 @@ TEST_CASE("exact: a missing value is inferred, one that was not given is asked f
     check_same(state.belief(m.variables[u]).means(), m.counted().marginal({u}));
 }
 
+TEST_CASE("exact: a refused run leaves nothing behind that a later one trusts") {
+  DiscreteModel m;
+  m.add_variable(2);
+  for (const std::size_t v : {1, 2}) m.add_variable(2, v - 1);
+  m.add_table({0}, {0.3, 0.7}, true);
+  m.add_table({0, 1}, {0.9, 0.1, 0.2, 0.8}, true);
+  m.add_table({0, 2}, {0.6, 0.4, 0.5, 0.5}, true);
+  const Plan plan = compile(m.graph, exact(), standard_registry());
+  State state(plan);
+  CHECK(refusal([&] { (void)run(plan, state); }).find("has no value") != std::string::npos);
+  for (const std::size_t v : {1, 2}) {
+    state.observe_missing(m.variables[v]);
+    m.seen[v].reset();
+  }
+  (void)run(plan, state);
+  for (std::size_t u = 0; u < 3; ++u) check_same(state.belief(m.variables[u]).means(), m.counted().marginal({u}));
+}
+
 TEST_CASE("exact: too wide a clique is refused with its width and its variables, and sweeps are offered") {
   Graph g;
   std::vector<Connection> all;
