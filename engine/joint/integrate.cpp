@@ -23,6 +23,8 @@ constexpr std::size_t kMostHypers = 10;
 // four with 900 to 1,900 effective draws means were wrong by 0.03 to 0.06 deviations, with 500 by 0.14, with 100 by 0.4
 // to 1.
 constexpr double kUnsettled = 1e-3, kFewest = 1000;
+// Tolerance of steps and sites, in standard deviations, wherever the hypers are not at their mode.
+constexpr double kLoosest = 1e-6;
 
 // The starting value of a hyper, from the parameter given in the graph.
 double start_of(const Graph& graph, const Kind& kind, const Hyper& hyper, const Hyper::Use& use) {
@@ -181,6 +183,7 @@ void JointSolver::for_points(const State& state,
   Memory& own = static_cast<Memory&>(*work.solver_memory());
   own.watch = &watch;
   own.start = memory.start;
+  own.loosest = kLoosest;
   for (std::size_t k = 0; k < memory.hypers->weights.size(); ++k) {
     set_hypers(work, memory.hypers->values[k]);
     (void)solve(work, k > 0, false);
@@ -218,7 +221,9 @@ Report JointSolver::integrate(State& state, bool is_warm) const {
     last.joint->undetermined = std::move(undetermined);
     return last;
   };
+  memory.loosest = 0;
   if (!std::isfinite(density(start))) return last;  // the graph itself is not solved
+  memory.loosest = kLoosest;
   const Mode mode = find_mode(density, start);
   if (last.stop == Report::Stop::interrupted) return last;
   if (!mode.is_found) {
@@ -249,6 +254,7 @@ Report JointSolver::integrate(State& state, bool is_warm) const {
     left += unsettled[k] * points.weights[k];
     squares += points.weights[k] * points.weights[k];
   }
+  memory.loosest = 0;
   (void)density(mode.at);  // leaves the state at the mode
   if (!memory.system->is_linear() && options_.check_draws > 0 && last.stop == Report::Stop::converged)
     check_fit(state, memory, last);

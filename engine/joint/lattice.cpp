@@ -4,7 +4,6 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <limits>
 #include <numbers>
 #include <set>
@@ -152,7 +151,7 @@ bool visit_points(const Mode& mode, const VisitPoint& visit) {
   const LatticeSize size = lattice_size(mode.at.size());
   using Place = std::vector<int>;
   std::set<Place> seen{Place(n)};
-  std::deque<std::pair<Place, double>> open;
+  std::vector<std::pair<Place, double>> open;
   double highest = -std::numeric_limits<double>::infinity();
   const auto look_at = [&](const Place& place) {
     const Eigen::VectorXd z = Eigen::Map<const Eigen::VectorXi>(place.data(), mode.at.size()).cast<double>();
@@ -162,8 +161,8 @@ bool visit_points(const Mode& mode, const VisitPoint& visit) {
   };
   look_at(Place(n));
   while (!open.empty()) {
-    const auto [place, height] = open.front();
-    open.pop_front();
+    const auto [place, height] = open.back();
+    open.pop_back();
     if (!(height > highest - size.drop)) continue;
     for (std::size_t i = 0; i < n; ++i)
       for (const int by : {1, -1}) {

@@ -20,8 +20,8 @@ struct Mode {
 // Newton's method in a trust region, with derivatives by differences. An Error thrown by `f` passes through.
 Mode find_mode(const LogDensityOfFew& f, Eigen::VectorXd start);
 
-// Visits lattice points, the mode first and then neighbours of visited points, until the density is negligible
-// everywhere around; or visits the cloud. `visit` returns the log density f; the integral is the sum of exp(f +
+// Visits lattice points, the mode first and then neighbours of the point visited last, as long as the density is not
+// negligible there; or visits the cloud. `visit` returns the log density f; the integral is the sum of exp(f +
 // log_weight + log_cell). Returns false if there were too many points.
 inline constexpr Eigen::Index kMostOnLattice = 6;
 struct LatticeSize {

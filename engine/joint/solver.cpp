@@ -5,6 +5,7 @@
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
+#include <utility>
 
 #include "engine/compile/plan_data.h"
 #include "engine/joint/fit_check.h"
@@ -25,8 +26,8 @@ constexpr double kRounding = 1e-13;
 // Largest error of a mean by rounding, in standard deviations, in an answer reported as exact.
 constexpr double kRoundingLeft = 1e-8;
 // Refreshes without a smaller change after which only rounding moves the sites; refreshes without a halved change after
-// which they are damped.
-constexpr int kStalled = 5, kSlow = 10;
+// which they are damped, as they are when the change grows; refreshes after which they are damped less, at first.
+constexpr int kStalled = 5, kSlow = 10, kPatience = 2;
 constexpr double kMostDamping = 0.99;
 // Solves of a linear system: one, plus corrections of its rounding.
 constexpr int kCorrections = 10;
@@ -134,7 +135,7 @@ JointSolver::Step JointSolver::step(Memory& memory, JointReport& report, double&
     ++solves;
     ++report.iterations;
     report.gradient = n.gradient_size();
-    if (report.gradient <= options_.tolerance) return Step::arrived;
+    if (report.gradient <= std::max(options_.tolerance, memory.loosest)) return Step::arrived;
     const double promised = 0.5 * dot(n.step, n.gradient);
     for (std::size_t u = 0; u < n.x.size(); ++u) n.trial[u] = n.x[u] + n.step[u];
     const double objective = n.evaluate(n.trial, true);
@@ -213,8 +214,11 @@ JointSolver::End JointSolver::settle(const State& state, Memory& memory, Report&
   JointReport& joint = report.joint.emplace();
   End end = step_to_the_end(memory, joint);
   if (is_fresh && end == End::converged) end = leave_saddle(memory, joint);
-  double damping = 0, least = kInfinity, halved = kInfinity;
-  int stalled = 0, slow = 0;  // refreshes since the smallest change, and since it was last halved
+  double damping = 0, least = kInfinity, halved = kInfinity, before = kInfinity;
+  // Refreshes since the smallest change, since it was last halved, since the damping last changed; and the number of the
+  // last after which sites are damped less.
+  int stalled = 0, slow = 0, calm = 0, patience = kPatience;
+  bool was_eased = false;
   const bool has_sites = !memory.system->site_elements.empty();
   while (has_sites && end == End::converged) {
     (void)n.trace();
@@ -230,17 +234,24 @@ JointSolver::End JointSolver::settle(const State& state, Memory& memory, Report&
     const double change = joint.site_change = memory.sites.change(state, n, damping);
     stalled = change < least ? 0 : stalled + 1;
     least = std::min(least, change);
-    if (change <= (stalled < kStalled ? options_.site_tolerance : std::max(options_.site_tolerance, kRoundingLeft)))
-      break;
+    const double allowed = std::max(options_.site_tolerance, memory.loosest);
+    if (change <= (stalled < kStalled ? allowed : std::max(allowed, kRoundingLeft))) break;
     if (joint.refreshes >= options_.refreshes) end = End::limit;
-    if (2 * change < halved) {
-      halved = change;
-      slow = 0;
-    } else if (++slow == kSlow) {
+    slow = 2 * change < halved ? 0 : slow + 1;
+    if (slow == 0) halved = change;
+    ++calm;
+    if (change > before || slow > kSlow / (1 - damping)) {
       damping = std::min(0.5 + 0.5 * damping, kMostDamping);
       halved = kInfinity;
-      slow = 0;
+      slow = calm = 0;
+      patience *= was_eased ? 2 : 1;
+      was_eased = false;
+    } else if (calm >= patience && damping > 0) {
+      damping = std::max(2 * damping - 1, 0.0);
+      calm = 0;
+      if (std::exchange(was_eased, true)) patience = kPatience;
     }
+    before = change;
   }
   return end;
 }

@@ -56,6 +56,7 @@ class Memory : public SolverMemory {
   const Watch* watch = nullptr;  // the current run's; may be null
   std::unique_ptr<HyperPoints> hypers;
   int most_solves = std::numeric_limits<int>::max();  // for one set of sites, if the options allow more
+  double loosest = 0;  // steps and sites end at this tolerance, if that of the options is smaller
   // A run renews one of so many parts of the check by draws; what it reports is of the last `check_parts` runs.
   int check_parts = 1;
   std::unique_ptr<FitCheck> check;  // null: not yet made

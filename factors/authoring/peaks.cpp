@@ -1,6 +1,7 @@
 #include "factors/authoring/peaks.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dma {
 
@@ -72,6 +73,8 @@ PeakedIntegral::PeakedIntegral(const LogFactor& log_weight, const Peaks& peaks, 
       highest_(*std::ranges::max_element(peaks, {}, &Peak::height)),
       tolerance_(tolerance),
       centre_(highest_.at) {
+  if (peaks.size() == 1 && is_smooth(highest_)) return;
+  even_.clear();
   Breaks breaks;
   for (std::size_t i = 0; i < peaks.size(); ++i) {
     const Peak& peak = peaks[i];
@@ -92,6 +95,54 @@ PeakedIntegral::PeakedIntegral(const LogFactor& log_weight, const Peaks& peaks, 
   centre_ += off;
   per_square_ = square > 0 ? 1 / square : 0;
   for (const auto& panel : panels_) whole_ += panel.estimate(size()).value;
+}
+
+// Sums over even steps and over every second of them. Steps are halved until both agree: the error of the finer sum is
+// then about the square of their difference.
+bool PeakedIntegral::is_smooth(const Peak& peak) {
+  constexpr double kStep = 1, kAgreement = 1e-8;  // in standard deviations; relative
+  constexpr int kDoublings = 12, kRounds = 2;
+  double sd = kInfinity;
+  for (const double end : {peak.left, peak.right}) {
+    double off = end - peak.at, fall = peak.height - log_weight(end);
+    for (int i = 0; i < kDoublings && fall < 0.5 * kShoulder; ++i)
+      fall = peak.height - log_weight(peak.at + (off *= 2));
+    sd = std::min(sd, std::abs(off) / std::sqrt(2 * fall));
+  }
+  double step = kStep * sd, before[3] = {};
+  if (!(sd > 1e-12 * std::abs(peak.at)) || !add_even(peak.at, step, step)) return false;
+  for (int round = 0;; ++round) {
+    double sums[3] = {};  // of the powers of the distance
+    for (const EvenNode& node : even_) {
+      const double off = (node.t - peak.at) / sd;
+      sums[0] += node.fraction;
+      sums[1] += node.fraction * off;
+      sums[2] += node.fraction * off * off;
+    }
+    const double allowed = kAgreement * std::max(sums[0], sums[2]);
+    bool agree = round > 0;
+    for (int k = 0; k < 3; ++k) agree &= std::abs(sums[k] - std::exchange(before[k], sums[k])) <= allowed;
+    if (agree) {
+      centre_ += sd * sums[1] / sums[0];
+      return true;
+    }
+    step *= 0.5;
+    for (EvenNode& node : even_) node.fraction *= 0.5;
+    if (round == kRounds || !add_even(peak.at + step, 2 * step, step)) return false;
+  }
+}
+
+// Adds nodes `apart` from `from` to both sides until the weight is negligible; false if there are too many, or if the
+// weight ends.
+bool PeakedIntegral::add_even(double from, double apart, double step) {
+  for (const double by : {apart, -apart})
+    for (double t = by > 0 ? from : from - apart;; t += by) {
+      const double height = log_weight(t) - highest_.height;
+      if (height == -kInfinity || even_.size() == even_.capacity()) return false;
+      even_.push_back({t, step * std::exp(height)});
+      if (height < -kNegligible) break;
+    }
+  return true;
 }
 
 // The end of the weight's support, between a point inside and one outside: a panel that reached beyond might miss it.

@@ -1,5 +1,6 @@
 // Integrals over t of exp(log_weight(t)), a weight that may be narrow, skewed, cut off, or have several peaks far
-// apart. Panels that widen with the distance from a peak are halved until Gauss's and Kronrod's rules agree.
+// apart. A single smooth peak is summed over even steps, which is spectrally accurate. For others, panels that widen with
+// the distance from a peak are halved until Gauss's and Kronrod's rules agree.
 #pragma once
 
 #include <array>
@@ -64,6 +65,7 @@ class PeakedIntegral {
   // visit(t, fraction): the fractions sum to the integral of exp(log_weight - highest().height).
   template <class Visit>
   void for_each_node(const Visit& visit) {
+    for (const EvenNode& node : even_) visit(node.t, node.fraction);
     splits_ = 0;
     for (const quadrature::Panel& panel : panels_) refine(panel, kDepth, visit);
   }
@@ -72,7 +74,13 @@ class PeakedIntegral {
   static constexpr std::size_t kMostPanels = 96;
   static constexpr int kDepth = 40, kMostSplits = 300;
   using Breaks = boost::container::static_vector<double, kMostPanels + 1>;
+  struct EvenNode {
+    double t, fraction;
+  };
+  static constexpr std::size_t kMostEven = 192;
 
+  bool is_smooth(const Peak& peak);
+  bool add_even(double from, double apart, double step);
   void add_breaks(const Peak& peak, double step, double limit, Breaks& breaks) const;
   double end_of_support(double inside, double outside) const;
 
@@ -102,7 +110,8 @@ class PeakedIntegral {
   Peak highest_;
   double tolerance_, centre_, per_square_ = 0, whole_ = 0;
   int splits_ = 0;
-  boost::container::static_vector<quadrature::Panel, kMostPanels> panels_;
+  boost::container::static_vector<EvenNode, kMostEven> even_;
+  boost::container::static_vector<quadrature::Panel, kMostPanels> panels_;  // none if there are even nodes
 };
 
 }  // namespace dma

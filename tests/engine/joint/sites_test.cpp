@@ -209,6 +209,39 @@ TEST_CASE("joint: probit regression, 500 rows of 20 inputs, is full-covariance E
   CHECK(posterior.log_evidence() == oracle::relative(exact.log_evidence, 1e-8));
 }
 
+TEST_CASE("joint: many sites that overshoot at once, below a few wide unknowns, settle in some twenty refreshes") {
+  constexpr int kPersons = 60, kItems = 3, kRows = kPersons * kItems;
+  constexpr double kWide = 10;
+  ProbitData data(kRows, kPersons + kItems);
+  Graph g;
+  const VariableId person = g.variable("person", kPersons), item = g.variable("item", kItems),
+                   z = g.variable("z", kRows), easy = g.variable("easy", kRows), y = g.observed("y", kRows);
+  std::vector<std::uint32_t> who, which;
+  data.x = PlainMatrix(kRows, kPersons + kItems);
+  for (int r = 0; r < kRows; ++r) {
+    who.push_back(static_cast<std::uint32_t>(r / kItems)), which.push_back(static_cast<std::uint32_t>(r % kItems));
+    data.x(r, r / kItems) = 1, data.x(r, kPersons + r % kItems) = kWide;
+    data.y[static_cast<std::size_t>(r)] = std::sin(12.9898 * r) > 0.4 * (r % kItems) - 0.2 ? 1 : -1;
+  }
+  g.factor("gaussian_prior", {person}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("gaussian_prior", {item}, {{"mean", 0.0}, {"variance", 1.0}});
+  g.factor("affine", {gather(item, which), easy}, {{"a", kWide}, {"b", 0.0}});
+  g.factor("add", {gather(person, who), easy, z});
+  g.factor("probit", {z, y});
+  const Plan plan = compile(g, joint(), standard_registry());
+  State state(plan);
+  state.observe(y, data.y);
+  const Report report = run(plan, state);
+  CAPTURE(report.line());
+  CHECK(report.converged());
+  CHECK(report.joint->refreshes < 40);
+  const SiteEp exact = full_covariance_ep(data, 1.0);
+  const JointPosterior posterior(state);
+  for (int i = 0; i < kItems; ++i)
+    CHECK(posterior.mean(item)(i) == oracle::relative(exact.mean(static_cast<std::size_t>(kPersons + i), 0), 1e-7));
+  CHECK(posterior.log_evidence() == oracle::relative(exact.log_evidence, 1e-8));
+}
+
 TEST_CASE("joint: a single site has the moments and the evidence of the integral") {
   Graph g;
   const VariableId a = g.variable("a"), b = g.variable("b"), difference = g.variable("difference");
