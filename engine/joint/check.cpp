@@ -107,7 +107,7 @@ void FitCheck::restart() {
   std::ranges::fill(sums, Sums());
   states = 0;
   accepted = {};
-  start = 0, tried = since = 0, elsewhere = 0;
+  start = 0, since = 0, elsewhere = 0;
 }
 
 void JointSolver::check_fit(const State& state, Memory& memory, Report& report) const {
@@ -131,7 +131,10 @@ void JointSolver::check_fit(const State& state, Memory& memory, Report& report) 
   const bool is_renewed = memory.check_parts > 1 && check.logs.size() == draws;
   if (!is_renewed) check.restart();
   double at_solution = 0;
-  if (memory.check_parts > 1) at_solution = memory.sites.log_density(state, n) - n.evaluate_rows(n.x);
+  if (memory.check_parts > 1) {
+    at_solution = -n.evaluate_rows(n.x);  // first: the sites read the values that it leaves
+    at_solution += memory.sites.log_density(state, n);
+  }
   if (!std::isfinite(at_solution)) at_solution = 0;
   check.logs.resize(draws);
   const std::size_t parts = is_renewed ? static_cast<std::size_t>(memory.check_parts) : 1;
@@ -175,13 +178,15 @@ void JointSolver::check_starts(const State& state, Memory& memory, const JointRe
   Memory& other = *check.other;
   other.most_solves = memory.check_parts > 1 ? 3 * own.iterations : options_.limit;
   const std::uint64_t last = check.start + (memory.check_parts > 1 ? 1 : kStarts);
-  if (++check.since > memory.check_parts) check.elsewhere = 0;
+  if (check.since < memory.check_parts)
+    ++check.since;
+  else
+    check.elsewhere = 0;
   try {
     const double mass = log_evidence_of(state, memory);
     while (check.start < last && (memory.check_parts > 1 || check.elsewhere <= kNoMass)) {
       if (!other.numbers.read(state)) break;
       ++check.start;
-      check.tried = std::min(check.tried + 1, std::max(kStarts, memory.check_parts));
       begin(other, check.start);
       other.sites.forget();
       Report report;
@@ -195,9 +200,7 @@ void JointSolver::check_starts(const State& state, Memory& memory, const JointRe
       if (apart > kApart && part > kNoMass) check.elsewhere = part, check.since = 0;
     }
   } catch (const Error&) {  // no evidence to compare
-    check.tried = 0;
   }
-  fit.starts = check.tried;
   fit.elsewhere = check.elsewhere;
 }
 

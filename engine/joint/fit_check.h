@@ -92,7 +92,6 @@ struct FitCheck {
   std::unique_ptr<Memory> other;  // solved from another start
   std::vector<Gaussian> here, there;
   std::uint64_t start = 0;  // seed of the last start
-  int tried = 0;            // starts
   double elsewhere = 0;     // the last mass found elsewhere
   int since = 0;            // checks since then
 

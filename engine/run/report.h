@@ -47,7 +47,6 @@ struct JointReport {
     double beyond = 0;    // how many states more than of a Gaussian lie beyond three of them: the largest fraction
     double accepted = 1;  // steps, as a fraction of those that a Gaussian would accept
     std::string farthest = {};  // the unknown that moved or widened most
-    int starts = 0;             // of other solutions
     double elsewhere = 0;       // the mass of another mode, as a fraction of both
     bool are_weights_good() const;
     bool are_steps_good() const;
