@@ -17,17 +17,9 @@ constexpr Index kFewestRows = 30;
 constexpr int kMostRefits = 3;
 constexpr Index kRowsPerFar = 100;
 
-// Rows that are not among some, which are sorted.
-std::vector<Index> others(const std::vector<Index>& some, Index rows) {
-  std::vector<Index> rest;
-  for (Index n = 0; n < rows; ++n)
-    if (!std::ranges::binary_search(some, n)) rest.push_back(n);
-  return rest;
-}
-
 void fit_all_but(std::vector<Index> far, TableLearner& learner, const TableRows& rows, const TableFit& fit) {
   if (far.empty()) return learner.fit_near(rows, {}, fit);
-  const TableRows near = rows.some(others(far, rows.inputs.rows()));
+  const TableRows near = rows.some(rows_but(far, rows.inputs.rows()));
   learner.fit_near(near, std::move(far), fit);
 }
 
@@ -40,7 +32,7 @@ std::vector<Index> find_far(const TableLearner& learner, const TableRows& rows) 
   const Eigen::MatrixXd& targets = rows.targets;
   const std::vector<Index>& far = learner.far();
   const Prediction p = far.empty() ? Prediction() : learner.predict(rows.inputs(far, Eigen::all));
-  const std::vector<Index> near = others(far, targets.rows());
+  const std::vector<Index> near = rows_but(far, targets.rows());
   Flags deviates = Flags::Constant(targets.rows(), false), stands_out = deviates;
   for (Index j = 0; j < targets.cols(); ++j) {
     Eigen::ArrayXd residuals(targets.rows()), deviations(targets.rows());
@@ -68,6 +60,13 @@ std::vector<Index> find_far(const TableLearner& learner, const TableRows& rows) 
 
 }  // namespace
 
+std::vector<Index> rows_but(const std::vector<Index>& some, Index rows) {
+  std::vector<Index> rest;
+  for (Index n = 0; n < rows; ++n)
+    if (!std::ranges::binary_search(some, n)) rest.push_back(n);
+  return rest;
+}
+
 double score_with_far(TableLearner& learner, const TableRows& rows) {
   const std::vector<Index>& far_rows = learner.far();
   const Vector weights_of_far = weights_of(rows.weights, far_rows);
@@ -92,18 +91,16 @@ double score_with_far(TableLearner& learner, const TableRows& rows) {
 
 TableReport fit_without_far_rows(TableLearner& learner, const TableRows& rows, const TableFit& fit) {
   const auto begin = std::chrono::steady_clock::now();
-  const bool has_all_rows =
-      !fit.options.team || fit.options.team->is_whole();  // other processes would find other rows far
   fit_all_but(learner.far(), learner, rows, fit);
   const TableLearnOptions& options = learner.options();
   if (learner.report().interrupted || !options.far_rows || !options.ensemble.mixture.learn_noise ||
       options.classes > 0 || learner.target_units().log_from.size() > 0 ||
-      !learner.graphs().mixture().model().likelihoods.empty() || rows.inputs.rows() < kFewestRows || !has_all_rows)
+      !learner.graphs().mixture().model().likelihoods.empty() || rows.inputs.rows() < kFewestRows)
     return learner.report();
   std::optional<TableLearner> best;
   for (int refits = 0; refits < kMostRefits; ++refits) {
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;  // by all fits so far
-    if (fit.seconds_left && fit.seconds_left() < taken.count()) break;
+    if (!TableLearner::control_of(fit).has_time_for(taken.count())) break;
     TableLearner& known = best ? *best : learner;
     std::vector<Index> far = find_far(known, rows);
     if (far.empty() || far == known.far()) break;

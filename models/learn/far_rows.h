@@ -10,6 +10,9 @@ namespace dma {
 // fits has ended the learner stays that of all rows: it is what a checkpoint has, and the others are made again.
 TableReport fit_without_far_rows(TableLearner& learner, const TableRows& rows, const TableFit& fit);
 
+// All rows but some, which are sorted.
+std::vector<Index> rows_but(const std::vector<Index>& some, Index rows);
+
 // Log density of all rows, learned ones left out. A row is far with the probability of their fraction, and then
 // Gaussian about its prediction, as wide as they lie; each of these numbers costs half the logarithm of the rows.
 double score_with_far(TableLearner& learner, const TableRows& rows);

@@ -58,10 +58,6 @@ TableLearner::TableLearner(TableLearnOptions options)
       inputs_(Standardiser::identity(options_.features == "none" ? static_cast<Index>(options_.inputs) : 1)),
       targets_(Standardiser::identity(static_cast<Index>(options_.outputs))) {}
 
-bool TableLearner::is_alone(const LearnOptions& options) const {
-  return (options.team ? options.team->size() : options.workers) == 1;
-}
-
 bool TableLearner::is_gaussian() const { return graphs_->mixture().model().likelihoods.empty(); }
 
 Eigen::MatrixXd TableLearner::prepared(const Eigen::MatrixXd& standardised) const {
@@ -147,14 +143,14 @@ TableReport TableLearner::fit(const TableRows& rows, const TableFit& fit) {
   return report_;
 }
 
-void TableLearner::standardise(const TableRows& rows, const LearnOptions& options) {
+void TableLearner::standardise(const TableRows& rows) {
   const Index columns = rows.inputs.cols();
   if (!options_.standardise) {
     inputs_ = Standardiser::identity(columns);
     return;
   }
   Eigen::RowVectorXd log_from;
-  if (options_.log_inputs && options_.features == "none" && options_.directions == 0 && is_alone(options)) {
+  if (options_.log_inputs && options_.features == "none" && options_.directions == 0) {
     const Eigen::MatrixXd smooth =
         options_.classes > 0 ? one_column_per_class(rows.targets, options_.classes) : rows.targets;
     log_from = log_scales_of(rows.inputs, smooth, options_.seed, rows.weights);
@@ -165,6 +161,15 @@ void TableLearner::standardise(const TableRows& rows, const LearnOptions& option
   if (options_.classes == 0) targets_ = Standardiser::of(rows.targets, rows.weights, log_from_);
 }
 
+LearnControl TableLearner::control_of(const TableFit& fit) {
+  const LearnOptions& options = fit.options;
+  return {.jobs = options.jobs,
+          .team = options.team ? options.team : local_team(options.workers),
+          .on_stage = options.on_stage,
+          .keep_going = fit.keep_going,
+          .seconds_left = fit.seconds_left};
+}
+
 void TableLearner::fit_near(const TableRows& rows, std::vector<Index> far, const TableFit& fit) {
   far_ = std::move(far);
   const LearnOptions& options = fit.options;
@@ -172,7 +177,7 @@ void TableLearner::fit_near(const TableRows& rows, std::vector<Index> far, const
     if (options_.for_size)
       reason_ = options_.for_size(options_, static_cast<std::size_t>(rows.inputs.rows()),
                                   static_cast<std::size_t>(rows.inputs.cols()));
-    standardise(rows, options);
+    standardise(rows);
     if (options_.directions > 0)
       directions_ = PrincipalDirections::of(inputs_.apply(rows.inputs), static_cast<Index>(options_.directions));
     make_graphs();
@@ -186,11 +191,7 @@ void TableLearner::fit_near(const TableRows& rows, std::vector<Index> far, const
   const int epochs = std::min(options.epochs, kMostEpochs);
   const int plain = options_.classes > 0 ? epochs : std::max(1, static_cast<int>(std::lround(kPlainFraction * epochs)));
   mixture.set_limits(plain, epochs - plain, options.least_gain);
-  const LearnControl control{.jobs = options.jobs,
-                             .team = options.team ? options.team : local_team(options.workers),
-                             .on_stage = options.on_stage,
-                             .keep_going = fit.keep_going,
-                             .seconds_left = fit.seconds_left};
+  const LearnControl control = control_of(fit);
   const double values = total_weight(data.rows.rows(), data.weights) * static_cast<double>(rows.targets.cols());
   const auto begin = std::chrono::steady_clock::now();
   const auto on_epoch = [&](const GraphMixture::Progress& progress) {
@@ -220,8 +221,7 @@ void TableLearner::fit_near(const TableRows& rows, std::vector<Index> far, const
       learned_as_ = std::move(distinct.number);
     }
   }
-  const bool with_neighbours = options_.neighbours && is_gaussian() && is_alone(options) &&
-                               mixture.options().learn_noise &&
+  const bool with_neighbours = options_.neighbours && is_gaussian() && mixture.options().learn_noise &&
                                Neighbours::suits(data.rows.rows(), data.rows.cols(), data.targets.cols());
   RowData for_neighbours = with_neighbours ? data : RowData{};
   const bool anew = graphs_->prepare(data, control);
@@ -245,11 +245,9 @@ void TableLearner::fit_near(const TableRows& rows, std::vector<Index> far, const
   if (options_.classes > 0) {
     mix_classes(rows, found.score, options);
   } else {
-    const double left = fit.seconds_left ? fit.seconds_left() : HUGE_VAL;
-    const bool is_wanted = !found.interrupted || left <= 0;  // the user did not interrupt
-    const bool has_time =
-        kNeighbourSeconds * static_cast<double>(for_neighbours.rows.rows()) < std::max(kLeastSeconds, left);
-    if (with_neighbours && is_wanted && has_time) {
+    const double seconds = kNeighbourSeconds * static_cast<double>(for_neighbours.rows.rows());
+    const bool is_wanted = !found.interrupted || !control.has_time_for(0);  // the user did not interrupt
+    if (with_neighbours && is_wanted && (seconds < kLeastSeconds || control.has_time_for(seconds))) {
       const std::vector<double> factors = mix_with_neighbours(std::move(for_neighbours), options);
       std::ranges::transform(found.noise, factors, found.noise.begin(), std::multiplies());
     }

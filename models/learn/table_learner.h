@@ -59,6 +59,7 @@ class TableLearner : public TableMethod {
   void check() const override;
 
   // One fit of rows without those that are far, of which nothing is learned.
+  static LearnControl control_of(const TableFit& fit);
   void fit_near(const TableRows& rows, std::vector<Index> far, const TableFit& fit);
   // A learner of nothing yet, with the same options; with the sizes that this one has chosen, or to choose them again.
   // Targets with a `log_from` above 0 are learned by their logarithms.
@@ -88,9 +89,8 @@ class TableLearner : public TableMethod {
   void describe_by(GraphOf graph_of) { graph_of_ = std::move(graph_of); }
 
  private:
-  bool is_alone(const LearnOptions& options) const;
   Eigen::MatrixXd prepared(const Eigen::MatrixXd& inputs) const;
-  void standardise(const TableRows& rows, const LearnOptions& options);
+  void standardise(const TableRows& rows);
   void make_graphs();
   RowData data_of(const TableRows& rows) const;
   bool is_gaussian() const;  // all targets have Gaussian noise, or their logarithms

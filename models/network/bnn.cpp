@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <boost/random/mersenne_twister.hpp>
-#include <boost/random/normal_distribution.hpp>
 #include <cmath>
 
 #include "engine/support/error.h"
@@ -113,15 +111,14 @@ void Bnn::take_choices() {
 }
 
 FitReport Bnn::fit(const TableRows& rows, const TableFit& fit) {
-  report_ = method_->fit(rows, fit);
+  FitReport report = method_->fit(rows, fit);
   take_choices();
-  return report_;
+  return report;
 }
 
 FitReport Bnn::fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options,
                    const BnnCallback& on_epoch, const Eigen::VectorXd& weights) {
-  TableFit control{.options = options, .on_epoch = on_epoch, .keep_going = keep_going_, .seconds_left = seconds_left_};
-  return fit({inputs, targets, weights}, control);
+  return fit({inputs, targets, weights}, {.options = options, .on_epoch = on_epoch});
 }
 
 Prediction Bnn::predict(const Eigen::MatrixXd& inputs) const { return method_->predict(inputs); }
@@ -153,23 +150,6 @@ std::vector<Gaussian> Bnn::weights(std::size_t layer, std::size_t member) const 
   for (std::size_t i = 0; i < prior.mean.size(); ++i)
     all.push_back(Gaussian::from_moments(prior.mean[i], prior.variance[i]));
   return all;
-}
-
-Eigen::MatrixXd Bnn::sample_weights(std::size_t count, std::uint64_t seed, std::size_t member) const {
-  std::vector<Gaussian> all;
-  for (std::size_t l = 0; l + 1 < options_.layers.size(); ++l) {
-    const auto layer = weights(l, member);
-    all.insert(all.end(), layer.begin(), layer.end());
-  }
-  boost::random::mt19937_64 random(seed);
-  boost::random::normal_distribution<double> normal;
-  Eigen::MatrixXd draws(static_cast<Eigen::Index>(count), std::ssize(all));
-  for (Eigen::Index i = 0; i < draws.rows(); ++i)
-    for (Eigen::Index j = 0; j < draws.cols(); ++j) {
-      const Gaussian& w = all[static_cast<std::size_t>(j)];
-      draws(i, j) = w.mean() + w.sd() * normal(random);
-    }
-  return draws;
 }
 
 }  // namespace dma

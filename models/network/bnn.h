@@ -40,11 +40,6 @@ class Bnn {
   FitReport fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const LearnOptions& options = {},
                 const BnnCallback& on_epoch = {}, const Eigen::VectorXd& weights = {});
   FitReport fit(const TableRows& rows, const TableFit& fit);  // the same, of rows with weights
-  // See TableFit.
-  void keep_going_while(std::function<bool()> asked, std::function<double()> seconds_left = {}) {
-    keep_going_ = std::move(asked);
-    seconds_left_ = std::move(seconds_left);
-  }
   // Learns more rows on top of a finished fit to `known` rows (or weights of rows, added up), which need not be of this
   // process: what is known of the network's weights is the prior, and the old rows are not needed. Units stay those of
   // the fit. Weights of the new rows as in fit(). Joint learning only. False: something was still changing at the limit
@@ -65,13 +60,10 @@ class Bnn {
   // Beliefs of the weights of a layer: its matrix row by row, then its biases.
   std::vector<Gaussian> weights(std::size_t layer, std::size_t member = 0) const;
   LayerPrior prior(std::size_t layer, std::size_t member = 0) const;  // prior of the weights of a layer
-  // `count` draws of all weights of a member from the factorised posterior, layer after layer, one draw per row.
-  Eigen::MatrixXd sample_weights(std::size_t count, std::uint64_t seed, std::size_t member = 0) const;
   // Standard deviation per output, in the units of the targets.
   std::vector<double> noise() const { return method_->noise(); }
 
   const BnnOptions& options() const { return options_; }  // with the hidden layers and members that learning has chosen
-  const FitReport& last_fit() const { return report_; }   // epochs of every member, and why they ended
   const TableMethod& method() const { return *method_; }
   // For files: what is read with these options. Afterwards take_choices() has the layers and members that were chosen.
   TableMethod& method() { return *method_; }
@@ -85,9 +77,6 @@ class Bnn {
   std::unique_ptr<TableMethod> method_;
   TableLearner* joint_ = nullptr;
   MessageNetwork* messages_ = nullptr;
-  FitReport report_;
-  std::function<bool()> keep_going_;
-  std::function<double()> seconds_left_;
 };
 
 }  // namespace dma

@@ -40,10 +40,8 @@ class MessageNetwork : public TableMethod {
   Learner& learner(std::size_t member) { return *members_.at(member).learner; }
   const LayerPrior& prior(std::size_t layer, std::size_t member) const { return members_.at(member).priors.at(layer); }
   std::size_t members() const { return members_.size(); }
-  void keep_members(std::size_t count) { members_.resize(count); }  // the first ones, that have learned something
   const Standardiser& input_units() const { return inputs_; }
   const Standardiser& target_units() const { return targets_; }
-  double graphs_fraction() const { return fraction_; }  // of the members, beside the linear model
   const std::vector<EpochRecord>& epochs(std::size_t member) const { return learner(member).memory().epochs; }
 
  private:

@@ -8,8 +8,9 @@
 
 namespace dma {
 
-// Of every column 0, or from where on it is logarithmic (Standardiser::log_from): its smallest number, if that is above
-// 0, the column is skewed to the right, and its logarithm is less than half as skewed. Empty: no column is.
+// One number per column (Standardiser::log_from): 0, or the number from which on the column is logarithmic. That is its
+// smallest, if it is above 0, the column is skewed to the right, and its logarithm less than half as skewed. Empty: no
+// column is logarithmic.
 Eigen::RowVectorXd skewed_from(const Matrix& rows, const Vector& weights = {});
 
 // The same of inputs, a sample of whose rows decides. Targets may speak against it:

@@ -18,8 +18,8 @@ NoiseModel noise_model_named(std::string_view name);  // an Error lists the name
 
 // The least variances of noise that standardised targets can show, by output: those of rounding. Values that are
 // rounded to steps have step^2 / 12, up to a hundredth of the variance: of targets with few values, which may be codes,
-// steps tell no noise. Others have the rounding of a double, and 1e-10 at least. Of a target that is learned by its
-// logarithm, they are those at its median.
+// steps tell no noise. Others have the rounding of a double, and 1e-10 at least. For a target that is learned by its
+// logarithm, the steps at its median count.
 Eigen::VectorXd least_noise_of(const Eigen::MatrixXd& targets, const Standardiser& units);
 // The step of rounded values: the power of ten that nine of ten are multiples of, or, where nine of ten values occur
 // more than once, the least distance of such values if that is larger. 0: no step is seen.

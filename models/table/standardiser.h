@@ -25,8 +25,8 @@ struct Standardiser {
   static Standardiser of(const Eigen::MatrixXd& data, const TeamSum& sum, const Eigen::VectorXd& weights = {},
                          const Eigen::RowVectorXd& log_from = {});
   bool is_log(Eigen::Index column) const { return log_from.size() > 0 && log_from(column) > 0; }
-  // What a log density of the standardised logarithms lacks, beside the scales: the mean over rows and columns of the
-  // logarithms; 0 of columns that have none.
+  // Mean of the logarithms over rows and columns, where columns are logarithmic: a log density of standardised
+  // logarithms is too large by it, and by the log scales.
   double mean_log(const Eigen::MatrixXd& data, const Eigen::VectorXd& weights) const;
   bool fits(Eigen::Index columns) const;  // sizes and signs are possible: it may come from a file
 

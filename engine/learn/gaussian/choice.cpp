@@ -108,7 +108,7 @@ class SizeSearch {
     const double least = trial_seconds_ + seconds_after_trials(trial_seconds_, data_, first.scalars);
     end_.after(least + kNextTrial * trial_seconds_);
     if (control_.on_stage) control_.on_stage({"networks", 0});
-    if (!has_time_for(least)) {
+    if (!control_.has_time_for(least)) {
       ChosenSizes chosen{first.choice};
       chosen.reason = fmt::format("{}: there is no time to try others", family_->text(first.choice.sizes));
       if (smoothing_too_) choose_smoothing_of(chosen.choice);
@@ -157,11 +157,10 @@ class SizeSearch {
     return products_of_epoch(std::min(data_.count(), kMostTrialRows), next.scalars);
   }
   bool is_small(const Candidate& next) const { return next.scalars <= kMostScalarsPerRow * data_.count(); }
-  bool has_time_for(double seconds) const { return !control_.seconds_left || seconds <= control_.seconds_left(); }
   bool can_learn(const Candidate& next) const {
     const double trial = trial_seconds_ * products_of(next) / products_of({best_->choice, best_->scalars});
     return choose_form(data_.rows.rows(), data_.targets.cols(), next.scalars).form != SolverForm::Form::none &&
-           has_time_for(2 * trial + seconds_after_trials(trial, data_, next.scalars));
+           control_.has_time_for(2 * trial + seconds_after_trials(trial, data_, next.scalars));
   }
 
   void choose_smoothing_of(GraphChoice& choice) const {

@@ -69,7 +69,7 @@ bool Ensemble::prepare(const RowData& data, const LearnControl& given) {
     mixture.members = judges ? affordable_members(rows - rows / 5, outputs, scalars(), kTimesJudged)
                              : affordable_members(rows, outputs, scalars());
   const auto rest = [&] { return seconds_after_trials(trial_seconds_, data, scalars(), mixture.members, judges); };
-  const auto has_time = [&] { return !control.seconds_left || rest() <= control.seconds_left(); };
+  const auto has_time = [&] { return control.has_time_for(rest()); };
   while (mixture.members > 1 && !has_time()) --mixture.members;
   if (judges) judges = has_time();
   end_.after(rest());

@@ -41,6 +41,12 @@ struct LearnControl {
   StageWatch on_stage = {};
   std::function<bool()> keep_going = {};      // asked in epochs of graphs that are learned to judge; false: no more
   std::function<double()> seconds_left = {};  // no more is tried than fits into it
+  // All processes of the team ask, and hear the same.
+  bool has_time_for(double seconds) const {
+    if (!seconds_left) return true;
+    const bool is_late = seconds > seconds_left();
+    return !(team ? team->any(is_late) : is_late);
+  }
 };
 
 struct GraphMixtureReport {

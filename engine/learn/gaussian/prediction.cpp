@@ -210,9 +210,11 @@ namespace {
 
 // Moments of an output whose logarithm the components tell, with Gaussian noise of the same variance: the exponential
 // of Student's t has none. Given f, the logarithm without its noise, whose variance is b, the output has the mean exp(f
-// + b / 2) and the variance exp(2 f + b) (exp(b) - 1). What is beyond the range of a double ends before it.
+// + b / 2) and the variance exp(2 f + b) (exp(b) - 1). Far from all learned rows f is so uncertain that its last
+// percent would decide the mean: f counts with a variance of at most 1. Numbers beyond the range of a double become the
+// largest ones.
 void set_log_moments(Prediction& p, const std::vector<PredictionComponent>& components, Eigen::Index j) {
-  constexpr double kMost = 340;  // squares of exp of it are numbers
+  constexpr double kMost = 700, kMostVariance = 1;
   struct Normal {
     double weight, mean, variance, noise;
   };
@@ -225,17 +227,16 @@ void set_log_moments(Prediction& p, const std::vector<PredictionComponent>& comp
                    weight = c.weight.size() > 0 ? c.weight(i, j) : 1 / static_cast<double>(components.size()),
                    noise = tails * c.noise_sd(i, j) * c.noise_sd(i, j), sd = c.epistemic_sd(i, j);
       if (weight == 0) continue;
-      all.push_back({weight, c.mean(i, j), sd * sd + noise, noise});
+      all.push_back({weight, c.mean(i, j), std::min(sd * sd, kMostVariance) + noise, noise});
       unit = std::max(unit, c.mean(i, j) + all.back().variance);
     }
-    unit = std::min(unit, kMost);
     double mean = 0, square = 0, of_noise = 0;
     for (const auto& [weight, centre, variance, noise] : all) {
-      const double off = 2 * (centre - unit), own = weight * std::exp(std::min(off + 2 * variance, kMost));
-      mean += weight * std::exp(std::min(0.5 * (off + variance), kMost));
+      const double off = 2 * (centre - unit), own = weight * std::exp(off + 2 * variance);
+      mean += weight * std::exp(0.5 * (off + variance));
       square += own, of_noise -= own * std::expm1(-noise);
     }
-    const double variance = std::max(square - mean * mean, of_noise), scale = std::exp(unit);
+    const double variance = std::max(square - mean * mean, of_noise), scale = std::exp(std::min(unit, kMost));
     p.mean(i, j) = scale * mean, p.sd(i, j) = scale * std::sqrt(variance);
     p.noise_sd(i, j) = scale * std::sqrt(of_noise), p.epistemic_sd(i, j) = scale * std::sqrt(variance - of_noise);
   }

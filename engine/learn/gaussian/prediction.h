@@ -78,7 +78,7 @@ struct Prediction {
           {units.undo(c.mean), units.undo_scale(c.epistemic_sd), units.undo_scale(c.noise_sd), c.weight, c.tails});
     return p;
   }
-  // What these say of logarithms is said of the outputs.
+  // The outputs, from components that tell of their logarithms.
   static Prediction of_logarithms(Prediction logarithms, const std::vector<bool>& is_log);
 
   // The value that the output stays below with this probability, 0 < probability < 1.

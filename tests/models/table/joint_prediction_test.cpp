@@ -82,8 +82,14 @@ TEST_CASE("prediction: what is said of a logarithm is said of the number, by qua
     CHECK(p.log_density(one(y))(0, 0) == -HUGE_VAL);
   }
   CHECK(rows_of(components, 0, 1)[0].is_log == std::vector<bool>{true});
-  // Far from all rows, numbers stay in range.
-  const Prediction far = Prediction::mix({{one(600), one(50), one(1), {}, {}, {}, {true}}});
-  for (const auto* values : {&far.mean, &far.sd, &far.epistemic_sd, &far.noise_sd})
-    CHECK(std::isfinite((*values)(0, 0)));
+  // Far from all rows the mean stays below the upper bound, and numbers in range.
+  for (const double at : {5.0, 60.0, 300.0, 600.0}) {
+    const Prediction far = Prediction::mix({{one(at), one(5), one(1), one(0.1), {}, {}, {true}},
+                                            {one(0.9 * at), one(1), one(1), one(0.9), {}, {}, {true}}});
+    for (const auto* values : {&far.mean, &far.sd, &far.epistemic_sd, &far.noise_sd}) {
+      CHECK(std::isfinite((*values)(0, 0)));
+      CHECK((*values)(0, 0) > 0.01 * far.mean(0, 0));
+    }
+    CHECK(far.mean(0, 0) < far.quantile(0.975)(0, 0));
+  }
 }

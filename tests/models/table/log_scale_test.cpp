@@ -185,6 +185,17 @@ TEST_CASE("logarithmic targets: where noise is relative, predictions are log-nor
                        doctest::Contains("logarithms of numbers above 0"), Error);
 }
 
+TEST_CASE("logarithmic targets: rows that were set aside for lying far do not speak against logarithms") {
+  constexpr Index kRows = 400, kFresh = 4000;
+  const Matrix x = random_matrix(kRows + kFresh, 2, 7), noise = random_matrix(kRows + kFresh, 1, 8);
+  const Matrix y = (1 + 0.8 * x.col(0).array() + 0.5 * (2 * x.col(1).array()).sin() + noise.array()).exp();
+  Bnn net({.layers = {2, 10, 1}, .learn_noise = true, .members = 1});
+  (void)net.fit(TableRows{x.topRows(kRows), y.topRows(kRows)}, TableFit{});
+  CHECK(net.jointly()->target_units().is_log(0));
+  const Scores found = scores_of(net.predict(x.bottomRows(kFresh)), y.bottomRows(kFresh))[0];
+  CHECK(std::abs(found.coverage_95 - 0.95) < 0.02);
+}
+
 TEST_CASE("logarithmic targets: noise that is the same for all rows speaks for the numbers as they are") {
   const Matrix x = random_matrix(300, 1, 5), noise = random_matrix(300, 1, 6);
   const Matrix y = x.array().exp() + 0.5 + 0.1 * noise.array();

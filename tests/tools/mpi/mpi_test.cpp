@@ -59,6 +59,27 @@ TEST_CASE("mpi: processes fit the model that as many workers of one process do, 
     }
 }
 
+TEST_CASE("mpi: far rows, logarithms and nearest rows are those of one process, byte for byte") {
+  if (!has_mpi()) return;
+  const TemporaryFolder folder;
+  std::string far = "a,y\n", ratios = far;
+  for (int n = 0; n < 150; ++n) {
+    const double a = std::sin(1.3 * n), noise = std::sin(31.0 * n) + std::cos(17.0 * n * n);
+    far += fmt::format("{:.4f},{:.4f}\n", a, n % 50 == 7 ? 500.0 : std::sin(5 * a) + 0.05 * noise);
+    ratios += fmt::format("{:.4f},{:.6f}\n", a, std::exp(1.5 * std::sin(2 * a) + 0.4 * noise));
+  }
+  folder.write("far.csv", far);
+  folder.write("ratios.csv", ratios);
+  for (const auto& [name, told] : {std::pair("far", "3 rows beyond"), std::pair("ratios", "log-normal")}) {
+    const std::string fit = fmt::format("fit {}.csv --target y --hidden 6 --epochs 20 --members 1 --model ", name);
+    const auto alone = run_dma(folder, fit + "alone.json --workers 2");
+    CHECK_MESSAGE(alone.output.find(told) != std::string::npos, alone.output);
+    const auto together = run_dma(folder, fit + "together.json", mpirun(2));
+    CHECK_MESSAGE(together.exit_code == 0, together.errors);
+    CHECK(folder.read("together.json") == folder.read("alone.json"));
+  }
+}
+
 TEST_CASE("mpi: rows have weights in joint learning, and nowhere else") {
   if (!has_mpi()) return;
   const TemporaryFolder folder;
