@@ -16,7 +16,6 @@
 #pragma once
 
 #include <array>
-#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -30,7 +29,6 @@ namespace dma {
 // Families of one component. Uniform and point messages are the same in all of them, and are treated here.
 template <class T>
 struct OneComponent {
-  static constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
   static bool are_valid(Components messages) {
     bool all = true;

@@ -46,7 +46,7 @@ def with_contents(app: Any, name: str, source: list[str]) -> None:
 
 
 def signatures() -> dict[str, str]:
-    """Of the compiled module: its docstrings have the types of C++, the stub has those of Python."""
+    """Types of the compiled module: its docstrings have the types of C++, the stub has those of Python."""
     stub = ast.parse((Path(dma.__file__).parent / "_dma.pyi").read_text())
     found: dict[str, str] = {}
     for top in stub.body:

@@ -280,7 +280,7 @@ void bind_kinds(py::module_& module) {
           "kind", [](const Registry& registry, const std::string& name) { return registry.kind(name); },
           py::arg("name"), "The kind of this name.")
       .def(
-          "describe", [](const Registry& registry) { return describe(registry); }, "All kinds, a line each.")
+          "describe", [](const Registry& registry) { return describe(registry); }, "All kinds, one per line.")
       .def("__contains__", [](const Registry& registry, const std::string& name) { return registry.contains(name); })
       .def("__iter__",
            [](const Registry& registry) {

@@ -28,7 +28,7 @@ def undocumented(log: str) -> set[str]:
 
 def test_the_site_is_built_and_no_link_is_dead() -> None:
     told = subprocess.run([SOURCE / "tools/docs/build"], capture_output=True, text=True)
-    if told.returncode == 2:
+    if told.returncode == 77:
         pytest.skip(told.stderr)
     assert told.returncode == 0, told.stderr
     site = SOURCE / "build/site"

@@ -25,7 +25,7 @@ def ax() -> Any:
 
 
 def points(ax: Any) -> Any:
-    """Of the line that was drawn last."""
+    """Points of the line that was drawn last."""
     return ax.lines[-1].get_xydata()
 
 

@@ -70,7 +70,7 @@ void check_column_of_weights(const std::filesystem::path& path, const std::strin
 std::vector<Eigen::Index> split_rows(Eigen::Index rows, Eigen::Index held_out, std::uint64_t seed);
 Eigen::Index count_held_out(double holdout, Eigen::Index rows);
 
-// What the cells of a single target are.
+// How the cells of a single target are read.
 enum class TargetCells { as_they_look, names, numbers };
 
 struct TableRequest {
@@ -82,7 +82,7 @@ struct TableRequest {
   std::uint64_t seed = 1;
   TargetCells target_cells = TargetCells::as_they_look;  // text: classes
   bool strict = false;                                   // cells that are neither numbers nor classes are an Error
-  bool as_it_is = false;  // strict, of these features and no others, which stay, whatever the columns hold
+  bool as_it_is = false;  // strict; exactly these features are read, and none is left out or coded
   std::function<void(double)> fraction_read = {};  // is told how much of the file was read
 };
 TableColumns table_columns(const CsvReader& reader, const TableRequest& request);
