@@ -56,23 +56,6 @@ void check(const SwitchingModel& model) {
   }
 }
 
-// The paths first, first + stride, ... as one Gaussian with their mean and covariance.
-SwitchingPath merge(const SwitchingPaths& paths, std::size_t first = 0, std::size_t stride = 1) {
-  std::vector<double> logs;
-  for (std::size_t i = first; i < paths.size(); i += stride) logs.push_back(paths[i].log_weight);
-  SwitchingPath out = paths[first];
-  out.log_weight = log_sum_exp(logs);
-  if (logs.size() == 1 || !std::isfinite(out.log_weight)) return out;
-  out.mean.setZero(), out.covariance.setZero();
-  const auto fraction = [&](const SwitchingPath& path) { return std::exp(path.log_weight - out.log_weight); };
-  for (std::size_t i = first; i < paths.size(); i += stride) out.mean += fraction(paths[i]) * paths[i].mean;
-  for (std::size_t i = first; i < paths.size(); i += stride) {
-    const Eigen::MatrixXd apart = paths[i].mean - out.mean;
-    out.covariance += fraction(paths[i]) * (paths[i].covariance + product_by_transposed(apart, apart));
-  }
-  return out;
-}
-
 SwitchingStep step_of(const SwitchingPaths& paths, std::size_t regimes) {
   SwitchingPath all = merge(paths);
   SwitchingStep step{Eigen::VectorXd::Zero(static_cast<Eigen::Index>(regimes)), std::move(all.mean),

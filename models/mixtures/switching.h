@@ -27,6 +27,7 @@
 
 #include "engine/support/text.h"
 #include "models/mixtures/hidden_markov.h"
+#include "models/mixtures/weighted_gaussian.h"
 
 namespace dma {
 
@@ -48,11 +49,7 @@ struct SwitchingStep {
   Eigen::MatrixXd covariance;
 };
 
-struct SwitchingPath {  // the paths that agree in their last regimes
-  double log_weight = 0;
-  Eigen::VectorXd mean;
-  Eigen::MatrixXd covariance;
-};
+using SwitchingPath = WeightedGaussian;  // the paths that agree in their last regimes
 using SwitchingPaths = std::vector<SwitchingPath>;
 
 inline constexpr std::size_t kAllPaths = std::numeric_limits<std::size_t>::max();
