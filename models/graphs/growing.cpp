@@ -80,35 +80,20 @@ void GrowingGraph::Window::drop_new() {
   tables_.resize(settled_);
 }
 
-// A gate and a discrete end are of one element.
-void GrowingGraph::Window::check_gates(const Graph::Factor& factor) const {
-  for (const GateCase& one : factor.when) {
-    const Graph::Nameless v = graph.without_name(one.variable);
-    const Family family = registry_.family(v.family);
-    if (v.size != 1 || one.value >= family.outcomes())
-      fail(
-          "growing graph: factor '{}' counts where '{}' is {}, but it is {} of {} element{}; a value of one discrete "
-          "element is expected",
-          factor.name(), graph.name(one.variable), one.value, family.text(), v.size, v.size == 1 ? "" : "s");
-  }
-  for (const Connection& c : factor.connections)
-    if (lookup_(c.variable.value).outcomes > 0 && graph.without_name(c.variable).size != 1)
-      fail("growing graph: factor '{}' connects '{}', a discrete variable of {} elements; declare one for each",
-           factor.name(), graph.name(c.variable), graph.without_name(c.variable).size);
-}
-
 void GrowingGraph::Window::check_new() {
   for (std::size_t i = settled_; i < factors_.size(); ++i) {
     graph.read(factors_[i], factor_);
     const auto check = [&](VariableId v) {
-      if (known(v.value).has_left)
-        fail("growing graph: factor '{}' connects '{}', which left the window; raise the lag of {}", factor_.name(),
-             graph.name(v), options_.lag);
+      const Known& own = known(v.value);
+      if (own.has_left)
+        fail("growing graph: factor '{}' connects '{}', which left the window; raise the {} of {}", factor_.name(),
+             graph.name(v), own.outcomes > 0 ? "discrete_lag" : "lag",
+             own.outcomes > 0 ? options_.discrete_lag.value_or(options_.lag) : options_.lag);
     };
     try {
       for (const Connection& c : factor_.connections) check(c.variable);
       for (const GateCase& one : factor_.when) check(one.variable);
-      check_gates(factor_);
+      if (options_.cases != nullptr) (this->*options_.cases->check)(factor_);
     } catch (const Error&) {
       factors_.erase(factors_.begin() + static_cast<std::ptrdiff_t>(i));
       came_.erase(came_.begin() + static_cast<std::ptrdiff_t>(i));

@@ -35,6 +35,10 @@
 
 namespace dma {
 
+// Code that only discrete variables need. A program that sets it to null is linked without it, and smaller.
+struct GrowingCases;
+extern const GrowingCases kGrowingCases;
+
 struct GrowingOptions {
   // Number of updates after which a variable leaves.
   std::size_t lag = 10;
@@ -45,6 +49,7 @@ struct GrowingOptions {
   // (at most 1024) and merge later: with lag 1, n is GPB(n + 1).
   std::optional<std::size_t> discrete_lag = {};
   JointOptions joint = {};
+  const GrowingCases* cases = &kGrowingCases;
 };
 
 class GrowingGraph {
@@ -75,6 +80,7 @@ class GrowingGraph {
   std::size_t compiled() const;  // number of compilations of windows and departing parts
 
  private:
+  friend struct GrowingCases;
   class Window;
   std::unique_ptr<Window> window_;
 };

@@ -1,5 +1,4 @@
-// The discrete variables of a growing graph: factors among them as tables, and Gaussians that are merged where
-// discrete variables leave.
+// Factors among the discrete variables of a growing graph.
 #pragma once
 
 #include <functional>
@@ -8,7 +7,6 @@
 
 #include "engine/kinds/registry.h"
 #include "models/graphs/growing_part.h"
-#include "models/mixtures/weighted_gaussian.h"
 
 namespace dma::growing_graph {
 
@@ -30,8 +28,5 @@ class Table {
   };
   std::vector<Slot> slots_;
 };
-
-// Merges the cases first, first + stride, ... into a Gaussian of some variables. True if they were not all one.
-bool merge_into(Boundary& boundary, std::span<const WeightedGaussian> cases, std::size_t first, std::size_t stride);
 
 }  // namespace dma::growing_graph

@@ -66,9 +66,11 @@ void Selection::read(const Graph& graph, std::span<const std::uint32_t> of, cons
   factors.assign(of.begin(), of.end());
   variables = boundary.variables;
   variables.insert(variables.end(), linked.begin(), linked.end());
+  has_gates = false;
   for (const std::uint32_t f : factors) {
     graph.read(f, factor_);
     for (const Connection& c : factor_.connections) variables.push_back(c.variable.value);
+    has_gates |= given == nullptr && !factor_.when.empty();
     for (const GateCase& one : factor_.when)
       if (given == nullptr) variables.push_back(one.variable.value);
   }

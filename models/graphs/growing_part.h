@@ -50,6 +50,7 @@ class Selection {
   }
 
   const JointOptions* options = nullptr;
+  bool has_gates = false;                         // of its factors, not in a case
   std::vector<std::uint32_t> factors, variables;  // ids in the graph, ascending
   std::vector<std::uint8_t> is_observed;          // by variable: or given
   std::string shape;                              // all that a plan depends on, except names and values of parameters

@@ -23,6 +23,13 @@ class GrowingGraph::Window {
   Graph graph;
   std::size_t compiled = 0;
 
+  // Where there are discrete variables (growing_cases.cpp).
+  void check_gates(const Graph::Factor& factor) const;
+  void begin_cases();
+  Report solve_window_cases();
+  bool merge_cases();
+  void qualify(Report& report) const;
+
  private:
   using Boundary = growing_graph::Boundary;
   using Known = growing_graph::Known;
@@ -32,19 +39,12 @@ class GrowingGraph::Window {
 
   void meet();
   void check_new();
-  void check_gates(const Graph::Factor& factor) const;
   void drop_new();
   void begin_window();
-  void make_tables();
   Report solve(Selection& selection, const Boundary& boundary);
-  template <class Read>
-  Report solve_cases(Selection& whole, const Ids& which, const Ids& choosers, const Read& read);
   Report solve_window();
-  void mix_beliefs();
-  void qualify(Report& report) const;
   bool mark_leaving();
   bool integrate_out(bool is_linear);
-  bool merge_cases();
   void let_go(bool is_linear);
   void forget();
   Known& known(std::uint32_t variable) { return known_.find(variable)->second; }
@@ -53,7 +53,11 @@ class GrowingGraph::Window {
     for (const std::uint32_t v : choosers) cases *= lookup_(v).outcomes;
     return cases;
   }
-  bool has_cases(const Ids& choosers) const { return !choosers.empty() || graph.has_gates(); }
+  bool has_cases(const Ids& choosers) const { return !choosers.empty() || window_.has_gates; }
+
+  template <class Read>
+  Report solve_cases(const Ids& choosers, const Read& read);
+  void mix_beliefs();
 
   Registry registry_;
   GrowingOptions options_;
@@ -96,6 +100,15 @@ class GrowingGraph::Window {
   Boundary next_boundary_;
   std::vector<VariableId> kept_;
   Graph::Factor factor_;
+};
+
+struct GrowingCases {
+  using Window = GrowingGraph::Window;
+  void (Window::*check)(const Graph::Factor& factor) const;
+  void (Window::*begin)();
+  Report (Window::*solve)();
+  bool (Window::*merge)();
+  void (Window::*qualify)(Report& report) const;
 };
 
 }  // namespace dma

@@ -7,6 +7,7 @@
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/expressions.h"
+#include "models/graphs/function_kinds.h"
 #include "models/graphs/graph_file.h"
 #include "tools/dma/pictures/graphviz.h"
 #include "tools/python/handles.h"
@@ -37,7 +38,12 @@ ParameterValue parameter_of(const std::string& name, py::handle value) {
 }
 
 const Registry& built_in_kinds() {
-  static const Registry registry = standard_registry();
+  static const Registry registry = [] {
+    Registry all = standard_registry();
+    all.add(ratio_kind());
+    all.add(logarithm_kind());
+    return all;
+  }();
   return registry;
 }
 
@@ -196,8 +202,7 @@ void bind_handles(py::module_& module) {
   };
   const auto over = [](const VariableHandle& a, const py::object& b) -> VariableHandle {
     if (py::isinstance<VariableHandle>(b))
-      fail("{} is divided by {}; register a function of two inputs, by dma.factor_from_function", shown(py::cast(a)),
-           shown(b));
+      return {a.graph, apply(*a.graph, "ratio", {a.id, b.cast<const VariableHandle&>().id})};
     return {a.graph, affine(*a.graph, a.id, changed(parameter_of("divisor", b), [](double x) { return 1 / x; }), 0.0)};
   };
   py::class_<VariableHandle>(module, "Variable", "A variable of a graph: an array of scalars.")

@@ -26,7 +26,7 @@ struct Regime {
 constexpr Regime kRegimes[] = {{0.05, 0.02, 0.2}, {2.0, 0.3, 1.5}};
 const std::vector<double> kStart = {0.7, 0.3}, kTransition = {0.85, 0.15, 0.4, 0.6};
 
-double seen_at(std::size_t t) {
+double reading_at(std::size_t t) {
   const auto at = static_cast<double>(t);
   return std::sin(0.9 * at) + 0.3 * at + (t % 5 == 3 ? 2.5 : 0) - (t % 7 > 4 ? 1.5 : 0);
 }
@@ -56,7 +56,7 @@ Step add_step(GrowingGraph& growing, std::size_t t, const Step& before) {
     }
     g.factor("gaussian_noise", {now.level, y}, {{"variance", kRegimes[k].reading}}, so);
   }
-  growing.observe(y, {seen_at(t)});
+  growing.observe(y, {reading_at(t)});
   return now;
 }
 
@@ -65,7 +65,7 @@ oracle::RegimePaths enumerated(std::size_t steps) {
   for (const Regime& r : kRegimes)
     regimes.push_back({{{1, 1}, {0, 1}}, {{r.level, 0}, {0, r.slope}}, {{1, 0}}, {{r.reading}}});
   std::vector<std::optional<double>> values;
-  for (std::size_t t = 0; t < steps; ++t) values.emplace_back(seen_at(t));
+  for (std::size_t t = 0; t < steps; ++t) values.emplace_back(reading_at(t));
   return oracle::enumerate_paths(regimes, PlainMatrix::column(kStart), {{0.85, 0.15}, {0.4, 0.6}},
                                  PlainMatrix{{0.5}, {0.1}}, {{2, 0}, {0, 1}}, values);
 }
@@ -121,7 +121,7 @@ TEST_CASE("growing cases: merged by moments, the newest step is that of generali
       CAPTURE(t);
       last = add_step(growing, t, last);
       const Report report = growing.update();
-      const SwitchingStep expected = by_hand.add({{seen_at(t)}});
+      const SwitchingStep expected = by_hand.add({{reading_at(t)}});
       if (t <= discrete_lag) CHECK(report.stop == Report::Stop::exact);
       if (t > discrete_lag) {
         CHECK(report.stop == Report::Stop::approximate);
@@ -280,4 +280,17 @@ TEST_CASE("growing cases: impossible requests are refused in one line, and the r
   CHECK(growing.update().stop == Report::Stop::exact);
   CHECK(growing.belief(z).probability(0, 1) == oracle::relative(0.25, 1e-12));
   CHECK(growing.belief(x).mean() == oracle::relative(1, 1e-12));
+  for (int i = 0; i < 3; ++i) CHECK(growing.update().stop == Report::Stop::exact);
+  g.factor("gaussian_prior", {g.variable("")}, {{"mean", 1.0}, {"variance", 1.0}}, {.name = "gone", .when = {{z, 1}}});
+  CHECK_THROWS_WITH_AS(growing.update(),
+                       "growing graph: factor 'gone' connects 'z', which left the window; raise the discrete_lag of 2",
+                       Error);
+
+  GrowingGraph small(standard_registry(), {.cases = nullptr});
+  const VariableId either = small.graph().variable("either", 1, "bernoulli");
+  small.graph().factor("bernoulli_prior", {either}, {{"probability", 0.5}});
+  CHECK_THROWS_WITH_AS(
+      small.update(),
+      "growing graph: factors have gates or discrete variables, and the options have no cases; leave them out", Error);
+  CHECK(small.update().stop == Report::Stop::exact);
 }
