@@ -12,7 +12,6 @@
 #include "engine/support/log_sum_exp.h"
 #include "engine/support/text.h"
 #include "models/graphs/growing_window.h"
-#include "models/mixtures/weighted_gaussian.h"
 
 namespace dma {
 
@@ -68,6 +67,12 @@ double Table::log_value(const Lookup& known) const {
 }  // namespace growing_graph
 
 namespace {
+
+struct WeightedGaussian {
+  double log_weight = 0;
+  Eigen::VectorXd mean;
+  Eigen::MatrixXd covariance;
+};
 
 // Merges the cases first, first + stride, ... into a Gaussian of some variables. True if they were not all one.
 bool merge_into(growing_graph::Boundary& boundary, std::span<const WeightedGaussian> cases, std::size_t first,

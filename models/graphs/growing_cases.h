@@ -16,7 +16,7 @@ using Lookup = std::function<const Known&(std::uint32_t variable)>;
 class Table {
  public:
   Table(const Graph& graph, std::uint32_t factor, const Registry& registry, const Lookup& known);
-  double log_value(const Lookup& known) const;  // where Known::value holds the value of every discrete variable
+  double log_value(const Lookup& known) const;  // Known::value holds the value of every discrete variable
 
  private:
   struct End {

@@ -24,8 +24,8 @@ struct Known {
   std::size_t step = 0;  // number of updates before it was added
   std::size_t last = 0;  // number of updates up to the last one that solved it
   bool has_left = false;
-  std::uint32_t outcomes = 0;  // of an unknown discrete variable; 0: it is another one
-  std::vector<double> value;   // if the variable is observed; of a discrete one in a case
+  std::uint32_t outcomes = 0;  // number of values if it is unknown and discrete; 0: it is not
+  std::vector<double> value;   // if the variable is observed, or discrete and in a case
   std::vector<double> start;
   std::vector<Natural> belief;  // all its components
 
@@ -50,7 +50,7 @@ class Selection {
   }
 
   const JointOptions* options = nullptr;
-  bool has_gates = false;                         // of its factors, not in a case
+  bool has_gates = false;                         // a factor has one, and this is no case
   std::vector<std::uint32_t> factors, variables;  // ids in the graph, ascending
   std::vector<std::uint8_t> is_observed;          // by variable: or given
   std::string shape;                              // all that a plan depends on, except names and values of parameters

@@ -23,7 +23,7 @@ class GrowingGraph::Window {
   Graph graph;
   std::size_t compiled = 0;
 
-  // Where there are discrete variables (growing_cases.cpp).
+  // For windows with discrete variables (growing_cases.cpp).
   void check_gates(const Graph::Factor& factor) const;
   void begin_cases();
   Report solve_window_cases();
@@ -81,7 +81,7 @@ class GrowingGraph::Window {
   std::vector<std::unique_ptr<Part>> parts_;  // the latest first
   Selection window_, leaving_, case_;
   Ids choosers_;  // the discrete variables of the window
-  // What a case of the window says: log weight, and beliefs by variable of the window.
+  // A solved case of the window: its log weight, and beliefs by variable of the window.
   struct Found {
     double log_weight;
     std::vector<std::vector<Natural>> beliefs;
@@ -95,7 +95,7 @@ class GrowingGraph::Window {
   // Factors of the window, and variables of it that they compute.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> outputs_;
   Ids which_, case_which_, going_, case_factors_;
-  // Of what leaves: its discrete variables, those that leave first, and the others that stay.
+  // The discrete neighbours of what leaves, those that leave first; and the other ones, which stay.
   Ids ending_, kept_ids_;
   Boundary next_boundary_;
   std::vector<VariableId> kept_;

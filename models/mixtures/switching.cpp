@@ -7,6 +7,7 @@
 #include <numbers>
 #include <utility>
 
+#include "engine/gates/mixture.h"
 #include "engine/support/dense.h"
 #include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
@@ -57,7 +58,7 @@ void check(const SwitchingModel& model) {
 }
 
 SwitchingStep step_of(const SwitchingPaths& paths, std::size_t regimes) {
-  SwitchingPath all = merge(paths);
+  SwitchingPath all = merge<SwitchingPath>(paths);
   SwitchingStep step{Eigen::VectorXd::Zero(static_cast<Eigen::Index>(regimes)), std::move(all.mean),
                      std::move(all.covariance)};
   for (std::size_t i = 0; i < paths.size(); ++i)
@@ -196,7 +197,7 @@ SwitchingStep SwitchingFilter::add(HiddenMarkov::Values y) {
   SwitchingPaths merged, paths;
   if (is_first) merged.push_back({0, model_.mean, model_.covariance});
   for (std::size_t g = 0; g < std::min(most_merged_, paths_.size()); ++g)
-    merged.push_back(merge(paths_, g, most_merged_));
+    merged.push_back(merge<SwitchingPath>(paths_, g, most_merged_));
   std::vector<double> logs;
   for (std::size_t g = 0; g < merged.size(); ++g)
     for (std::size_t j = 0; j < regimes; ++j) {
@@ -250,7 +251,7 @@ Switched switching(const SwitchingModel& model, HiddenMarkov::Values values, std
       SwitchingPaths continued;
       for (std::size_t j = 0; j < regimes; ++j)
         continued.push_back(earlier(merged[t][g], paths[t][g * regimes + j], model.regimes[j]));
-      const SwitchingPath smoothed = merge(continued);
+      const SwitchingPath smoothed = merge<SwitchingPath>(continued);
       if (merged[t].size() == paths[t - 1].size())
         paths[t - 1][g] = smoothed;
       else

@@ -27,7 +27,6 @@
 
 #include "engine/support/text.h"
 #include "models/mixtures/hidden_markov.h"
-#include "models/mixtures/weighted_gaussian.h"
 
 namespace dma {
 
@@ -49,7 +48,11 @@ struct SwitchingStep {
   Eigen::MatrixXd covariance;
 };
 
-using SwitchingPath = WeightedGaussian;  // the paths that agree in their last regimes
+struct SwitchingPath {  // the paths that agree in their last regimes
+  double log_weight = 0;
+  Eigen::VectorXd mean;
+  Eigen::MatrixXd covariance;
+};
 using SwitchingPaths = std::vector<SwitchingPath>;
 
 inline constexpr std::size_t kAllPaths = std::numeric_limits<std::size_t>::max();

@@ -394,7 +394,6 @@ std::size_t fuzz_graph(Choices& choices) {
   if (choices.one_in(8)) attempt([&] { fuzz_chains(choices, drawn, joint(quick)); });
   attempt([&] { solve(compile_with_gates(graph, dma::exact({.memory = 1u << 24}), registry(), {}), "cliques", true); });
   attempt([&] { solve(compile(graph, tree_reweighted({.limit = 30}), registry()), "bounds", false); });
-  if (choices.one_in(4)) attempt([&] { fuzz_switching(choices); });
   return 1;
 }
 

@@ -6,7 +6,6 @@
 #include "engine/compile/compile.h"
 #include "engine/kinds/registry.h"
 #include "engine/run/run.h"
-#include "tests/fuzz/choices.h"
 
 namespace dma::fuzz {
 
@@ -17,8 +16,5 @@ void check_beliefs(const Graph& graph, const State& state, const Report& report)
 
 // The log evidence if it is reported as exact; it is then a number or -inf.
 std::optional<double> exact_evidence(const Plan& plan, const State& state, const Graph& graph);
-
-// Growing graphs with discrete variables; throws an Error where their observations are impossible.
-void fuzz_switching(Choices& choices);
 
 }  // namespace dma::fuzz

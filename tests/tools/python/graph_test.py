@@ -70,6 +70,35 @@ def test_operators_say_what_they_say_of_numbers() -> None:
             wrong()
 
 
+def test_a_model_is_written_as_in_c_plus_plus() -> None:
+    m = dma.Model()
+    weight, offset = m.gaussian("weight", 3, mean=4, sd=3), m.gaussian("offset", 2, sd=0.5)
+    m.observe(
+        weight[[0, 1, 2, 0, 1, 2]] + offset[[0, 0, 0, 1, 1, 1]], [2.1, 3.0, 5.2, 2.6, 3.4, 8.9], sd=0.2
+    )  # as README has it
+    answer = m.solve()
+    assert answer.solver == "joint" and answer.report.stop == "exact"
+    np.testing.assert_allclose(answer[weight].mean, [2.346, 3.194, 7.035], atol=6e-4)
+    np.testing.assert_allclose(answer[weight].sd, 0.3734, atol=6e-5)
+    # Elements against dense algebra; one of a single element meets each of the others.
+    m = dma.Model()
+    a, b = m.gaussian("a", 2, mean=[1, 2], variance=[1, 4]), m.gaussian("b", sd=3)
+    m.observe(b + 2 * a[[1, 0]], [5.0, 4.0], variance=0.5)
+    rows = np.array([[0, 2, 1], [2, 0, 1]])
+    precision = np.diag([1, 0.25, 1 / 9]) + rows.T @ rows / 0.5
+    mean = np.linalg.solve(precision, np.array([1, 0.5, 0]) + rows.T @ [5, 4] / 0.5)
+    answer = m.solve()
+    np.testing.assert_allclose([*answer[a].mean, *answer[b].mean], mean, rtol=1e-9)
+    m = dma.Model()
+    heads = m.prior("beta_prior", "heads", a=1, b=1)
+    m.observe(heads, [1.0], "bernoulli_draw")
+    np.testing.assert_allclose(m.solve()[heads].mean, [2 / 3], rtol=1e-12)
+    with pytest.raises(dma.Error, match="element 2 is chosen of 2"):
+        a[[2]]
+    with pytest.raises(TypeError):
+        list(a)
+
+
 def test_a_width_is_named() -> None:
     g = dma.Graph()
     x, y = g.gaussian_prior(g.variable("x", 2), 0, sd=[2, 3]), g.observed("y", 2)

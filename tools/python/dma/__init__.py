@@ -39,6 +39,7 @@ from ._dma import (
 )  # fmt: skip
 from . import plots as _plots  # gives compiled classes their plot()
 from .factors import factor, factor_from_function, factor_from_vector_function, likelihood, likelihood_from_log_density
+from .model import Model
 from .models import Factorisation, Game, Mixture, Rating, Season, Switched, factorise, gaussian_mixture, rate, switching
 from .series import Series, smooth
 
@@ -51,7 +52,7 @@ __all__ = [
     "Answer", "Belief", "Certificate", "Classifier", "Connection", "Contradiction", "Domain", "Error", "Evidence",
     "Exact", "ExactComparison", "Explanation", "Factor", "Factorisation", "Game", "Graph", "GraphClassifier",
     "GraphRegressor", "GrowingGraph", "HiddenMarkov", "Hyper", "HyperBelief", "Joint", "JointDraws", "JointComparison",
-    "Kind", "LearnReport", "Learner", "LinearFit", "Mixture", "ParsedGraph", "Plan", "Process", "Rating", "Registry",
+    "Kind", "LearnReport", "Learner", "LinearFit", "Mixture", "Model", "ParsedGraph", "Plan", "Process", "Rating", "Registry",
     "Regressor", "Report", "RunCertificate", "Schedule", "Season", "Series", "SeriesFilter", "Smoothed", "State",
     "StateSpace", "Switched", "SwitchingFilter", "TreeReweighted", "Variable", "VectorFactor", "Visit", "above",
     "all_to_one", "at_least", "at_most", "autoregressive", "below", "certificate", "certify", "column",

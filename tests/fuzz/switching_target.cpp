@@ -105,17 +105,23 @@ class RandomSwitching {
 
 }  // namespace
 
-void fuzz_switching(Choices& choices) {
+std::size_t fuzz_switching(Choices& choices) {
   const bool is_whole = choices.one_in(2);
   const std::size_t lag = is_whole ? 100 : choices.between(1, 3), discrete_lag = is_whole ? 100 : choices.between(1, 3);
   GrowingGraph growing(registry(), {.lag = lag, .discrete_lag = discrete_lag});
   RandomSwitching drawn(choices, growing);
   for (std::size_t t = choices.between(1, is_whole ? 5 : 12); t > 0; --t) {
     drawn.step();
-    const Report report = growing.update();
-    drawn.check(report);
-    if (is_whole) drawn.compare(report);
+    try {
+      const Report report = growing.update();
+      drawn.check(report);
+      if (is_whole) drawn.compare(report);
+    } catch (const Error& e) {
+      promise_one_line(e.what());
+      break;
+    }
   }
+  return 1;
 }
 
 }  // namespace dma::fuzz
