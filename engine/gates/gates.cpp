@@ -7,6 +7,7 @@
 
 #include "engine/compile/draft.h"
 #include "engine/compile/lay_out.h"
+#include "engine/gates/mixture.h"
 #include "engine/kinds/methods_of_kinds.h"
 #include "engine/run/evidence.h"
 #include "engine/run/factor_mass.h"
@@ -187,59 +188,33 @@ Report GateSolver::run(State& state, const RunOptions& options) const {
 Belief GateSolver::belief(const State& state, VariableId variable) const {
   const GateMemory& memory = memory_of(state);
   const PlanData::Variable v = state.plan()->variable(variable);
-  const std::uint32_t components = v.family.components(), outcomes = v.family.outcomes();
+  const std::uint32_t components = v.family.components();
   std::vector<Natural> out(v.size);
   if (v.observed)
     for (std::uint32_t i = 0; i < v.size; ++i) out[i] = state.data().message(v.first_slot + i);
-  struct Part {
-    double weight;
-    Belief belief;
-  };
-  std::vector<Part> parts;
-  double total = 0;
+  std::vector<Belief> beliefs;
+  std::vector<double> weights;
   for (std::size_t i = 0; i < memory.weights.size(); ++i)
     if (memory.weights[i] > 0 && alternatives_[i].exists[variable.value]) {
-      parts.push_back({memory.weights[i], in_case(memory.states[i], variable)});
-      total += memory.weights[i];
+      beliefs.push_back(in_case(memory.states[i], variable));
+      weights.push_back(memory.weights[i]);
     }
+  std::vector<Components> parts(beliefs.size());
   for (std::uint32_t e = 0; !parts.empty() && e < v.elements(); ++e) {
     Natural* const message = out.data() + e * components;
     if (v.observed && !is_flat({message, components})) continue;
-    const auto is_like_first = [&](const Part& part) {
-      return std::ranges::equal(part.belief.message(e), parts[0].belief.message(e));
-    };
-    std::ranges::copy(std::ranges::max_element(parts, {}, &Part::weight)->belief.message(e), message);
-    if (std::ranges::all_of(parts, is_like_first)) continue;
-    std::vector<double> logs(outcomes, -kInfinity), means(components), variances(components);
-    bool is_known = true;
-    for (const Part& part : parts) {
-      for (std::uint32_t k = 0; k < outcomes; ++k) {
-        const double value = k, both[] = {logs[k], std::log(part.weight) + part.belief.log_density(e, {&value, 1})};
-        logs[k] = log_sum_exp(both);
-      }
-      is_known &= !part.belief.is_uninformed(e);
-      for (std::uint32_t k = 0; k < components; ++k) means[k] += part.weight / total * part.belief.mean(e, k);
-    }
-    for (const Part& part : parts)
-      for (std::uint32_t k = 0; k < components; ++k) {
-        const double apart = part.belief.mean(e, k) - means[k];
-        variances[k] += part.weight / total * (part.belief.variance(e, k) + apart * apart);
-      }
-    if (outcomes > 0) v.family->from_logs(logs, message);
-    else if (!is_known) std::fill_n(message, components, Natural());
-    else if (v.family->from_moments == nullptr)
+    for (std::size_t i = 0; i < parts.size(); ++i) parts[i] = beliefs[i].message(e);
+    if (!mix(v.family, weights, parts, message))
       fail(
           "variable '{}': family {} has no message with given moments, and its belief in the cases of the gates is not "
           "one; give the family from_moments",
           v.name, v.family.text());
-    else v.family->from_moments(means, variances, message);
   }
   return {v.name, v.family, std::move(out)};
 }
 
 // The variables that choose, each with its number of values.
 std::vector<GateCase> choosers_of(const Graph& graph, const Registry& registry) {
-  constexpr double kMostCases = 1024;
   std::vector<GateCase> choosers;
   std::vector<std::uint8_t> met(graph.variables().size());
   double cases = 1;
@@ -280,9 +255,8 @@ Alternative make_alternative(const Graph& graph, const Gates& gates, const Regis
     return is_chosen(c.variable) || (v.observed && !v.family.empty() && registry.family(v.family).outcomes() > 0);
   };
   const auto is_so = [&](const GateCase& wanted) {
-    return std::ranges::any_of(out.cases, [&](const GateCase& one) {
-      return one.variable == wanted.variable && one.value == wanted.value;
-    });
+    return std::ranges::any_of(
+        out.cases, [&](const GateCase& one) { return one.variable == wanted.variable && one.value == wanted.value; });
   };
   for (std::uint32_t f = 0; f < graph.factors().size(); ++f) {
     const Graph::Factor factor = graph.factors()[f];
@@ -315,9 +289,7 @@ Alternative make_alternative(const Graph& graph, const Gates& gates, const Regis
   // The user reads parameters and beliefs of the original factors.
   own.fuse = false;
   own.is_part = true;
-  std::erase_if(own.unobserved, [&](VariableId v) {
-    return !out.exists[v.value] || is_chosen(v);
-  });
+  std::erase_if(own.unobserved, [&](VariableId v) { return !out.exists[v.value] || is_chosen(v); });
   for (auto* const list : {&own.unobserved, &own.predicted, &own.may_be_missing})
     for (VariableId& v : *list) v = VariableId{v.value};
   out.plan = gates.compile_case(part, registry, own);

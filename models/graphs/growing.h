@@ -17,6 +17,12 @@
 // linearised permanently when they leave it. Their check by draws (JointOptions::check_draws) is spread: it is made
 // whole for the first window of a shape, then each update renews a hundredth of it. It thus speaks of the last hundred
 // windows of this shape.
+//
+// Discrete variables may choose factors (gates.h), as the regimes of a switching model do. The window is then solved in
+// every case of its discrete variables, and beliefs are mixtures of the cases'. They are exact for linear Gaussian
+// graphs until a discrete variable leaves. It is summed out: for each case of the others, its Gaussians are merged into
+// one of their mean and covariance (generalised pseudo-Bayes), which the status then calls approximate. If the graph is
+// linear, that Gaussian is of all that is known, and spans the window.
 #pragma once
 
 #include <memory>
@@ -29,13 +35,21 @@
 
 namespace dma {
 
+// Code that only discrete variables need. A program that sets it to null is linked without it, and smaller.
+struct GrowingCases;
+extern const GrowingCases kGrowingCases;
+
 struct GrowingOptions {
   // Number of updates after which a variable leaves.
   std::size_t lag = 10;
   // Number of updates after which a variable that no window had is forgotten, with its belief; none: as many as the
   // lag.
   std::optional<std::size_t> remember = {};
+  // Number of updates after which a discrete variable leaves; none: as many as the lag. More of them cost more cases
+  // (at most 1024) and merge later: with lag 1, n is GPB(n + 1).
+  std::optional<std::size_t> discrete_lag = {};
   JointOptions joint = {};
+  const GrowingCases* cases = &kGrowingCases;
 };
 
 class GrowingGraph {
@@ -45,10 +59,10 @@ class GrowingGraph {
   GrowingGraph(GrowingGraph&&) noexcept;
   GrowingGraph& operator=(GrowingGraph&&) noexcept;
 
-  // The graph to add to. A factor may connect variables of the window and observed ones; any other factor, or one with
-  // a gate (gates.h), is an Error of update(). After such an Error that factor is dropped; if the new part does not
-  // compile, all of it is dropped. Earlier parts are unchanged. The graph forgets its oldest nodes (Graph::forget): an
-  // observed variable stays as long as factors of the window use it, and `remember` updates more.
+  // The graph to add to. A factor may connect variables of the window and observed ones, and so may its gate; any other
+  // factor is an Error of update(). After such an Error that factor is dropped; if the new part does not compile, or
+  // has too many cases, all of it is dropped. Earlier parts are unchanged. The graph forgets its oldest nodes
+  // (Graph::forget): an observed variable stays as long as factors of the window use it, and `remember` updates more.
   Graph& graph();
   // Sets the value of an observed variable, before the update that adds it; the value is permanent.
   void observe(VariableId variable, std::span<const double> values);
@@ -66,6 +80,7 @@ class GrowingGraph {
   std::size_t compiled() const;  // number of compilations of windows and departing parts
 
  private:
+  friend struct GrowingCases;
   class Window;
   std::unique_ptr<Window> window_;
 };

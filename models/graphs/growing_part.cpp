@@ -60,13 +60,19 @@ std::uint32_t Selection::place_of(std::uint32_t variable) const {
 }
 
 void Selection::read(const Graph& graph, std::span<const std::uint32_t> of, const Boundary& boundary,
-                     const JointOptions& how) {
+                     const JointOptions& how, std::span<const std::uint32_t> linked,
+                     const std::vector<std::uint32_t>* given) {
   options = &how;
   factors.assign(of.begin(), of.end());
   variables = boundary.variables;
+  variables.insert(variables.end(), linked.begin(), linked.end());
+  has_gates = false;
   for (const std::uint32_t f : factors) {
     graph.read(f, factor_);
     for (const Connection& c : factor_.connections) variables.push_back(c.variable.value);
+    has_gates |= given == nullptr && !factor_.when.empty();
+    for (const GateCase& one : factor_.when)
+      if (given == nullptr) variables.push_back(one.variable.value);
   }
   std::ranges::sort(variables);
   variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
@@ -75,9 +81,9 @@ void Selection::read(const Graph& graph, std::span<const std::uint32_t> of, cons
   is_observed.clear();
   for (const std::uint32_t v : variables) {
     const Graph::Nameless variable = graph.without_name({v});
-    is_observed.push_back(variable.observed);
+    is_observed.push_back(variable.observed || (given != nullptr && std::ranges::find(*given, v) != given->end()));
     put(shape, variable.size);
-    put(shape, variable.observed);
+    put(shape, is_observed.back());
     put_text(shape, variable.family);
   }
   parameters.clear();
@@ -97,6 +103,8 @@ void Selection::read(const Graph& graph, std::span<const std::uint32_t> of, cons
       put(shape, c.table.size());
       for (const std::uint32_t entry : c.table) put(shape, entry);
     }
+    for (const GateCase& one : factor_.when)
+      if (given == nullptr) ends_.push_back(place_of(one.variable.value));
     first_end_.push_back(static_cast<std::uint32_t>(ends_.size()));
     for (const auto& [name, value] : factor_.parameters) {
       put_text(shape, name);
@@ -122,8 +130,8 @@ Plan Part::compile_part(const Graph& graph, const Selection& selection, const Bo
   Graph own;
   for (std::size_t v = 0; v < selection.variables.size(); ++v) {
     const Graph::Variable variable = graph[VariableId{selection.variables[v]}];
-    (void)(variable.observed ? own.observed(variable.name, variable.size, variable.family)
-                             : own.variable(variable.name, variable.size, variable.family));
+    (void)(selection.is_observed[v] ? own.observed(variable.name, variable.size, variable.family)
+                                    : own.variable(variable.name, variable.size, variable.family));
   }
   PortEnds ports;
   bool is_any_fixed = false;
@@ -222,6 +230,10 @@ void Part::set_boundary(const Boundary& boundary) {
 bool Part::read(std::span<const VariableId> variables, Boundary& boundary) {
   moments_.read(state_, variables, boundary.means, boundary.covariance);
   return decorrelate(boundary.covariance, boundary.means.size(), weights_);
+}
+
+double Part::log_evidence() const {
+  return joint_system::log_evidence_of(state_, static_cast<const joint_system::Memory&>(*state_.solver_memory()));
 }
 
 Report Part::run(std::span<Known* const> known) {

@@ -11,10 +11,12 @@
 
 namespace dma::growing_graph {
 
-// A Gaussian over the neighbours of removed variables, or over steps from their last values.
+// A Gaussian over the neighbours of removed variables, or over steps from their last values; in one case of the
+// discrete ones.
 struct Boundary {
   std::vector<std::uint32_t> variables;  // ascending
   std::vector<double> means, covariance;
+  double log_weight = 0;
 };
 
 // A variable of the graph.
@@ -22,22 +24,25 @@ struct Known {
   std::size_t step = 0;  // number of updates before it was added
   std::size_t last = 0;  // number of updates up to the last one that solved it
   bool has_left = false;
-  std::vector<double> value;  // if the variable is observed
+  std::uint32_t outcomes = 0;  // number of values if it is unknown and discrete; 0: it is not
+  std::vector<double> value;   // if the variable is observed, or discrete and in a case
   std::vector<double> start;
   std::vector<Natural> belief;  // all its components
 
   void begin(std::size_t at) {
     step = last = at;
-    has_left = false;
+    has_left = false, outcomes = 0;
     value.clear(), start.clear(), belief.clear();
   }
 };
 
-// Some factors of a graph and all variables of these and of the boundary.
+// Some factors of a graph and all variables of these, of the boundary, and those that it is `linked` to.
 class Selection {
  public:
+  // In a case, whose discrete variables are `given`, gates do not matter; otherwise they are ends of their factors.
   void read(const Graph& graph, std::span<const std::uint32_t> factors, const Boundary& boundary,
-            const JointOptions& how);
+            const JointOptions& how, std::span<const std::uint32_t> linked,
+            const std::vector<std::uint32_t>* given = nullptr);
 
   std::uint32_t place_of(std::uint32_t variable) const;  // in `variables`
   std::span<const std::uint32_t> ends_of(std::size_t factor) const {
@@ -45,8 +50,9 @@ class Selection {
   }
 
   const JointOptions* options = nullptr;
+  bool has_gates = false;                         // a factor has one, and this is no case
   std::vector<std::uint32_t> factors, variables;  // ids in the graph, ascending
-  std::vector<std::uint8_t> is_observed;          // by variable
+  std::vector<std::uint8_t> is_observed;          // by variable: or given
   std::string shape;                              // all that a plan depends on, except names and values of parameters
   std::vector<double> parameters;                 // the numbers of all factors
 
@@ -67,6 +73,7 @@ class Part {
   // After a run: the belief of a variable, or means of some variables and their covariance; false if it is singular.
   void read(std::uint32_t variable, std::vector<Natural>& belief) { moments_.read(state_, {variable}, belief); }
   bool read(std::span<const VariableId> variables, Boundary& boundary);
+  double log_evidence() const;
   // Places of the variables that a factor computes; empty unless it is a function.
   std::span<const std::uint32_t> outputs_of(std::size_t factor) const {
     return {outputs_.data() + first_output_[factor], outputs_.data() + first_output_[factor + 1]};

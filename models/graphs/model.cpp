@@ -7,6 +7,7 @@
 #include "engine/support/error.h"
 #include "factors/authoring/from_function.h"
 #include "factors/standard_registry.h"
+#include "models/graphs/function_kinds.h"
 
 namespace dma {
 
@@ -32,6 +33,13 @@ std::string family_at_last_port(const Kind& kind) {
 }
 
 }  // namespace
+
+Kind ratio_kind() {
+  return factor_from_function("ratio", [](double x, double y) { return x / y; });
+}
+Kind logarithm_kind() {
+  return factor_from_function("logarithm", [](double x) { return std::log(x); });
+}
 
 Expression Expression::operator[](std::vector<std::uint32_t> elements) const {
   for (std::uint32_t& e : elements) {
@@ -65,9 +73,7 @@ Expression operator*(const Expression& a, const Expression& b) {
     return a.model_->apply("square", {a});
   return a.model_->apply("product", {a, b});
 }
-Expression operator/(const Expression& a, const Expression& b) {
-  return a.model_->apply(factor_from_function("ratio", [](double x, double y) { return x / y; }), {a, b});
-}
+Expression operator/(const Expression& a, const Expression& b) { return a.model_->apply(ratio_kind(), {a, b}); }
 Expression affine(const Expression& x, double a, double b) {
   return x.model_->apply("affine", {x}, {{"a", a}, {"b", b}});
 }
@@ -78,9 +84,7 @@ Expression pow(const Expression& x, int exponent) {
   return exponent % 2 == 0 ? even : even * x;
 }
 Expression exp(const Expression& x) { return x.model_->apply("exponential", {x}); }
-Expression log(const Expression& x) {
-  return x.model_->apply(factor_from_function("logarithm", [](double v) { return std::log(v); }), {x});
-}
+Expression log(const Expression& x) { return x.model_->apply(logarithm_kind(), {x}); }
 Expression sum(const Expression& x) {
   Graph& g = x.model_->graph_;
   const VariableId total = g.variable("", 1, g[x.variable_].family);

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <utility>
 
+#include "engine/gates/mixture.h"
 #include "engine/support/dense.h"
 #include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
@@ -56,25 +57,8 @@ void check(const SwitchingModel& model) {
   }
 }
 
-// The paths first, first + stride, ... as one Gaussian with their mean and covariance.
-SwitchingPath merge(const SwitchingPaths& paths, std::size_t first = 0, std::size_t stride = 1) {
-  std::vector<double> logs;
-  for (std::size_t i = first; i < paths.size(); i += stride) logs.push_back(paths[i].log_weight);
-  SwitchingPath out = paths[first];
-  out.log_weight = log_sum_exp(logs);
-  if (logs.size() == 1 || !std::isfinite(out.log_weight)) return out;
-  out.mean.setZero(), out.covariance.setZero();
-  const auto fraction = [&](const SwitchingPath& path) { return std::exp(path.log_weight - out.log_weight); };
-  for (std::size_t i = first; i < paths.size(); i += stride) out.mean += fraction(paths[i]) * paths[i].mean;
-  for (std::size_t i = first; i < paths.size(); i += stride) {
-    const Eigen::MatrixXd apart = paths[i].mean - out.mean;
-    out.covariance += fraction(paths[i]) * (paths[i].covariance + product_by_transposed(apart, apart));
-  }
-  return out;
-}
-
 SwitchingStep step_of(const SwitchingPaths& paths, std::size_t regimes) {
-  SwitchingPath all = merge(paths);
+  SwitchingPath all = merge<SwitchingPath>(paths);
   SwitchingStep step{Eigen::VectorXd::Zero(static_cast<Eigen::Index>(regimes)), std::move(all.mean),
                      std::move(all.covariance)};
   for (std::size_t i = 0; i < paths.size(); ++i)
@@ -213,7 +197,7 @@ SwitchingStep SwitchingFilter::add(HiddenMarkov::Values y) {
   SwitchingPaths merged, paths;
   if (is_first) merged.push_back({0, model_.mean, model_.covariance});
   for (std::size_t g = 0; g < std::min(most_merged_, paths_.size()); ++g)
-    merged.push_back(merge(paths_, g, most_merged_));
+    merged.push_back(merge<SwitchingPath>(paths_, g, most_merged_));
   std::vector<double> logs;
   for (std::size_t g = 0; g < merged.size(); ++g)
     for (std::size_t j = 0; j < regimes; ++j) {
@@ -267,7 +251,7 @@ Switched switching(const SwitchingModel& model, HiddenMarkov::Values values, std
       SwitchingPaths continued;
       for (std::size_t j = 0; j < regimes; ++j)
         continued.push_back(earlier(merged[t][g], paths[t][g * regimes + j], model.regimes[j]));
-      const SwitchingPath smoothed = merge(continued);
+      const SwitchingPath smoothed = merge<SwitchingPath>(continued);
       if (merged[t].size() == paths[t - 1].size())
         paths[t - 1][g] = smoothed;
       else

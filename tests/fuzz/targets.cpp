@@ -10,6 +10,7 @@ std::span<const Target> targets() {
                                         {"command", "commands", &fuzz_command},
                                         {"graph", "graphs", &fuzz_graph},
                                         {"discrete", "graphs", &fuzz_discrete},
+                                        {"switching", "graphs", &fuzz_switching},
                                         {"graph_file", "files", &fuzz_graph_file},
                                         {"rows", "graphs", &fuzz_rows},
                                         {"messages", "messages", &fuzz_messages},

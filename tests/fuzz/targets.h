@@ -39,6 +39,7 @@ std::size_t fuzz_command(Choices& choices);     // the whole command line, in th
 std::size_t fuzz_graph(Choices& choices);       // graphs of all kinds, families, methods, schedules, solvers and maps
 std::size_t fuzz_graph_file(Choices& choices);  // damaged graph files
 std::size_t fuzz_discrete(Choices& choices);    // graphs of tables, compared with enumeration
+std::size_t fuzz_switching(Choices& choices);   // growing graphs with discrete variables
 std::size_t fuzz_rows(Choices& choices);        // likelihoods far on the wrong side of a line
 std::size_t fuzz_messages(Choices& choices);    // message functions of all kinds, in closed form
 std::size_t fuzz_integrals(Choices& choices);   // and by quadrature

@@ -23,6 +23,19 @@ SpreadMatrix spread_of(const std::optional<Array>& covariance, const std::option
                     : SpreadMatrix::precision(row_by_row(*precision));
 }
 
+ParameterValue variance_of(const char* who, const py::object& variance, const py::object& sd) {
+  if (variance.is_none() == sd.is_none())
+    fail("{}: {} given; say one of them: sd=0.2 or variance=0.04", who,
+         sd.is_none() ? "neither sd nor variance is" : "sd and variance are");
+  if (sd.is_none()) return parameter_of("variance", variance);
+  ParameterValue value = parameter_of("sd", sd);
+  for (double& number : value.numbers) {
+    if (!(number > 0)) fail("{}: sd is {}; it must be positive", who, number);
+    number *= number;
+  }
+  return value;
+}
+
 struct VectorHandle {
   Shared graph;
   VectorFactor factor;
@@ -90,12 +103,11 @@ void bind_poses(py::class_<Graph, Shared>& graph) {
       "point_prior",
       [of](const Shared& g, const py::object& x, const Array& at, const std::optional<Array>& covariance,
            const std::optional<Array>& precision, const std::string& loss) {
-        return of(g, point_prior(*g, connection_of(x), row_by_row(at), spread_of(covariance, precision),
-                                 parse_loss(loss)));
+        return of(
+            g, point_prior(*g, connection_of(x), row_by_row(at), spread_of(covariance, precision), parse_loss(loss)));
       },
-      py::arg("x"), py::arg("at"), py::kw_only(), py::arg("covariance") = py::none(),
-      py::arg("precision") = py::none(), py::arg("loss") = "",
-      "A prior of an angle, rotation, pose2 or pose3; the variable of its residuals.");
+      py::arg("x"), py::arg("at"), py::kw_only(), py::arg("covariance") = py::none(), py::arg("precision") = py::none(),
+      py::arg("loss") = "", "A prior of an angle, rotation, pose2 or pose3; the variable of its residuals.");
   const auto two = [&](const char* name, auto measure, const char* first, const char* second, const char* words) {
     graph.def(
         name,
@@ -122,11 +134,14 @@ void bind_growing(py::module_& module) {
   };
   using SharedGrowing = std::shared_ptr<Growing>;
   py::class_<Growing, SharedGrowing>(module, "GrowingGraph", "A graph that grows, solved over its last steps.")
-      .def(py::init([](std::size_t lag, std::optional<std::size_t> remember, const py::object& registry) {
-             return std::make_shared<Growing>(registry_or_built_in(registry),
-                                              GrowingOptions{.lag = lag, .remember = remember});
+      .def(py::init([](std::size_t lag, std::optional<std::size_t> remember, const py::object& registry,
+                       std::optional<std::size_t> discrete_lag) {
+             return std::make_shared<Growing>(
+                 registry_or_built_in(registry),
+                 GrowingOptions{.lag = lag, .remember = remember, .discrete_lag = discrete_lag});
            }),
-           py::arg("lag") = 10, py::arg("remember") = py::none(), py::arg("registry") = py::none())
+           py::arg("lag") = 10, py::arg("remember") = py::none(), py::arg("registry") = py::none(),
+           py::arg("discrete_lag") = py::none())
       .def_property_readonly("graph", [](const SharedGrowing& g) { return Shared(g, &g->whole.graph()); })
       .def_property_readonly("compiled", [](const Growing& g) { return g.whole.compiled(); })
       .def(
@@ -187,18 +202,22 @@ void bind_expressions(py::module_& module, py::class_<Graph, std::shared_ptr<Gra
   graph
       .def(
           "gaussian_prior",
-          [](const Shared& g, const VariableHandle& x, const py::object& mean, const py::object& variance) {
+          [](const Shared& g, const VariableHandle& x, const py::object& mean, const py::object& variance,
+             const py::object& sd) {
             return VariableHandle{
-                g, gaussian_prior(*g, x.id, parameter_of("mean", mean), parameter_of("variance", variance))};
+                g, gaussian_prior(*g, x.id, parameter_of("mean", mean), variance_of("gaussian_prior", variance, sd))};
           },
-          py::arg("x"), py::arg("mean"), py::arg("variance"), "x ~ N(mean, variance); returns x.")
+          py::arg("x"), py::arg("mean"), py::kw_only(), py::arg("variance") = py::none(), py::arg("sd") = py::none(),
+          "x ~ N(mean, variance), or N(mean, sd^2); returns x.")
       .def(
           "gaussian_noise",
-          [](const Shared& g, const py::object& x, const py::object& variance, const py::object& result) {
-            return VariableHandle{
-                g, gaussian_noise(*g, connection_of(x), parameter_of("variance", variance), result_of(result))};
+          [](const Shared& g, const py::object& x, const py::object& result, const py::object& variance,
+             const py::object& sd) {
+            return VariableHandle{g, gaussian_noise(*g, connection_of(x), variance_of("gaussian_noise", variance, sd),
+                                                    result_of(result))};
           },
-          py::arg("x"), py::arg("variance"), py::arg("result") = py::none(), "The result is N(x, variance).")
+          py::arg("x"), py::arg("result") = py::none(), py::kw_only(), py::arg("variance") = py::none(),
+          py::arg("sd") = py::none(), "The result is N(x, variance), or N(x, sd^2).")
       .def(
           "affine",
           [](const Shared& g, const py::object& x, const py::object& a, const py::object& b, const py::object& result) {
@@ -230,14 +249,25 @@ void bind_expressions(py::module_& module, py::class_<Graph, std::shared_ptr<Gra
             return VariableHandle{
                 g, linear(*g, x.id, {a.data(), a.data() + a.size()}, parameter_of("b", b), result_of(result))};
           },
-          py::arg("x"), py::arg("a"), py::arg("b") = 0.0, py::arg("result") = py::none(),
-          "A x + b, where A is known.")
+          py::arg("x"), py::arg("a"), py::arg("b") = 0.0, py::arg("result") = py::none(), "A x + b, where A is known.")
       .def(
           "matrix_product",
           [](const Shared& g, const VariableHandle& w, const VariableHandle& x, const py::object& result) {
             return VariableHandle{g, matrix_product(*g, w.id, x.id, result_of(result))};
           },
           py::arg("w"), py::arg("x"), py::arg("result") = py::none(), "W x, where w is W row after row.");
+  module.def(
+      "exp",
+      [](const VariableHandle& x) {
+        return VariableHandle{x.graph, exponential(*x.graph, x.id)};
+      },
+      py::arg("x"), "exp(x) of a variable, element by element.");
+  module.def(
+      "log",
+      [](const VariableHandle& x) {
+        return VariableHandle{x.graph, apply(*x.graph, "logarithm", {x.id})};
+      },
+      py::arg("x"), "log(x) of a variable above 0, element by element.");
   bind_vectors(module, graph);
   bind_poses(graph);
   bind_growing(module);

@@ -7,6 +7,7 @@
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/expressions.h"
+#include "models/graphs/function_kinds.h"
 #include "models/graphs/graph_file.h"
 #include "tools/dma/pictures/graphviz.h"
 #include "tools/python/handles.h"
@@ -37,7 +38,12 @@ ParameterValue parameter_of(const std::string& name, py::handle value) {
 }
 
 const Registry& built_in_kinds() {
-  static const Registry registry = standard_registry();
+  static const Registry registry = [] {
+    Registry all = standard_registry();
+    all.add(ratio_kind());
+    all.add(logarithm_kind());
+    return all;
+  }();
   return registry;
 }
 
@@ -163,45 +169,9 @@ std::string text_of(const VariableHandle& v) {
   return fmt::format("<dma.Variable {}[{}]{}>", variable.name, variable.size, variable.observed ? " observed" : "");
 }
 
-template <class Change>
-ParameterValue changed(ParameterValue value, const Change& change) {
-  for (double& number : value.numbers) number = change(number);
-  return value;
-}
-
-VariableHandle power(const VariableHandle& a, const py::object& exponent) {
-  const int n = py::isinstance<py::int_>(exponent) ? exponent.cast<int>() : 0;
-  if (n < 1) fail("{} is given as an exponent; a whole number, 1 at least, is expected", shown(exponent));
-  if (n == 1) return a;
-  const VariableHandle half = power(a, py::int_(n / 2)), even{a.graph, square(*a.graph, half.id)};
-  return n % 2 == 0 ? even : VariableHandle{a.graph, product(*a.graph, even.id, a.id)};
-}
-
 void bind_handles(py::module_& module) {
-  const auto times = [](const VariableHandle& a, const py::object& b) -> VariableHandle {
-    if (!py::isinstance<VariableHandle>(b)) return {a.graph, affine(*a.graph, a.id, parameter_of("factor", b), 0.0)};
-    const VariableId other = b.cast<const VariableHandle&>().id;
-    return {a.graph, other == a.id ? square(*a.graph, a.id) : product(*a.graph, a.id, other)};
-  };
-  const auto plus = [](const VariableHandle& a, const py::object& b) -> VariableHandle {
-    if (py::isinstance<VariableHandle>(b)) return {a.graph, add(*a.graph, a.id, b.cast<const VariableHandle&>().id)};
-    return {a.graph, affine(*a.graph, a.id, 1.0, parameter_of("term", b))};
-  };
-  const auto negative = [](const VariableHandle& a) -> VariableHandle {
-    return {a.graph, affine(*a.graph, a.id, -1.0, 0.0)};
-  };
-  const auto minus = [plus, negative](const VariableHandle& a, const py::object& b) -> VariableHandle {
-    if (py::isinstance<VariableHandle>(b)) return plus(a, py::cast(negative(b.cast<const VariableHandle&>())));
-    return {a.graph, affine(*a.graph, a.id, 1.0, changed(parameter_of("term", b), [](double x) { return -x; }))};
-  };
-  const auto over = [](const VariableHandle& a, const py::object& b) -> VariableHandle {
-    if (py::isinstance<VariableHandle>(b))
-      fail("{} is divided by {}; register a function of two inputs, by dma.factor_from_function", shown(py::cast(a)),
-           shown(b));
-    return {a.graph, affine(*a.graph, a.id, changed(parameter_of("divisor", b), [](double x) { return 1 / x; }), 0.0)};
-  };
-  py::class_<VariableHandle>(module, "Variable", "A variable of a graph: an array of scalars.")
-      .def_property_readonly("name", [](const VariableHandle& v) { return (*v.graph)[v.id].name; })
+  py::class_<VariableHandle> variable(module, "Variable", "A variable of a graph: an array of scalars.");
+  variable.def_property_readonly("name", [](const VariableHandle& v) { return (*v.graph)[v.id].name; })
       .def_property_readonly("size", [](const VariableHandle& v) { return (*v.graph)[v.id].size; })
       .def_property_readonly("family",
                              [](const VariableHandle& v) {
@@ -219,18 +189,9 @@ void bind_handles(py::module_& module) {
             v.graph->name_categories(v.id, std::move(names));
           },
           "What its values 0, 1, ... are called.")
-      .def("__mul__", times)
-      .def("__rmul__", times)
-      .def("__add__", plus)
-      .def("__radd__", plus)
-      .def("__neg__", negative)
-      .def("__sub__", minus)
-      .def("__rsub__", [plus, negative](const VariableHandle& a, const py::object& b) { return plus(negative(a), b); })
-      .def("__truediv__", over)
-      .def("__pow__", &power)
       .def("__len__", [](const VariableHandle& v) { return (*v.graph)[v.id].size; })
-      .def("__repr__", &text_of)
-      .attr("__array_ufunc__") = py::none();  // numpy's numbers leave operators to us
+      .def("__repr__", &text_of);
+  bind_operators(variable);
   py::class_<FactorHandle>(module, "Factor", "A factor of a graph: a plate of them.")
       .def_property_readonly("name", [](const FactorHandle& f) { return (*f.graph)[f.id].name(); })
       .def_property_readonly("kind", [](const FactorHandle& f) { return (*f.graph)[f.id].kind; })

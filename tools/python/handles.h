@@ -90,6 +90,7 @@ Destination result_of(const py::object& into);
 // A number or an array of them as the value of a parameter.
 ParameterValue parameter_of(const std::string& name, py::handle value);
 
+void bind_operators(py::class_<VariableHandle>& variable);
 void bind_expressions(py::module_& module, py::class_<Graph, std::shared_ptr<Graph>>& graph);
 
 const Registry& built_in_kinds();

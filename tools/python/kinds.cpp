@@ -260,6 +260,13 @@ void bind_kinds(py::module_& module) {
                                for (const PortSpec& port : kind.ports()) names.push_back(port.name);
                                return names;
                              })
+      .def_property_readonly("families",
+                             [](const Kind& kind) {
+                               std::vector<std::string> names;
+                               for (const PortSpec& port : kind.ports())
+                                 names.emplace_back(port.family && *port.family != kGaussian ? *port.family : "");
+                               return names;
+                             })
       .def_property_readonly("methods", &Kind::methods)
       .def(
           "describe", [](const Kind& kind) { return describe(kind); }, "Ports, parameters and methods as text.")

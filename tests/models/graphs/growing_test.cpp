@@ -330,7 +330,7 @@ TEST_CASE("growing: undetermined variables stay, and departed ones cannot be rea
   CHECK(other.belief(x).variance() == 1);
   other.graph().factor("gaussian_prior", {x}, standard, {.name = "gated", .when = {{on, 0}}});
   CHECK_THROWS_WITH_AS(other.update(),
-                       "growing graph: factor 'gated' has a gate; a growing graph takes factors without gates", Error);
+                       "growing graph: factor 'gated' connects 'x', which left the window; raise the lag of 1", Error);
   CHECK(other.update().stop == Report::Stop::exact);
   CHECK_THROWS_WITH_AS(GrowingGraph(standard_registry(), {.lag = 0}),
                        "growing graph: the lag is 0; at least 1 is expected", Error);

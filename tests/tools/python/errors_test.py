@@ -130,8 +130,8 @@ def test_errors_are_value_errors_that_can_be_pickled() -> None:
 
 def line() -> dma.Graph:
     g = dma.Graph()
-    slope = g.gaussian_prior(g.shared("slope"), 0, 4)
-    g.gaussian_noise(slope * g.observed("x"), 1, g.observed("y"))
+    slope = g.gaussian_prior(g.shared("slope"), 0, variance=4)
+    g.gaussian_noise(slope * g.observed("x"), g.observed("y"), variance=1)
     return g
 
 

@@ -35,7 +35,7 @@ def test_domains_pickle() -> None:
 
 def test_a_function_has_the_moments_of_its_values() -> None:
     g = dma.Graph()
-    x = g.gaussian_prior(g.variable("x"), 0.3, 0.5)
+    x = g.gaussian_prior(g.variable("x"), 0.3, variance=0.5)
     y = g.apply("softplus", x)
     state = dma.State(plan := dma.compile(g, kinds=[softplus]))
     dma.run(plan, state)
@@ -51,7 +51,7 @@ def test_a_log_density_gives_what_the_built_in_noise_gives(schedule: Any) -> Non
     found = []
     for kind, parameters in [("bell", {"scale": 0.5}), ("gaussian_noise", {"variance": 0.25})]:
         g = dma.Graph()
-        x, y = g.gaussian_prior(g.variable("x", 3), 0, 1), g.observed("y", 3)
+        x, y = g.gaussian_prior(g.variable("x", 3), 0, variance=1), g.observed("y", 3)
         g.factor(kind, [x, y], **parameters)
         state = dma.State(plan := dma.compile(g, schedule, kinds=[bell], method="ep"))
         state.observe(y, [-1, 0.5, 2])
@@ -66,7 +66,7 @@ def test_several_inputs_parameters_and_lambdas() -> None:
     mixed = dma.factor_from_function("mixed", lambda a, b: a * b)
     assert power.ports == ["x", "y"] and mixed.ports == ["a", "b", "y"] and "exponent in (0" in power.describe()
     g = dma.Graph()
-    a, b = g.gaussian_prior(g.variable("a"), 2.0, 0.01), g.gaussian_prior(g.variable("b"), 3.0, 0.01)
+    a, b = g.gaussian_prior(g.variable("a"), 2.0, variance=0.01), g.gaussian_prior(g.variable("b"), 3.0, variance=0.01)
     c = g.apply("power", g.apply("mixed", [a, b]), exponent=2.0)
     registry = dma.Registry().add(power).add(mixed)
     assert "mixed" in registry and len(registry) == len(dma.standard_registry()) + 2
@@ -76,7 +76,7 @@ def test_several_inputs_parameters_and_lambdas() -> None:
     dma.run(plan, state)
     np.testing.assert_allclose(state.belief(c).mean, [36.1301], rtol=1e-3)  # E[a^2] E[b^2]
     g2 = dma.Graph()
-    g2.apply("softplus", g2.gaussian_prior(g2.variable("a"), 0, 1), slope=2.0)
+    g2.apply("softplus", g2.gaussian_prior(g2.variable("a"), 0, variance=1), slope=2.0)
     with pytest.raises(dma.Error, match="slope"):
         dma.compile(g2, kinds=[softplus])
 
@@ -87,9 +87,9 @@ def test_a_function_of_an_array_is_solved_as_gauss_and_newton_do() -> None:
     )
     assert polar.ports == ["x", "y1", "y2"] and polar.summary == "range and bearing"
     g = dma.Graph()
-    place, span, angle = g.gaussian_prior(g.variable("place", 2), [3, 5], 4), g.variable("span"), g.variable("angle")
+    place, span, angle = g.gaussian_prior(g.variable("place", 2), [3, 5], variance=4), g.variable("span"), g.variable("angle")
     g.factor("polar", {"x": place, "y1": span, "y2": angle}, scale=2.0)
-    seen = g.gaussian_noise(span, 0.01, g.observed("seen span")), g.gaussian_noise(angle, 0.04, g.observed("seen angle"))
+    seen = g.gaussian_noise(span, g.observed("seen span"), variance=0.01), g.gaussian_noise(angle, g.observed("seen angle"), variance=0.04)
     state = dma.State(plan := dma.compile(g, dma.joint(), kinds=[polar]))
     for variable, value in zip(seen, (10.2, 0.9)):
         state.observe(variable, value)
@@ -106,15 +106,15 @@ def test_a_function_of_an_array_is_solved_as_gauss_and_newton_do() -> None:
     np.testing.assert_allclose(dma.covariance(state, place, place), np.linalg.inv(information), rtol=1e-6)
     short = dma.factor_from_vector_function("short", 2, 2, lambda x: [1.0])
     g = dma.Graph()
-    g.factor("short", {"x": g.gaussian_prior(g.variable("x", 2), 0, 1), "y1": g.variable("a"), "y2": g.variable("b")})
+    g.factor("short", {"x": g.gaussian_prior(g.variable("x", 2), 0, variance=1), "y1": g.variable("a"), "y2": g.variable("b")})
     with pytest.raises(dma.Error, match="'short': its function returned 1 numbers, but it has 2 outputs"):
         dma.run(plan := dma.compile(g, dma.joint(), kinds=[short]), dma.State(plan))
 
 
 def test_a_run_is_certified_by_the_exact_marginal_and_compared_with_other_solvers() -> None:
     g = dma.Graph()
-    x, y = g.gaussian_prior(g.variable("x"), 0.3, 1), g.observed("y")
-    g.gaussian_noise(g.leaky_relu(x, 0.1), 0.25, y)
+    x, y = g.gaussian_prior(g.variable("x"), 0.3, variance=1), g.observed("y")
+    g.gaussian_noise(g.leaky_relu(x, 0.1), y, variance=0.25)
     state = dma.State(plan := dma.compile(g))
     state.observe(y, 0.4)
     dma.run(plan, state)
@@ -130,9 +130,9 @@ def test_a_run_is_certified_by_the_exact_marginal_and_compared_with_other_solver
     assert len(dma.certificate(state).edges) > len(found.edges) and "leaky_relu" in found._repr_html_()
 
     g = dma.Graph()  # three variables in a ring
-    v = g.gaussian_prior(g.variable("v", 3), [1, 2, 3], 1)
+    v = g.gaussian_prior(g.variable("v", 3), [1, 2, 3], variance=1)
     ring = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
-    seen = g.gaussian_noise(g.linear(v, ring), 0.5, g.observed("seen", 3))
+    seen = g.gaussian_noise(g.linear(v, ring), g.observed("seen", 3), variance=0.5)
     covariance = np.linalg.inv(np.eye(3) + ring.T @ ring / 0.5)
     compared = dma.compare_with_joint(g, {"seen": [3.0, 4.0, 5.0]}, dma.flooding(damping=0.5))
     swept = dma.State(plan := dma.compile(g, dma.flooding(damping=0.5), fuse=False))
@@ -187,9 +187,9 @@ def test_what_a_function_raises_comes_out_of_run_as_it_is(schedule: Any) -> None
         return 2 * x
 
     g = dma.Graph()
-    x = g.gaussian_prior(g.variable("x"), 0, 1)
+    x = g.gaussian_prior(g.variable("x"), 0, variance=1)
     y = g.observed("y")
-    g.gaussian_noise(g.apply("sometimes", x), 1.0, y)
+    g.gaussian_noise(g.apply("sometimes", x), y, variance=1.0)
     state = dma.State(plan := dma.compile(g, schedule, kinds=[dma.factor(sometimes)]))
     state.observe(y, 2.0)
     with pytest.raises(Mine, match="call 3") as error:
@@ -207,13 +207,13 @@ def test_what_a_function_raises_comes_out_of_certify_and_evidence() -> None:
 def test_results_that_are_no_numbers() -> None:
     words = dma.factor_from_function("words", lambda x: "three")  # type: ignore[arg-type,return-value]
     g = dma.Graph()
-    g.apply("words", g.gaussian_prior(g.variable("x"), 0, 1))
+    g.apply("words", g.gaussian_prior(g.variable("x"), 0, variance=1))
     state = dma.State(plan := dma.compile(g, kinds=[words]))
     with pytest.raises(TypeError, match="real number"):
         dma.run(plan, state)
     nan = dma.factor_from_function("nan", lambda x: float("nan"))
     g = dma.Graph()
-    y = g.apply("nan", g.gaussian_prior(g.variable("x"), 0, 1))
+    y = g.apply("nan", g.gaussian_prior(g.variable("x"), 0, variance=1))
     state = dma.State(plan := dma.compile(g, kinds=[nan]))
     dma.run(plan, state)
     assert (state.belief(y).natural == 0).all()  # nothing is known; no NaN comes out
@@ -223,7 +223,7 @@ def test_a_result_beyond_all_numbers_is_outside_of_the_domain() -> None:
     with pytest.raises(OverflowError):
         bell.function(1e200, 0.0)  # where C++ has an infinity, Python raises
     g = dma.Graph()
-    x, y = g.gaussian_prior(g.variable("x"), 0, 1e300), g.observed("y")
+    x, y = g.gaussian_prior(g.variable("x"), 0, variance=1e300), g.observed("y")
     g.factor("bell", [x, y])
     state = dma.State(plan := dma.compile(g, kinds=[bell], method="ep"))
     state.observe(y, 1.0)
@@ -262,7 +262,7 @@ def test_functions_are_released_with_their_plan() -> None:
     before = sys.getrefcount(own)
     kind = dma.factor(own)
     g = dma.Graph()
-    g.apply("own", g.gaussian_prior(g.variable("x"), 0, 1))
+    g.apply("own", g.gaussian_prior(g.variable("x"), 0, variance=1))
     plan = dma.compile(g, kinds=[kind])
     del kind
     gc.collect()

@@ -18,10 +18,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 def decay() -> dma.Graph:
     """y = a exp(-b t) + c"""
     g = dma.Graph()
-    a, b, c = (g.gaussian_prior(g.shared(name), 1, 4) for name in "abc")
+    a, b, c = (g.gaussian_prior(g.shared(name), 1, variance=4) for name in "abc")
     t, y = g.observed("t"), g.observed("y")
     fall = g.exponential(g.affine(b * t, -1, 0))
-    g.gaussian_noise(a * fall + c, 1, y)
+    g.gaussian_noise(a * fall + c, y, variance=1)
     return g
 
 
@@ -85,9 +85,9 @@ class Line(dma.GraphRegressor):
         x = g.observed("x", max(1, shape[1]) if len(shape) == 2 else 1)
         names = [f"y{k}" for k in range(targets[1] if len(targets) == 2 else 1)]
         for name in names:
-            w = g.gaussian_prior(g.shared("w" + name, x.size), 0, 1e4)
-            b = g.gaussian_prior(g.shared("b" + name), 0, 1e4)
-            g.gaussian_noise(g.sum(g.product(w, x)) + b, 1, g.observed(name))
+            w = g.gaussian_prior(g.shared("w" + name, x.size), 0, variance=1e4)
+            b = g.gaussian_prior(g.shared("b" + name), 0, variance=1e4)
+            g.gaussian_noise(g.sum(g.product(w, x)) + b, g.observed(name), variance=1)
         given = self.graph, self.target
         self.graph, self.target = g, names
         try:
@@ -109,8 +109,8 @@ def saturated(v: float, k: float, s: float) -> float:
 def test_a_pickle_predicts_and_knows_the_kinds(tmp_path: Path) -> None:
     kind = dma.factor_from_function("saturation", saturated)
     g = dma.Graph()
-    v, k = g.gaussian_prior(g.shared("v"), 1, 1), g.gaussian_prior(g.shared("k"), 1, 1)
-    g.gaussian_noise(g.apply("saturation", [v, k, g.observed("s")]), 0.01, g.observed("y"))
+    v, k = g.gaussian_prior(g.shared("v"), 1, variance=1), g.gaussian_prior(g.shared("k"), 1, variance=1)
+    g.gaussian_noise(g.apply("saturation", [v, k, g.observed("s")]), g.observed("y"), variance=0.01)
     s = np.linspace(0.1, 5, 40)[:, None]
     model = dma.GraphRegressor(g, kinds=[kind]).fit(s, saturated(2, 0.7, s[:, 0]) + 0.01 * np.sin(99 * s[:, 0]))
     again = pickle.loads(pickle.dumps(model))
@@ -126,7 +126,7 @@ def test_counts_weights_and_kinds_of_ones_own() -> None:
     x = rng.normal(size=(300, 1))
     n = rng.poisson(np.exp(1 + 0.5 * x[:, 0]))
     g = dma.Graph()
-    w, b = g.gaussian_prior(g.shared("w"), 0, 4), g.gaussian_prior(g.shared("b"), 0, 4)
+    w, b = g.gaussian_prior(g.shared("w"), 0, variance=4), g.gaussian_prior(g.shared("b"), 0, variance=4)
     g.factor("poisson", [w * g.observed("x") + b, g.observed("n")])
     model = dma.GraphRegressor(g, target="n").fit(x, n)
     assert model.beliefs_["w"][0] == pytest.approx(0.5, abs=4 * model.beliefs_["w"][1])
@@ -139,10 +139,10 @@ def test_counts_weights_and_kinds_of_ones_own() -> None:
 
     saturation = dma.factor_from_function("saturation", lambda v, k, s: v * s / (k + s))
     g = dma.Graph()
-    v, k = g.gaussian_prior(g.shared("v"), 1, 1), g.gaussian_prior(g.shared("k"), 1, 1)
+    v, k = g.gaussian_prior(g.shared("v"), 1, variance=1), g.gaussian_prior(g.shared("k"), 1, variance=1)
     rate = g.variable("rate")
     g.factor("saturation", [v, k, g.observed("s"), rate])
-    g.gaussian_noise(rate, 0.01, g.observed("y"))
+    g.gaussian_noise(rate, g.observed("y"), variance=0.01)
     s = np.linspace(0.1, 5, 80)[:, None]
     y = 2 * s[:, 0] / (0.7 + s[:, 0]) + 0.02 * rng.normal(size=80)
     fitted = dma.GraphRegressor(g, kinds=[saturation]).fit(s, y)
@@ -152,7 +152,7 @@ def test_counts_weights_and_kinds_of_ones_own() -> None:
 
 def test_what_is_wrong_with_a_graph_is_said_in_one_line() -> None:
     g = dma.Graph()
-    g.gaussian_noise(g.shared("w") * g.observed("x"), 1, g.observed("y"))
+    g.gaussian_noise(g.shared("w") * g.observed("x"), g.observed("y"), variance=1)
     with pytest.raises(dma.Error, match="shared variable 'w' has no Gaussian prior; give it one by gaussian_prior"):
         dma.GraphRegressor(g).fit([[1.0], [2.0]], [1.0, 2.0])
     with pytest.raises(dma.Error, match="z"):
@@ -169,8 +169,8 @@ def test_what_is_wrong_with_a_graph_is_said_in_one_line() -> None:
 def lines(columns: int, classes: int) -> dma.Graph:
     """Scores W x + b of classes; everything ~ N(0, 4)"""
     g = dma.Graph()
-    x, w = g.observed("x", columns), g.gaussian_prior(g.shared("w", columns * classes), 0, 4)
-    b, products = g.gaussian_prior(g.shared("b", classes), 0, 4), g.variable("p", columns * classes)
+    x, w = g.observed("x", columns), g.gaussian_prior(g.shared("w", columns * classes), 0, variance=4)
+    b, products = g.gaussian_prior(g.shared("b", classes), 0, variance=4), g.variable("p", columns * classes)
     sums, scores = g.variable("s", classes), g.variable("scores", classes)
     g.factor("product", [w, dma.column(x), products])
     g.factor("sum", [products, sums])
@@ -233,8 +233,8 @@ def test_classifier_passes_every_check_of_scikit_learn(estimator: Any, check: An
 def proportional(batches: int) -> dma.Learner:
     """y = m x and noise of variance 0.25; m ~ N(1, 4)"""
     g = dma.Graph()
-    m = g.gaussian_prior(g.shared("m"), 1, 4)
-    g.gaussian_noise(m * g.observed("x"), 0.25, g.observed("y"))
+    m = g.gaussian_prior(g.shared("m"), 1, variance=4)
+    g.gaussian_noise(m * g.observed("x"), g.observed("y"), variance=0.25)
     return dma.Learner(g, ["y"], batches=batches)
 
 
@@ -275,9 +275,9 @@ def test_a_learner_is_told_who_plays() -> None:
     """tools/examples/season.cpp"""
     players = [[0, 1], [2, 3], [0, 2], [1, 3], [0, 3], [1, 2], [3, 2], [1, 0]]
     g = dma.Graph()
-    skill = g.gaussian_prior(g.shared("skill", 4), 0, 100)
+    skill = g.gaussian_prior(g.shared("skill", 4), 0, variance=100)
     lead = g.variable("lead")
-    points = g.gaussian_noise(lead, 9, g.observed("points"))
+    points = g.gaussian_noise(lead, g.observed("points"), variance=9)
     game = g.factor("sum", [dma.given(skill, 2), lead], coefficients=[1, -1])
     learner = dma.Learner(g, [points], batches=8)
     learner.fit({points: [7, -3, 4, 9, 13, 1, 5, -4]}, {(game, "terms"): players})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import pickle
 import shutil
 import signal
@@ -21,9 +22,9 @@ X, Y, NOISE = np.array([1.0, 2.0, 0.5]), 1.3, 0.04
 def line() -> tuple[dma.Graph, dma.Variable, dma.Variable, dma.Variable]:
     """y = w . x + noise, with three weights."""
     g = dma.Graph()
-    w = g.gaussian_prior(g.variable("w", 3), 0, 1)
+    w = g.gaussian_prior(g.variable("w", 3), 0, variance=1)
     x, y = g.observed("x", 3), g.observed("y")
-    g.gaussian_noise(g.sum(w * x), NOISE, y)
+    g.gaussian_noise(g.sum(w * x), y, variance=NOISE)
     return g, w, x, y
 
 
@@ -50,28 +51,71 @@ def test_beliefs_and_evidence_are_those_of_linear_regression(schedule: Any) -> N
 
 def test_operators_say_what_they_say_of_numbers() -> None:
     g = dma.Graph()
-    a, b = g.gaussian_prior(g.variable("a"), 3, 1e-12), g.gaussian_prior(g.variable("b"), 2, 1e-12)
+    a, b = g.gaussian_prior(g.variable("a"), 3, variance=1e-12), g.gaussian_prior(g.variable("b"), 2, variance=1e-12)
     found = {
         "a - b": a - b, "-a": -a, "a - 1": a - 1, "1 - a": 1 - a, "a / 4": a / 4, "a + b": a + b, "2 * a": 2 * a,
+        "a / b": a / b, "exp(b)": dma.exp(b), "log(a)": dma.log(a),
         "a * b": a * b, "a * a": a * a, "a ** 1": a**1, "a ** 2": a**2, "a ** 3": a**3, "a ** 5": a**5,
     }  # fmt: skip
     seen = [g.observed(f"seen{i}") for i in range(len(found))]
     for result, at in zip(found.values(), seen):
-        g.gaussian_noise(result, 1e6, at)
+        g.gaussian_noise(result, at, variance=1e6)
     answer = dma.solve(g, {at: 0.0 for at in seen}, dma.joint())
     for text, result in found.items():
-        assert answer[result].mean[0] == pytest.approx(eval(text, {"a": 3, "b": 2}), rel=1e-6), text
+        assert answer[result].mean[0] == pytest.approx(eval(text, {"a": 3, "b": 2, "exp": math.exp, "log": math.log}), rel=1e-6), text
     w = g.variable("w", 2)
     assert (w - [1, 2]).size == (w / np.array([2.0, 4.0])).size == 2
-    for wrong in (lambda: a / b, lambda: a**0.5, lambda: a**-1, lambda: a - "x"):
+    for wrong in (lambda: a**0.5, lambda: a**-1, lambda: a - "x"):
         with pytest.raises(dma.Error):
             wrong()
+
+
+def test_a_model_is_written_as_in_c_plus_plus() -> None:
+    m = dma.Model()
+    weight, offset = m.gaussian("weight", 3, mean=4, sd=3), m.gaussian("offset", 2, sd=0.5)
+    m.observe(
+        weight[[0, 1, 2, 0, 1, 2]] + offset[[0, 0, 0, 1, 1, 1]], [2.1, 3.0, 5.2, 2.6, 3.4, 8.9], sd=0.2
+    )  # as README has it
+    answer = m.solve()
+    assert answer.solver == "joint" and answer.report.stop == "exact"
+    np.testing.assert_allclose(answer[weight].mean, [2.346, 3.194, 7.035], atol=6e-4)
+    np.testing.assert_allclose(answer[weight].sd, 0.3734, atol=6e-5)
+    # Elements against dense algebra; one of a single element meets each of the others.
+    m = dma.Model()
+    a, b = m.gaussian("a", 2, mean=[1, 2], variance=[1, 4]), m.gaussian("b", sd=3)
+    m.observe(b + 2 * a[[1, 0]], [5.0, 4.0], variance=0.5)
+    rows = np.array([[0, 2, 1], [2, 0, 1]])
+    precision = np.diag([1, 0.25, 1 / 9]) + rows.T @ rows / 0.5
+    mean = np.linalg.solve(precision, np.array([1, 0.5, 0]) + rows.T @ [5, 4] / 0.5)
+    answer = m.solve()
+    np.testing.assert_allclose([*answer[a].mean, *answer[b].mean], mean, rtol=1e-9)
+    m = dma.Model()
+    heads = m.prior("beta_prior", "heads", a=1, b=1)
+    m.observe(heads, [1.0], "bernoulli_draw")
+    np.testing.assert_allclose(m.solve()[heads].mean, [2 / 3], rtol=1e-12)
+    with pytest.raises(dma.Error, match="element 2 is chosen of 2"):
+        a[[2]]
+    with pytest.raises(TypeError):
+        list(a)
+
+
+def test_a_width_is_named() -> None:
+    g = dma.Graph()
+    x, y = g.gaussian_prior(g.variable("x", 2), 0, sd=[2, 3]), g.observed("y", 2)
+    g.gaussian_noise(x, y, sd=0.5)
+    answer = dma.solve(g, {y: [1.0, 1.0]})
+    np.testing.assert_allclose(answer[x].variance, [1 / (1 / 4 + 4), 1 / (1 / 9 + 4)], rtol=1e-12)
+    for wrong in ({}, {"sd": 1, "variance": 1}, {"sd": -1}):
+        with pytest.raises(dma.Error, match="gaussian_prior: .*(say one of them|must be positive)"):
+            g.gaussian_prior(g.variable(""), 0, **wrong)
+    with pytest.raises(TypeError):
+        g.gaussian_prior(g.variable(""), 0, 1)  # type: ignore[misc]
 
 
 def test_an_unknown_spread_is_integrated_over() -> None:
     g = dma.Graph()
     mu, theta, y = g.variable("mu"), g.variable("theta", 8), g.observed("y", 8)
-    g.gaussian_prior(mu, 0, 25)
+    g.gaussian_prior(mu, 0, variance=25)
     effects = g.factor("gaussian_noise", [dma.all_to_one(mu), theta], variance=1)
     g.factor("gaussian_noise", [theta, y], variance=[225, 100, 256, 121, 81, 121, 100, 324])
     plan = dma.compile(g, dma.joint(hypers=[dma.hyper("tau", "half_cauchy", [5], [(effects, "variance", 2)])]))
@@ -98,7 +142,7 @@ def test_an_unknown_covariance_is_integrated_over() -> None:
     rows = np.random.default_rng(3).multivariate_normal([0, 0], [[1, 0.6], [0.6, 2]], 400)
     g = dma.Graph()
     mu, y = g.variable("mu", 2), g.observed("y", rows.size)
-    g.gaussian_prior(mu, 0, 100)
+    g.gaussian_prior(mu, 0, variance=100)
     noise = g.gaussian_vector_noise(dma.gather(mu, [0, 1] * len(rows)), y, covariance=np.eye(2))
     solver = dma.joint()
     noise.learn(solver, "noise", "half_normal", [3], 2)
@@ -143,9 +187,9 @@ def test_categories_have_a_column_each() -> None:
 @pytest.mark.parametrize("missing", [[1.0, None, 2.0], np.ma.MaskedArray([1.0, 5.0, 2.0], mask=[0, 1, 0])])
 def test_missing_values_are_none_or_masked(missing: Any) -> None:
     g = dma.Graph()
-    m = g.gaussian_prior(g.variable("m"), 0, 100)
+    m = g.gaussian_prior(g.variable("m"), 0, variance=100)
     seen = g.observed("seen", 3)
-    g.gaussian_noise(dma.all_to_one(m), 1, seen)
+    g.gaussian_noise(dma.all_to_one(m), seen, variance=1)
     state = dma.State(plan := dma.compile(g, may_be_missing=["seen"]))
     state.observe(seen, missing)
     dma.run(plan, state)
@@ -178,7 +222,7 @@ def test_index_maps_chains_and_tables() -> None:
 
 def test_expressions_with_numbers() -> None:
     g = dma.Graph()
-    a = g.gaussian_prior(g.variable("a", 2), [1.0, 2.0], 1.0)
+    a = g.gaussian_prior(g.variable("a", 2), [1.0, 2.0], variance=1.0)
     b = np.float64(3.0) * a + 1.0
     state = dma.State(plan := dma.compile(g))
     dma.run(plan, state)
@@ -235,10 +279,10 @@ def test_many_states_of_one_plan_run_at_once_and_one_state_only_alone() -> None:
 
 def test_control_c_a_callback_or_the_time_end_a_run_and_a_warm_one_goes_on() -> None:
     g = dma.Graph()
-    x = g.gaussian_prior(g.variable("x", 2000), 0, 1)
+    x = g.gaussian_prior(g.variable("x", 2000), 0, variance=1)
     g.factor("gaussian_noise", [dma.shift(x), x], variance=0.01)
     seen = g.observed("seen", 2000)
-    g.gaussian_noise(x, 1.0, seen)
+    g.gaussian_noise(x, seen, variance=1.0)
     values = np.sin(np.arange(2000) / 100)
     plan = dma.compile(g, dma.flooding(tolerance=1e-9, limit=1000000))
     state = dma.State(plan)
@@ -281,7 +325,7 @@ def test_wrong_calls_are_refused_in_words() -> None:
     for call, words in [
         (lambda: g.factor("prodct", [w, x, y]) and dma.compile(g), "did you mean 'product'"),
         (lambda: g.factor("gaussian_noise", [w, "x"], variance=1), "'x' is given where a variable is expected"),
-        (lambda: g.gaussian_noise(w, "wide"), "parameter 'variance': 'wide' is given"),
+        (lambda: g.gaussian_noise(w, variance="wide"), "parameter 'variance': 'wide' is given"),
         (lambda: g.product(w, x, 3), "3 is given as a result"),
         (lambda: other.product(w, x), "graph"),
         (lambda: g["v"], "v"),
@@ -371,8 +415,8 @@ def test_a_frozen_variable_keeps_its_belief_and_a_factor_its_damping() -> None:
 ])  # fmt: skip
 def test_what_is_no_number_is_not_observed(values: Any) -> None:
     g = dma.Graph()
-    x = g.gaussian_prior(g.variable("x", 3), 0, 1)
-    g.gaussian_noise(x, 1, y := g.observed("y", 3))
+    x = g.gaussian_prior(g.variable("x", 3), 0, variance=1)
+    g.gaussian_noise(x, y := g.observed("y", 3), variance=1)
     state = dma.State(dma.compile(g))
     with pytest.raises(dma.Error, match="a number, an array of numbers, or None") as error:
         state.observe(y, values)
@@ -395,7 +439,7 @@ def test_a_size_that_is_none_is_refused(size: Any) -> None:
 @pytest.mark.parametrize("protocol", range(6))
 def test_what_cannot_be_pickled_says_so(protocol: int) -> None:
     g = dma.Graph()
-    g.gaussian_prior(g.variable("x"), 0, 1)
+    g.gaussian_prior(g.variable("x"), 0, variance=1)
     plan = dma.compile(g)
     assert dma.graph_text(pickle.loads(pickle.dumps(g, protocol))) == dma.graph_text(g)
     for thing in (g["x"], plan, dma.State(plan), dma.State(plan).belief("x"), dma.run(plan, dma.State(plan)), dma.joint()):

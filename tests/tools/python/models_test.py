@@ -125,7 +125,7 @@ def test_games_one_after_the_other_are_the_updates_of_the_formula() -> None:
 def test_names_are_text_where_a_notebook_shows_them() -> None:
     bad = '<script>bad("&")</script>'
     g = dma.Graph()
-    g.gaussian_prior(g.variable(bad), 0, 1)
+    g.gaussian_prior(g.variable(bad), 0, variance=1)
     plan = dma.compile(g, dma.joint())
     state = dma.State(plan)
     report = dma.run(plan, state)
@@ -176,7 +176,7 @@ def test_poses_and_growing_graphs() -> None:
     for t in range(20):
         now, seen = level.graph.variable(f"x{t}"), level.graph.observed(f"y{t}")
         if before is None:
-            level.graph.gaussian_prior(now, 0, 100)
+            level.graph.gaussian_prior(now, 0, variance=100)
         else:
             level.graph.factor("gaussian_noise", [before, now], variance=0.1)
         level.graph.factor("gaussian_noise", [now, seen], variance=1)
@@ -186,6 +186,30 @@ def test_poses_and_growing_graphs() -> None:
     assert abs(level.belief("x19").mean[0] - 2) < 0.05 and level.compiled < 12
     with pytest.raises(dma.Error, match="is not observed"):
         level.observe("x19", [1.0])
+
+
+def test_a_growing_graph_with_regimes_is_the_switching_filter() -> None:
+    drift, jump = (1, 0.01, 1, 0.1), (1, 9.0, 1, 0.1)
+    values, start, transition = [0.1, 0.2, 5.2, 5.1, 4.9], [0.9, 0.1], [[0.9, 0.1], [0.7, 0.3]]
+    by_hand = dma.switching(values, [drift, jump], start=start, transition=transition, mean=[0], covariance=[[1]])
+    level, x, regime = dma.GrowingGraph(lag=2, discrete_lag=1), [], []
+    g = level.graph
+    for t, value in enumerate(values):
+        x.append(g.variable(f"x{t}"))
+        regime.append(g.variable(f"regime{t}", family="categorical(2)"))
+        y = g.gaussian_noise(x[t], g.observed(f"y{t}"), variance=0.1)
+        if t == 0:
+            g.gaussian_prior(x[0], 0, sd=1)
+            g.factor("categorical_prior", [regime[0]], probability=start)
+        else:
+            g.factor("table", regime[-2:], probability=np.ravel(transition))
+            for k, (_, q, _, _) in enumerate((drift, jump)):
+                g.factor("gaussian_noise", x[-2:], variance=q, when={regime[t]: k})
+        level.observe(y, [value])
+        report = level.update()
+    assert report.stop == "approximate" and "matched by moments" in str(report)
+    np.testing.assert_allclose(level.belief(regime[-1]).probability(0, 1), by_hand.probability[-1, 1], rtol=1e-8)
+    np.testing.assert_allclose(level.belief(x[-1]).mean, by_hand.mean[-1], rtol=1e-8)
 
 
 @pytest.mark.parametrize(("call", "words"), [
@@ -210,8 +234,8 @@ def test_wrong_values_are_refused(call: object, words: str) -> None:
 
 def test_a_graph_is_written_and_a_belief_explained() -> None:
     g = dma.Graph()
-    m, y = g.gaussian_prior(g.variable("m"), 0, 4), g.observed("y")
-    g.gaussian_noise(m, 1.0, y)
+    m, y = g.gaussian_prior(g.variable("m"), 0, variance=4), g.observed("y")
+    g.gaussian_noise(m, y, variance=1.0)
     again = dma.parse_graph(dma.graph_text(g)).graph
     assert dma.graph_text(again) == dma.graph_text(g) and again.describe() == g.describe()
     state = dma.State(plan := dma.compile(g))

@@ -44,14 +44,14 @@ def test_discrete_beliefs_have_probabilities() -> None:
 
 def test_an_unknown_kind_or_method_says_how_it_is_given() -> None:
     g = dma.Graph()
-    x, y = g.gaussian_prior(g.variable("x"), 0, 1), g.observed("y")
+    x, y = g.gaussian_prior(g.variable("x"), 0, variance=1), g.observed("y")
     g.factor("laplace", [x, y])
     for work in (lambda: dma.solve(g, {"y": 1.0}), lambda: dma.compile(g, "flooding")):
         with pytest.raises(dma.Error, match=r"no factor kind 'laplace'.*kinds=\[\.\.\.\]"):
             work()
     g = dma.Graph()
-    x = g.gaussian_prior(g.variable("x"), 0, 1)
-    g.gaussian_noise(x, 1, g.observed("y"))
+    x = g.gaussian_prior(g.variable("x"), 0, variance=1)
+    g.gaussian_noise(x, g.observed("y"), variance=1)
     with pytest.raises(dma.Error, match=r"no method 'joint'.*joint is a solver.*kind_methods="):
         dma.compile(g, "flooding", method="joint")
     with pytest.raises(dma.Error, match=r"'product'.*kind_methods="):
@@ -108,7 +108,7 @@ def test_what_is_printed_has_twenty_lines_at_most() -> None:
     filled = dma.factorise(random.normal(size=(30, 20)), rank=1)
     series = dma.smooth(random.normal(size=60), model="walk")
     g = dma.Graph()
-    x = [g.gaussian_prior(g.variable(f"x{i}", 400), 0, 1) for i in range(30)]
+    x = [g.gaussian_prior(g.variable(f"x{i}", 400), 0, variance=1) for i in range(30)]
     compared = dma.compare_with_joint(g, {})
     belief = dma.solve(g)[x[0]]
     line = dma.linear_regression(random.normal(size=(20, 2)), random.normal(size=20))

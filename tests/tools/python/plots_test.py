@@ -31,8 +31,8 @@ def points(ax: Any) -> Any:
 
 def parcels() -> tuple[dma.Answer, dma.Variable]:
     g = dma.Graph()
-    x = g.gaussian_prior(g.variable("x", 3), [1, 2, 3], 4)
-    g.gaussian_noise(g.sum(x), 1, g.observed("y"))
+    x = g.gaussian_prior(g.variable("x", 3), [1, 2, 3], variance=4)
+    g.gaussian_noise(g.sum(x), g.observed("y"), variance=1)
     return dma.solve(g, {"y": 7.0}, dma.joint()), x
 
 
@@ -43,7 +43,7 @@ def test_beliefs_are_densities_intervals_and_bars(ax: Any) -> None:
     np.testing.assert_allclose(points(ax), np.column_stack([belief.mean, [2, 1, 0]]))
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b", "c"]
     g = dma.Graph()
-    one = g.gaussian_prior(g.variable("one"), 3, 4)
+    one = g.gaussian_prior(g.variable("one"), 3, variance=4)
     at, density = points(dma.solve(g)[one].plot()).T
     np.testing.assert_allclose(density, np.exp(-0.5 * (at - 3) ** 2 / 4) / np.sqrt(8 * np.pi), rtol=1e-9)
     g = dma.Graph()
@@ -98,7 +98,7 @@ def test_draws_are_arrays_by_name_chain_and_draw() -> None:
     assert arrays["x"].shape == (3, 50, 3) and "y" not in arrays
     np.testing.assert_array_equal(arrays["x"].reshape(150, 3), draws.draws(x))
     g = dma.Graph()
-    one = g.gaussian_prior(g.variable("one"), 0, 1)
+    one = g.gaussian_prior(g.variable("one"), 0, variance=1)
     g.factor("student_t_noise", [one, g.observed("seen")], scale=1, degrees=3)
     assert dma.draw_posterior(dma.solve(g, {"seen": 1.0}, dma.joint()).state, chains=2, draws=20).arrays()["one"].shape == (2, 20)
 

@@ -27,7 +27,7 @@ def laplace(x: float, y: float, *, scale: float) -> float:
     return -abs(y - x) / scale
 
 g = dma.Graph()
-x, y = g.gaussian_prior(g.variable("x", 2), [0.0, 1.0], 1), g.observed("y", 2)
+x, y = g.gaussian_prior(g.variable("x", 2), [0.0, 1.0], variance=1), g.observed("y", 2)
 g.factor("laplace", [x, y], scale=2.0)
 plan = dma.compile(g, dma.joint(), kinds=[laplace])
 state = dma.State(plan)

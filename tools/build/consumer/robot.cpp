@@ -42,7 +42,7 @@ class Cart {
   bool has_converged() const { return converged_; }
 
  private:
-  GrowingGraph window_{own_kinds(), {.lag = 5}};
+  GrowingGraph window_{own_kinds(), {.lag = 5, .cases = nullptr}};
   VariableId x_{0}, v_{0};
   int steps_ = 0;
   bool converged_ = false;

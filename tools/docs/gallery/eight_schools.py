@@ -12,7 +12,7 @@ import numpy as np
 effects, errors = np.array([28, 8, -3, 7, -1, 1, 18, 12]), np.array([15, 10, 16, 11, 9, 11, 10, 18])
 
 g = dma.Graph()
-mu = g.gaussian_prior(g.variable("mu"), 0, 25)
+mu = g.gaussian_prior(g.variable("mu"), 0, variance=25)
 theta, y = g.variable("theta", 8), g.observed("y", 8)
 spread = g.factor("gaussian_noise", [dma.all_to_one(mu), theta], variance=1)
 g.factor("gaussian_noise", [theta, y], variance=errors**2)

@@ -21,7 +21,7 @@ def smoother(kind, **parameters):
     g = dma.Graph()
     x, y = g.variable("x", steps), g.observed("y", steps)
     g.factor("gaussian_prior", [dma.gather(x, [0])], mean=0, variance=1)
-    g.gaussian_noise(dma.shift(x), 0.09, x)
+    g.gaussian_noise(dma.shift(x), x, variance=0.09)
     g.factor(kind, [x, y], **parameters)
     answer = dma.solve(g, {y: seen})
     print(answer.report)

@@ -21,7 +21,7 @@ def thermometer(x, y, *, stop, sd):
 
 readings = [27.1, 30.0, 28.4, 30.0, 29.3, 30.0, 30.0, 28.8]
 g = dma.Graph()
-mean, seen = g.gaussian_prior(g.variable("mean"), 25, 100), g.observed("seen", 8)
+mean, seen = g.gaussian_prior(g.variable("mean"), 25, variance=100), g.observed("seen", 8)
 g.factor("thermometer", [dma.all_to_one(mean), seen], stop=30, sd=2)
 answer = dma.solve(g, {seen: readings}, kinds=[thermometer])
 print(answer.report)

@@ -28,7 +28,7 @@ for t in range(16):
     walk[t + 1] = x + np.cos(a) * steps[t, 0] - np.sin(a) * steps[t, 1], y + np.sin(a) * steps[t, 0] + np.cos(a) * steps[t, 1], a + steps[t, 2]
 
 g = dma.Graph()
-x, p = g.variable("x", 17, "pose2"), g.gaussian_prior(g.variable("p", 6), 0, 100)
+x, p = g.variable("x", 17, "pose2"), g.gaussian_prior(g.variable("p", 6), 0, variance=100)
 g.point_prior(dma.gather(x, [0]), [0, 0, 0], covariance=1e-6 * np.eye(3))
 g.between(dma.gather(x, range(16)), dma.gather(x, range(1, 17)), steps, covariance=np.diag([0.02, 0.02, 0.01]))
 ends = dma.gather(x, seeing), dma.gather(p, np.column_stack([2 * seen, 2 * seen + 1]).ravel())

@@ -17,7 +17,7 @@ weeks, is_bound = np.array(drug + control), np.array(still + [0] * 21)
 treated = np.repeat([1.0, 0.0], 21)
 
 g = dma.Graph()
-w = g.gaussian_prior(g.variable("w", 2), 0, 100)  # log scale of the control group, effect of the drug
+w = g.gaussian_prior(g.variable("w", 2), 0, variance=100)  # log scale of the control group, effect of the drug
 y = g.observed("y", 42)
 g.factor("weibull", [g.linear(w, np.column_stack([np.ones(42), treated]).ravel()), y], shape=1 / 0.732, censored=is_bound)
 answer = dma.solve(g, {y: weeks})

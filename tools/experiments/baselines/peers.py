@@ -53,7 +53,7 @@ def of_r(values):
 
 def schools():
     g = dma.Graph()
-    mu = g.gaussian_prior(g.variable("mu"), 0, 25)
+    mu = g.gaussian_prior(g.variable("mu"), 0, variance=25)
     theta, y = g.variable("theta", 8), g.observed("y", 8)
     spread = g.factor("gaussian_noise", [dma.all_to_one(mu), theta], variance=1)
     g.factor("gaussian_noise", [theta, y], variance=np.square(ERRORS))
@@ -65,7 +65,7 @@ def sleep():
     people, days = SLEEP.shape
     who, day = np.repeat(np.arange(people), days), np.tile(np.arange(days), people)
     g = dma.Graph()
-    line = g.gaussian_prior(g.variable("line", 2), [250, 0], 1e4)
+    line = g.gaussian_prior(g.variable("line", 2), [250, 0], variance=1e4)
     own, seen = g.variable("own", 2 * people), g.observed("seen", SLEEP.size)
     spread = g.gaussian_vector_noise(dma.gather(line, [0, 1] * people), own, covariance=[[600, 0], [0, 36]])
     slope = g.affine(dma.gather(own, 2 * who + 1), day, 0)
@@ -78,7 +78,7 @@ def sleep():
 
 def poisson():
     g = dma.Graph()
-    w, y = g.gaussian_prior(g.variable("w", 3), 0, 1), g.observed("y", 500)
+    w, y = g.gaussian_prior(g.variable("w", 3), 0, variance=1), g.observed("y", 500)
     g.factor("poisson", [g.linear(w, INPUTS.ravel()), y])
     belief = dma.solve(g, {y: COUNTS})[w]
     return belief.mean[0], belief.sd[0]

@@ -4,9 +4,9 @@
     mean, sd = model.predict(X_new, return_std=True)
 
     g = dma.Graph()                               # or a graph of one's own
-    w = g.gaussian_prior(g.variable("w", 3), 0, 1)
+    w = g.gaussian_prior(g.variable("w", 3), 0, sd=1)
     x, y = g.observed("x", 3), g.observed("y")
-    g.gaussian_noise(g.sum(w * x), 0.04, y)
+    g.gaussian_noise(g.sum(w * x), y, sd=0.2)
     plan = dma.compile(g, dma.forward_backward())
     state = dma.State(plan)
     state.observe(x, [1, 2, 0.5])
@@ -30,15 +30,16 @@ from ._dma import (
     Kind, LearnReport, Learner, LinearFit, ParsedGraph, Plan, Process, Registry, Report, RunCertificate, Schedule,
     SeriesFilter, Smoothed, State, StateSpace, SwitchingFilter, TreeReweighted, Variable, VectorFactor, Visit, above,
     all_to_one, at_least, at_most, autoregressive, below, certificate, certify, column, compare_with_exact,
-    compare_with_joint, compile, covariance, decide, draw_posterior, evidence, evidence_bounds, exact, explain, finite,
-    fixed_season, flooding, forward, forward_backward, gather, given, graph_text, hyper, hyper_belief, joint,
-    linear_regression, local_trend, log_evidence, marginal, most_probable, motion, one_of, parse_graph, random_walk,
-    residual, row, run, sample, seasonal, sequential, set_start, shift, solve, standard_registry, tree_reweighted,
-    value_of_information,
+    compare_with_joint, compile, covariance, decide, draw_posterior, evidence, evidence_bounds, exact, exp, explain,
+    finite, fixed_season, flooding, forward, forward_backward, gather, given, graph_text, hyper, hyper_belief, joint,
+    linear_regression, local_trend, log, log_evidence, marginal, most_probable, motion, one_of, parse_graph,
+    random_walk, residual, row, run, sample, seasonal, sequential, set_start, shift, solve, standard_registry,
+    tree_reweighted, value_of_information,
     __version__ as __version__,
 )  # fmt: skip
 from . import plots as _plots  # gives compiled classes their plot()
 from .factors import factor, factor_from_function, factor_from_vector_function, likelihood, likelihood_from_log_density
+from .model import Model
 from .models import Factorisation, Game, Mixture, Rating, Season, Switched, factorise, gaussian_mixture, rate, switching
 from .series import Series, smooth
 
@@ -51,17 +52,17 @@ __all__ = [
     "Answer", "Belief", "Certificate", "Classifier", "Connection", "Contradiction", "Domain", "Error", "Evidence",
     "Exact", "ExactComparison", "Explanation", "Factor", "Factorisation", "Game", "Graph", "GraphClassifier",
     "GraphRegressor", "GrowingGraph", "HiddenMarkov", "Hyper", "HyperBelief", "Joint", "JointDraws", "JointComparison",
-    "Kind", "LearnReport", "Learner", "LinearFit", "Mixture", "ParsedGraph", "Plan", "Process", "Rating", "Registry",
+    "Kind", "LearnReport", "Learner", "LinearFit", "Mixture", "Model", "ParsedGraph", "Plan", "Process", "Rating", "Registry",
     "Regressor", "Report", "RunCertificate", "Schedule", "Season", "Series", "SeriesFilter", "Smoothed", "State",
     "StateSpace", "Switched", "SwitchingFilter", "TreeReweighted", "Variable", "VectorFactor", "Visit", "above",
     "all_to_one", "at_least", "at_most", "autoregressive", "below", "certificate", "certify", "column",
     "compare_with_exact", "compare_with_joint", "compile", "covariance", "decide", "draw_posterior", "evidence",
-    "evidence_bounds", "exact", "explain", "factor", "factor_from_function", "factor_from_vector_function",
+    "evidence_bounds", "exact", "exp", "explain", "factor", "factor_from_function", "factor_from_vector_function",
     "factorise", "finite", "fixed_season", "flooding", "forward", "forward_backward", "gather", "gaussian_mixture",
     "given", "graph_text", "hyper", "hyper_belief", "joint", "likelihood", "likelihood_from_log_density",
-    "linear_regression", "local_trend", "log_evidence", "marginal", "most_probable", "motion", "one_of", "parse_graph",
-    "random_walk", "rate", "residual", "row", "run", "sample", "seasonal", "sequential", "set_start", "shift",
-    "smooth", "solve", "standard_registry", "switching", "tree_reweighted", "value_of_information",
+    "linear_regression", "local_trend", "log", "log_evidence", "marginal", "most_probable", "motion", "one_of",
+    "parse_graph", "random_walk", "rate", "residual", "row", "run", "sample", "seasonal", "sequential", "set_start",
+    "shift", "smooth", "solve", "standard_registry", "switching", "tree_reweighted", "value_of_information",
 ]  # fmt: skip
 
 _ESTIMATORS = {

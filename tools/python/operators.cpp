@@ -1,0 +1,92 @@
+// Arithmetic of variables, and their elements.
+#include <pybind11/stl.h>
+
+#include "engine/support/error.h"
+#include "models/graphs/expressions.h"
+#include "tools/python/handles.h"
+
+namespace dma::python {
+
+namespace {
+
+template <class Change>
+ParameterValue changed(ParameterValue value, const Change& change) {
+  for (double& number : value.numbers) number = change(number);
+  return value;
+}
+
+VariableHandle power(const VariableHandle& a, const py::object& exponent) {
+  const int n = py::isinstance<py::int_>(exponent) ? exponent.cast<int>() : 0;
+  if (n < 1) fail("{} is given as an exponent; a whole number, 1 at least, is expected", shown(exponent));
+  if (n == 1) return a;
+  const VariableHandle half = power(a, py::int_(n / 2)), even{a.graph, square(*a.graph, half.id)};
+  return n % 2 == 0 ? even : VariableHandle{a.graph, product(*a.graph, even.id, a.id)};
+}
+
+// Joins two arrays of equal size element by element, or one of a single element with each of the other's.
+template <class Join>
+VariableHandle joined_by(const Join& join, const VariableHandle& a, const VariableHandle& b) {
+  const std::size_t sizes[] = {(*a.graph)[a.id].size, (*b.graph)[b.id].size};
+  const auto end = [&](VariableId v, std::size_t own) {
+    return own == 1 && sizes[0] != sizes[1] ? all_to_one(v) : Connection(v);
+  };
+  return {a.graph, join(*a.graph, end(a.id, sizes[0]), end(b.id, sizes[1]))};
+}
+
+// Some elements of a variable, in this order, as a new one.
+VariableHandle chosen(const VariableHandle& x, std::vector<std::uint32_t> elements) {
+  const Graph::Variable all = (*x.graph)[x.id];
+  for (const std::uint32_t e : elements)
+    if (e >= all.size) fail("'{}': element {} is chosen of {}", all.name, e, all.size);
+  return {x.graph, affine(*x.graph, gather(x.id, std::move(elements)), 1.0, 0.0)};
+}
+
+}  // namespace
+
+void bind_operators(py::class_<VariableHandle>& variable) {
+  const auto times = [](const VariableHandle& a, const py::object& b) -> VariableHandle {
+    if (!py::isinstance<VariableHandle>(b)) return {a.graph, affine(*a.graph, a.id, parameter_of("factor", b), 0.0)};
+    const auto& other = b.cast<const VariableHandle&>();
+    if (other.id == a.id) return {a.graph, square(*a.graph, a.id)};
+    return joined_by([](Graph& g, const Connection& x, const Connection& y) { return product(g, x, y); }, a, other);
+  };
+  const auto plus = [](const VariableHandle& a, const py::object& b) -> VariableHandle {
+    if (py::isinstance<VariableHandle>(b))
+      return joined_by([](Graph& g, const Connection& x, const Connection& y) { return add(g, x, y); }, a,
+                       b.cast<const VariableHandle&>());
+    return {a.graph, affine(*a.graph, a.id, 1.0, parameter_of("term", b))};
+  };
+  const auto negative = [](const VariableHandle& a) -> VariableHandle {
+    return {a.graph, affine(*a.graph, a.id, -1.0, 0.0)};
+  };
+  const auto minus = [plus, negative](const VariableHandle& a, const py::object& b) -> VariableHandle {
+    if (py::isinstance<VariableHandle>(b)) return plus(a, py::cast(negative(b.cast<const VariableHandle&>())));
+    return {a.graph, affine(*a.graph, a.id, 1.0, changed(parameter_of("term", b), [](double x) { return -x; }))};
+  };
+  const auto over = [](const VariableHandle& a, const py::object& b) -> VariableHandle {
+    if (py::isinstance<VariableHandle>(b))
+      return joined_by(
+          [](Graph& g, const Connection& x, const Connection& y) {
+            return apply(g, "ratio", {x, y});
+          },
+          a, b.cast<const VariableHandle&>());
+    return {a.graph, affine(*a.graph, a.id, changed(parameter_of("divisor", b), [](double x) { return 1 / x; }), 0.0)};
+  };
+  variable.def("__mul__", times)
+      .def("__rmul__", times)
+      .def("__add__", plus)
+      .def("__radd__", plus)
+      .def("__neg__", negative)
+      .def("__sub__", minus)
+      .def("__rsub__", [plus, negative](const VariableHandle& a, const py::object& b) { return plus(negative(a), b); })
+      .def("__truediv__", over)
+      .def("__pow__", &power)
+      .def(
+          "__getitem__", [](const VariableHandle& x, std::uint32_t element) { return chosen(x, {element}); },
+          py::arg("element"), "This element as a new variable.")
+      .def("__getitem__", &chosen, py::arg("elements"), "These elements, in this order, as a new variable.");
+  variable.attr("__array_ufunc__") = py::none();  // numpy's numbers leave operators to us
+  variable.attr("__iter__") = py::none();         // every element would be a new variable
+}
+
+}  // namespace dma::python
