@@ -1,7 +1,7 @@
 // A graph that grows step by step, solved by joint() over a window of its last steps: a fixed-lag smoother. Variables
 // that leave the window are integrated out, which leaves a Gaussian over their neighbours. The cost of a step and the
 // memory depend on the length of the window only. A window of the same shape as a recent one is not recompiled; its
-// update allocates nothing, except a block of nodes now and then.
+// update allocates nothing, unless it has discrete variables.
 //
 //   GrowingGraph walk(standard_registry(), {.lag = 10});
 //   for (...) {

@@ -16,8 +16,10 @@ ParameterValue changed(ParameterValue value, const Change& change) {
 }
 
 VariableHandle power(const VariableHandle& a, const py::object& exponent) {
-  const int n = py::isinstance<py::int_>(exponent) ? exponent.cast<int>() : 0;
-  if (n < 1) fail("{} is given as an exponent; a whole number, 1 at least, is expected", shown(exponent));
+  constexpr long kMost = 1000;
+  const long n = PyIndex_Check(exponent.ptr()) ? PyNumber_AsSsize_t(exponent.ptr(), nullptr) : 0;
+  if (n < 1 || n > kMost)
+    fail("{} is given as an exponent; a whole number from 1 to {} is expected", shown(exponent), kMost);
   if (n == 1) return a;
   const VariableHandle half = power(a, py::int_(n / 2)), even{a.graph, square(*a.graph, half.id)};
   return n % 2 == 0 ? even : VariableHandle{a.graph, product(*a.graph, even.id, a.id)};
@@ -70,7 +72,11 @@ void bind_operators(py::class_<VariableHandle>& variable) {
             return apply(g, "ratio", {x, y});
           },
           a, b.cast<const VariableHandle&>());
-    return {a.graph, affine(*a.graph, a.id, changed(parameter_of("divisor", b), [](double x) { return 1 / x; }), 0.0)};
+    const auto inverse = [](double x) {
+      if (x == 0) fail("a variable is divided by 0; another number is expected");
+      return 1 / x;
+    };
+    return {a.graph, affine(*a.graph, a.id, changed(parameter_of("divisor", b), inverse), 0.0)};
   };
   variable.def("__mul__", times)
       .def("__rmul__", times)

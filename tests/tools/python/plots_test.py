@@ -39,7 +39,7 @@ def parcels() -> tuple[dma.Answer, dma.Variable]:
 def test_beliefs_are_densities_intervals_and_bars(ax: Any) -> None:
     answer, x = parcels()
     belief = answer[x]
-    assert belief.plot(ax, names=["a", "b", "c"]) is ax
+    assert belief.plot(ax, names=np.array(["a", "b", "c"])) is ax
     np.testing.assert_allclose(points(ax), np.column_stack([belief.mean, [2, 1, 0]]))
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b", "c"]
     g = dma.Graph()
@@ -66,6 +66,10 @@ def test_series_seasons_and_models_draw_what_they_found(ax: Any) -> None:
     np.testing.assert_array_equal(points(line.plot())[:, 0], line.weights)
     mixture = dma.gaussian_mixture(X, 1)
     assert len(mixture.plot(X).collections[0].get_offsets()) == 30
+    with pytest.raises(dma.Error, match=r"29 rows are given; the 30 that were learned"):
+        mixture.plot(X[1:])
+    with pytest.raises(dma.Error, match=r"rate some games first"):
+        dma.rate([]).plot()
     markov = dma.HiddenMarkov([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], mean=[0, 3], variance=[1, 1])
     assert len(markov.decode(values).plot(names=["low", "high"]).collections) == 2
     drawn = dma.StateSpace([dma.random_walk(1)], observation_variance=1).smooth(values, 3)

@@ -65,10 +65,13 @@ class Mixture(Brief):
 
     def plot(self, X: npt.ArrayLike, ax: Any = None) -> Any:
         """The first two columns of the rows, coloured by cluster, and each cluster's mean with its 95 % region's axes."""
-        rows, ax = numbers_of("X", X, 2), plots.axes(ax)
+        rows = numbers_of("X", X, 2)
+        if len(rows) != len(self.probability):
+            raise _dma.Error(f"plot: {len(rows)} rows are given; the {len(self.probability)} that were learned are expected")
+        ax = plots.axes(ax)
         other = min(1, rows.shape[1] - 1)
         ax.scatter(rows[:, 0], rows[:, other], 8, c=self.labels, cmap="tab10")
-        sd = 2.45 * np.sqrt(self.variance)  # of a Gaussian in two dimensions
+        sd = (2.45 if other else 1.96) * np.sqrt(self.variance)  # 95 % of a Gaussian in two dimensions, or in one
         ax.errorbar(self.mean[:, 0], self.mean[:, other], xerr=sd[:, 0], yerr=sd[:, other], fmt="o", color="black")
         return ax
 
@@ -186,7 +189,10 @@ class _Skills:
 
     def plot(self, ax: Any = None) -> Any:
         """The skill of each player with its 95 % interval, the best on top."""
-        mean, sd, names = zip(*self._best_first())
+        players = self._best_first()
+        if not players:
+            raise _dma.Error("plot: no player has a skill; rate some games first")
+        mean, sd, names = zip(*players)
         return plots.intervals(ax, names, mean, np.subtract(mean, np.multiply(1.96, sd)), np.add(mean, np.multiply(1.96, sd)))
 
     def _repr_html_(self) -> str:

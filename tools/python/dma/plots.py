@@ -26,6 +26,10 @@ def axes(ax: Any) -> Any:
     return plt.subplots(figsize=(7, 4), layout="constrained")[1]
 
 
+def _or_numbers(names: Optional[Sequence[str]], count: int) -> Sequence[str]:
+    return [str(i) for i in range(count)] if names is None else names
+
+
 def intervals(ax: Any, names: Sequence[str], middle: Any, low: Any, high: Any) -> Any:
     """A point and a bar for each name, the first on top."""
     ax = axes(ax)
@@ -47,7 +51,7 @@ def band(ax: Any, at: Any, middle: Any, low: Any, high: Any) -> Any:
 def fractions(ax: Any, probability: Any, names: Optional[Sequence[str]]) -> Any:
     """Probabilities that change with the step (first axis), stacked."""
     ax = axes(ax)
-    ax.stackplot(range(len(probability)), np.transpose(probability), labels=names or [str(i) for i in range(probability.shape[1])])
+    ax.stackplot(range(len(probability)), np.transpose(probability), labels=_or_numbers(names, probability.shape[1]))
     ax.margins(0)
     ax.legend(loc="upper right")
     return ax
@@ -64,12 +68,12 @@ def belief(self: _dma.Belief, ax: Any = None, names: Optional[Sequence[str]] = N
         ax = axes(ax)
         for i, row in enumerate(chances):
             ax.bar(np.arange(len(values)) + 0.8 * i / len(self), row, 0.8 / len(self), align="edge", label=f"element {i}")
-        ax.set_xticks(np.arange(len(values)) + 0.4, names or values)
+        ax.set_xticks(np.arange(len(values)) + 0.4, values if names is None else names)
         if len(self) > 1:
             ax.legend()
         return ax
     if len(self) > 1:
-        return intervals(ax, names or [str(i) for i in range(len(self))], self.mean, *self.interval())
+        return intervals(ax, _or_numbers(names, len(self)), self.mean, *self.interval())
     ax = axes(ax)
     at = np.linspace(self.quantile(0.0005)[0], self.quantile(0.9995)[0], 201)
     ax.plot(at, np.exp([self.log_density(0, [x]) for x in at]), color=DARK)
@@ -80,7 +84,7 @@ def belief(self: _dma.Belief, ax: Any = None, names: Optional[Sequence[str]] = N
 def line(self: _dma.LinearFit, ax: Any = None, names: Optional[Sequence[str]] = None) -> Any:
     """The weights, each with a 95 % bar; the intercept is the last."""
     sd = np.sqrt(np.diag(self.covariance))
-    names = names or [f"x{i}" for i in range(len(sd) - 1)]
+    names = [f"x{i}" for i in range(len(sd) - 1)] if names is None else names
     return intervals(ax, [*names, "intercept"], self.weights, self.weights - 1.96 * sd, self.weights + 1.96 * sd)
 
 
