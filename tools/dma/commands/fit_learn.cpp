@@ -75,6 +75,13 @@ void return_free_memory() {
 #endif
 }
 
+// Without the numbers that change meanwhile.
+std::string name_of_stage(const std::string& what) {
+  if (what.empty()) return "epochs";
+  if (what.ends_with("rows held out")) return "widths, by rows held out";
+  return what.find(" of ") != what.npos ? "some of the rows" : what;
+}
+
 // Learns while people wait. Networks for numbers leave checkpoints.
 Learned learn_watched(const FitRequest& request, const FitTeam& team, TableModel model, TrainingData& data,
                       TableFit of_model, FitEnd& end) {
@@ -95,8 +102,7 @@ Learned learn_watched(const FitRequest& request, const FitTeam& team, TableModel
                               is_standardised ? mean_log_scale(Standardiser::of(data.outputs)) : 0,
                               model.by_messages() != nullptr});
   fit.options.on_stage = [&, shown = bar.stage_watch()](const LearnStage& stage) {
-    const bool grows = std::ranges::any_of(stage.what, [](char c) { return c >= '0' && c <= '9'; });
-    end.seconds.begin(stage.what.empty() ? "epochs" : grows ? "growing" : stage.what);
+    end.seconds.begin(name_of_stage(stage.what));
     if (shown) shown(stage);
   };
   const std::string fingerprint = has_checkpoints ? data.fingerprint() : "";

@@ -154,8 +154,10 @@ TEST_CASE("report: one seed gives one page, and the model is the same with and w
   CHECK(folder.read("r.html") == page);
   REQUIRE(run_dma(folder, fit + "--model m.json").exit_code == 0);
   CHECK(folder.read("m.json") == model);
-  const auto said = run_dma(folder, "fit data.csv --target y" + kQuick + "--report r.html");
+  const auto said = run_dma(folder, "fit data.csv --target y" + kQuick + "--report r.html --verbose");
   CHECK(has_part(said.output, "wrote     r.html"));
+  for (const char* stage : {" reading\n", " preparing\n", " writing\n"}) CHECK(has_part(said.output, stage));
+  CHECK(!embedded(folder.read("r.html")).contains("seconds"));
 }
 
 TEST_CASE("report: several targets have a section each; rows kept aside come first") {
