@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "engine/support/error.h"
 #include "engine/support/fields.h"
@@ -36,131 +37,63 @@ struct Outcome {
   std::shared_ptr<TableModel> model = {};
   std::shared_ptr<Learned> learned = {};
   TrainingData data = {};
-  std::vector<std::size_t> columns = {};  // of the inputs that were learned from
-  std::string warning = {};
-  py::object error = py::none();  // that stopped it: Ctrl-C, or what the callback raised
+  std::vector<std::size_t> far = {};  // rows that were given
+  py::object error = py::none();      // that stopped it: Ctrl-C, or what the callback raised
 };
 
-void finish(Outcome& outcome, Learned learned) {
-  outcome.learned = std::make_shared<Learned>(std::move(learned));
-  const TrainingData& data = outcome.data;
-  try {
-    outcome.warning = outcome.learned->model.check({data.inputs, data.outputs, data.weights});
-  } catch (const Error& e) {
-    if (!outcome.learned->interrupted) throw;
-    outcome.warning = e.what();  // more epochs may mend it
-  }
+void learn_into(Outcome& outcome, ModelToLearn made, Listener& listener) {
+  WatchedFit fit{std::move(made.fit)};
+  listener.watch(fit);
+  TrainingData& data = outcome.data;
+  outcome.learned = std::make_shared<Learned>(learn(std::move(made.model), data, std::move(fit)));
+  if (!made.reason.empty()) outcome.learned->reason = made.reason;
+  check_learned(*outcome.learned, data);
   outcome.model = {outcome.learned, &outcome.learned->model};
+  for (const Eigen::Index row : outcome.model->training().report.far)
+    outcome.far.push_back(data.lines[static_cast<std::size_t>(row)]);
 }
 
-// Numbers, or the classes of rows.
-void set_targets(TrainingData& data, const py::object& given) {
-  if (!py::isinstance<py::list>(given)) {
-    data.outputs = matrix_of(given.cast<Columns>(), "outputs");
-    return;
-  }
-  const auto names = given.cast<std::vector<std::string>>();
-  for (const std::string& name : names)
-    if (!is_plain_text(name)) fail("the name of a class, '{}', holds control characters; rename it", printable(name));
-  const ClassLabels labels = ClassLabels::of(names);
-  data.classes = labels.names;
-  data.outputs.resize(std::ssize(names), 1);
-  for (std::size_t n = 0; n < names.size(); ++n)
-    data.outputs(static_cast<Eigen::Index>(n), 0) = static_cast<double>(labels.of_rows[n]);
-}
-
-void check_targets(const TrainingData& data) {
-  if (data.has_classes()) return check_classes(data.labels(), data.targets[0]);
-  for (Eigen::Index j = 0; j < data.outputs.cols(); ++j)
-    if (const auto column = data.outputs.col(j); !(column.minCoeff() < column.maxCoeff()))
-      fail("the target '{}' is {} in all {} rows; there is nothing to learn", data.targets[static_cast<std::size_t>(j)],
-           column(0), column.size());
-}
-
-TrainingData data_of(const Columns& inputs, const py::object& outputs, std::vector<std::string> features,
-                     std::vector<std::string> targets, const std::vector<double>& weights) {
-  TrainingData data;
-  data.inputs = matrix_of(inputs, "inputs");
-  data.features = std::move(features);
-  data.targets = std::move(targets);
-  data.weights = Eigen::Map<const Eigen::VectorXd>(weights.data(), std::ssize(weights));
-  set_targets(data, outputs);
-  return data;
-}
-
-std::shared_ptr<Outcome> fit_table(const Columns& inputs, const py::object& outputs, std::vector<std::string> features,
-                                   std::vector<std::string> targets, const py::dict& parameters, py::object on_epoch,
-                                   ColumnCoding coding, const std::vector<double>& weights) {
+std::shared_ptr<Outcome> fit_table(const GivenTable& table, const py::dict& parameters, py::object on_epoch) {
   const FitSettings settings = fit_settings(parameters);
   auto outcome = std::make_shared<Outcome>();
-  outcome->data = data_of(inputs, outputs, std::move(features), std::move(targets), weights);
-  TrainingData& data = outcome->data;
-  data.coding = std::move(coding);
   Listener listener(std::move(on_epoch), settings.max_seconds);
   without_lock([&] {
-    check_table(data);
-    check_targets(data);
-    outcome->columns = leave_out_redundant(data);
-    WatchedFit fit;
-    if (data.has_classes()) {
-      const ClassifierOptions options = classifier_settings(settings);
-      static_cast<TableFit&>(fit) = class_fit(options);
-      listener.watch(fit);
-      finish(*outcome, learn(TableModel::classifier(options, data.features, data.targets[0], data.classes, data.coding),
-                             data, fit));
-      return;
-    }
-    const NetworkSettings network = network_settings(settings, data.features.size(), data.targets.size(), data.rows());
-    fit.options = network.fit;
-    listener.watch(fit);
-    Learned learned = learn(TableModel::network(network.network, data.features, data.targets, data.coding), data, fit);
-    if (!network.network.choose_width) learned.reason = network.reason;
-    finish(*outcome, std::move(learned));
+    outcome->data = read_training_data(table.request, TableSource(table.columns));
+    learn_into(*outcome, model_to_learn(settings, outcome->data), listener);
   });
   outcome->error = listener.error();
   return outcome;
 }
 
-// Places of the columns that are wanted; without names they stand in order.
-std::vector<std::size_t> places_of(Eigen::Index columns, const std::vector<std::string>& wanted,
-                                   const std::vector<std::string>& names) {
-  std::vector<std::size_t> places;
-  if (names.empty())
-    for (Eigen::Index i = 0; i < columns; ++i) places.push_back(static_cast<std::size_t>(i));
-  else if (std::ssize(names) != columns)
-    fail("inputs: {} name{} given for the {} column{} of X; one for each is expected", names.size(),
-         names.size() == 1 ? " is" : "s are", columns, columns == 1 ? "" : "s");
-  for (const std::string& name : names.empty() ? names : wanted) {
-    const auto found = std::ranges::find(names, name);
-    if (found == names.end())
-      fail("X has no column '{}', which the graph observes{}; rename the column or the variable", name,
-           suggestion(name, names));
-    places.push_back(static_cast<std::size_t>(found - names.begin()));
-  }
-  return places;
+// Columns of X without names stand in the order of the graph's inputs; those of y in that of its targets.
+TableSource observed_by(const GraphModel& model, MixedTable columns, const GivenTable& table) {
+  const std::size_t others = table.targets.size() + (table.weights.empty() ? 0 : 1);
+  const auto rename = [&](std::size_t first, std::size_t count, const std::vector<std::string>& names,
+                          const char* what) {
+    if (names.size() != count)
+      fail("{} has {} column{}, but the graph has {}: {}", what, count, count == 1 ? "" : "s", names.size(),
+           joined(names));
+    std::ranges::copy(names, columns.names.begin() + static_cast<std::ptrdiff_t>(first));
+  };
+  const std::size_t inputs = columns.names.size() - others;
+  if (!table.has_names) rename(0, inputs, model.inputs(), "X");
+  rename(inputs, table.targets.size(), model.targets(), "y");
+  return TableSource(std::move(columns));
 }
 
-std::shared_ptr<Outcome> fit_graph(const Graph& graph, std::vector<std::string> targets, const std::vector<Kind>& kinds,
-                                   const Columns& inputs, const py::object& outputs,
-                                   const std::vector<std::string>& names, const py::dict& parameters,
-                                   py::object on_epoch, const std::vector<double>& weights) {
+std::shared_ptr<Outcome> fit_graph(const Graph& graph, const std::vector<Kind>& kinds, const GivenTable& table,
+                                   const py::dict& parameters, py::object on_epoch) {
   const GraphModelOptions options = graph_options(parameters);
   auto outcome = std::make_shared<Outcome>();
-  outcome->data = data_of(inputs, outputs, {}, targets, weights);
-  TrainingData& data = outcome->data;
   const Registry known = registry_with(py::none(), kinds);
   Listener listener(std::move(on_epoch));
   without_lock([&] {
     GraphFile file;
     file.graph = graph;
-    GraphModel model(std::move(file), known, std::move(targets), options);
-    data.features = model.inputs(), data.targets = model.targets();
-    outcome->columns = places_of(data.inputs.cols(), data.features, names);
-    data.inputs = data.inputs(Eigen::all, outcome->columns).eval();
-    WatchedFit fit;
-    fit.options = model.fit_options();
-    listener.watch(fit);
-    finish(*outcome, learn(TableModel::graph_of(std::move(model)), data, fit));
+    GraphModel model(std::move(file), known, table.targets, options);
+    outcome->data = read_observed(table.request, observed_by(model, table.columns, table), model);
+    const LearnOptions learning = model.fit_options();
+    learn_into(*outcome, {TableModel::graph_of(std::move(model)), {.options = learning}}, listener);
   });
   outcome->error = listener.error();
   return outcome;
@@ -195,15 +128,17 @@ std::string kind_of(const TableModel& model) {
   return model.own_graph() != nullptr ? fmt::format("a graph of {}", of) : of;
 }
 
-// The same model with more rows on top; and whether the update settled.
-std::pair<std::shared_ptr<TableModel>, bool> updated(const TableModel& model, const Columns& inputs,
-                                                     const Columns& outputs, const std::vector<double>& weights) {
-  const Eigen::MatrixXd rows = matrix_of(inputs, "inputs"), targets = matrix_of(outputs, "outputs");
+// The same model with more rows on top, whether the update settled, and what there is to tell of the rows.
+std::tuple<std::shared_ptr<TableModel>, bool, std::vector<std::string>> updated(const TableModel& model,
+                                                                                const GivenTable& table) {
   return without_lock([&] {
     auto more = std::make_shared<TableModel>(TableModel::from_text(model.text(), "the model", built_in_kinds()));
-    const bool settled =
-        more->update({rows, targets, Eigen::Map<const Eigen::VectorXd>(weights.data(), std::ssize(weights))});
-    return std::pair(more, settled);
+    NewRows rows =
+        read_new_rows(TableSource(table.columns), "the model", columns_of(model), model.targets(), table.weights);
+    if (!table.weights.empty()) check_column_of_weights({}, table.weights, rows.weights);
+    keep_rows_that_count(rows, {});
+    const bool settled = more->update({rows.inputs, rows.targets, rows.weights});
+    return std::tuple(more, settled, rows.notes);
   });
 }
 
@@ -235,7 +170,10 @@ void bind_prediction(py::module_& module) {
           py::arg("probability"))
       .def("log_density", of_targets(&Prediction::log_density), py::arg("y"))
       .def("cumulative", of_targets(&Prediction::cumulative), py::arg("y"))
-      .def("__len__", [](const Prediction& self) { return self.mean.rows(); });
+      .def("__len__", [](const Prediction& self) { return self.mean.rows(); })
+      .def("__repr__", [](const Prediction& self) {
+        return fmt::format("<dma.Prediction of {} rows x {} targets>", self.mean.rows(), self.mean.cols());
+      });
 }
 
 void bind_model(py::module_& module) {
@@ -265,13 +203,14 @@ void bind_model(py::module_& module) {
             return array_of(without_lock([&] { return self.probabilities(rows); }));
           },
           py::arg("inputs"))
-      .def("updated", &updated, py::arg("inputs"), py::arg("outputs"), py::arg("weights") = std::vector<double>())
+      .def("updated", &updated, py::arg("table"))
       .def(
           "encode",
-          [](const TableModel& self, std::vector<std::string> names, const py::list& columns) {
-            return encode_for(columns_of(self), FrameColumns(std::move(names), columns));
+          [](const TableModel& self, const GivenTable& table) {
+            NewRows rows = read_new_rows(TableSource(table.columns), "the model", columns_of(self));
+            return std::pair(array_of(std::move(rows.inputs)), rows.notes);
           },
-          py::arg("names"), py::arg("columns"))
+          py::arg("table"), "The inputs of the model, from the columns of a table, and what there is to tell of them.")
       .def_property_readonly("kind", &kind_of)
       .def_property_readonly("coding", lines)
       .def_property_readonly("columns", [](const TableModel& self) { return names_of_columns(columns_of(self)); })
@@ -309,18 +248,20 @@ void bind_model(py::module_& module) {
 
 void bind_table_models(py::module_& module) {
   bind_prediction(module);
-  bind_coding(module);
+  bind_table(module);
   bind_model(module);
   py::class_<Outcome, std::shared_ptr<Outcome>>(module, "Outcome", "How a fit ended.")
       .def_property_readonly("model", [](const Outcome& self) { return self.model; })
-      .def_readonly("columns", &Outcome::columns)
+      .def_readonly("far_rows", &Outcome::far)
+      .def_property_readonly("without_target", [](const Outcome& self) { return self.data.without_target; })
       .def_property_readonly("ignored", [](const Outcome& self) { return self.data.ignored; })
       .def_property_readonly("reason", [](const Outcome& self) { return self.learned->reason; })
-      .def_property_readonly("line", [](const Outcome& self) {
+      .def_property_readonly("line",
+                             [](const Outcome& self) {
                                const TrainingRecord& training = self.model->training();
                                return training.line.empty() ? training.report.line() : training.line;
                              })
-      .def_readonly("warning", &Outcome::warning)
+      .def_property_readonly("warning", [](const Outcome& self) { return self.learned->warning; })
       .def_readonly("error", &Outcome::error)
       .def(
           "report",
@@ -328,17 +269,18 @@ void bind_table_models(py::module_& module) {
             without_lock([&] {
               Json json = summary_json(*self.model);
               json["reason"] = self.learned->reason;
-              json["report"] = report::report_of(*self.learned, self.data, {origin, "a table in Python", self.warning});
+              json["report"] = report::report_of(*self.learned, self.data, {origin, "a table in Python"});
               write_file(path, report::page_of(json));
             });
           },
-          py::arg("path"), py::arg("origin"));
-  module.def("fit", &fit_table, py::arg("inputs"), py::arg("outputs"), py::arg("features"), py::arg("targets"),
-             py::arg("parameters"), py::arg("on_epoch") = py::none(), py::arg("coding") = ColumnCoding(),
-             py::arg("weights") = std::vector<double>());
-  module.def("fit_graph", &fit_graph, py::arg("graph"), py::arg("targets"), py::arg("kinds"), py::arg("inputs"),
-             py::arg("outputs"), py::arg("names"), py::arg("parameters"), py::arg("on_epoch") = py::none(),
-             py::arg("weights") = std::vector<double>());
+          py::arg("path"), py::arg("origin"))
+      .def("importance", [](const Outcome& self) {
+        const std::string text = without_lock([&] { return report::importance_of(*self.learned, self.data).dump(); });
+        return py::module_::import("json").attr("loads")(text).cast<std::vector<py::dict>>();
+      });
+  module.def("fit", &fit_table, py::arg("table"), py::arg("parameters"), py::arg("on_epoch") = py::none());
+  module.def("fit_graph", &fit_graph, py::arg("graph"), py::arg("kinds"), py::arg("table"), py::arg("parameters"),
+             py::arg("on_epoch") = py::none());
   // Files as the command line reads and writes them: whole or not at all.
   module.def(
       "read_model_text", [](const std::string& path) { return py::bytes(read_file(path, "a model file")); },

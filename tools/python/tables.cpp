@@ -3,12 +3,11 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <set>
-#include <string_view>
+#include <limits>
+#include <numeric>
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"
-#include "tools/dma/fit/redundant_columns.h"
 
 namespace dma::python {
 
@@ -41,9 +40,8 @@ std::optional<double> Listener::seconds_left() const {
 }
 
 bool Listener::hear(std::size_t member, int epoch, double log_likelihood, double seconds) {
-  return asks([&] {
-    return on_epoch_.is_none() || !on_epoch_(member, epoch, log_likelihood, seconds).is(py::bool_(false));
-  });
+  return asks(
+      [&] { return on_epoch_.is_none() || !on_epoch_(member, epoch, log_likelihood, seconds).is(py::bool_(false)); });
 }
 
 void Listener::watch(TableFit& fit) {
@@ -70,75 +68,68 @@ bool Listener::asks(const std::function<bool()>& question) {
   }
 }
 
-void check_table(const TrainingData& data) {
-  if (data.rows() < 2) fail("there is {} row; at least two are expected to learn from", data.rows());
-  std::set<std::string_view> seen;
-  for (const auto* names : {&data.features, &data.targets})
-    for (const std::string& name : *names) {
-      if (!is_plain_text(name))
-        fail("the name of a column, '{}', holds control characters; rename it", printable(name));
-      if (!seen.insert(name).second) fail("two columns are named '{}'; give each its own name", name);
-    }
-}
+namespace {
 
-std::vector<std::size_t> leave_out_redundant(TrainingData& data) {
-  const RedundantColumns idle = redundant_columns(data.inputs, data.features);
-  if (idle.kept.empty()) fail("every column of the inputs is constant; at least one that varies is expected");
-  data.ignored = idle.text;
-  std::vector<std::size_t> places;
-  std::vector<std::string> names;
-  for (const Eigen::Index column : idle.kept) {
-    places.push_back(static_cast<std::size_t>(column));
-    names.push_back(data.features[static_cast<std::size_t>(column)]);
+// Columns of text, or an array of numbers in columns.
+void add_columns(MixedTable& table, const py::handle& given) {
+  if (py::isinstance<py::list>(given)) {
+    table.cells.push_back(given.cast<std::vector<std::string>>());
+    return;
   }
-  data.features = std::move(names);
-  if (!idle.text.empty()) data.inputs = data.inputs(Eigen::all, idle.kept).eval();
-  return places;
+  auto values = given.cast<Columns>();
+  if (values.ndim() == 1) values = values.reshape({py::ssize_t{-1}, py::ssize_t{1}});
+  const Eigen::MatrixXd more = matrix_of(values, "a column");
+  table.numbers.middleCols(std::ssize(table.cells), more.cols()) = more;
+  table.cells.resize(table.cells.size() + static_cast<std::size_t>(more.cols()));
 }
 
-FrameColumns::FrameColumns(std::vector<std::string> names, const py::list& columns)
-    : names_(std::move(names)), numbers_(names_.size()), cells_(names_.size()) {
-  if (columns.size() != names_.size()) fail("{} columns are given, with {} names", columns.size(), names_.size());
-  for (std::size_t i = 0; i < names_.size(); ++i) {
-    if (!py::isinstance<py::list>(columns[i])) {
-      numbers_[i] = matrix_of(columns[i].cast<Columns>().reshape({py::ssize_t{-1}, py::ssize_t{1}}), "a column");
-      continue;
-    }
-    for (const py::handle cell : columns[i]) {
-      auto text = cell.cast<std::string>();
-      cells_[i].push_back(is_plain_text(text) ? std::move(text) : printable(text));
-    }
+}  // namespace
+
+GivenTable::GivenTable(const std::vector<std::string>& names, const py::object& x,
+                       const std::vector<std::string>& its_targets, const py::object& y, const py::object& its_weights)
+    : targets(its_targets), has_names(!names.empty()) {
+  std::vector<py::object> parts;
+  if (py::isinstance<py::list>(x))
+    for (const py::handle column : x) parts.push_back(py::reinterpret_borrow<py::object>(column));
+  else
+    parts.push_back(x);
+  const auto count = [](const py::object& part) {
+    return py::isinstance<py::list>(part) || py::len(part.attr("shape")) == 1
+               ? std::size_t{1}
+               : part.attr("shape")[py::int_(1)].cast<std::size_t>();
+  };
+  std::size_t all = 0;
+  for (const py::object& part : parts) all += count(part);
+  if (has_names && names.size() != all)
+    fail("inputs: {} name{} given for the {} column{} of X; one for each is expected", names.size(),
+         names.size() == 1 ? " is" : "s are", all, all == 1 ? "" : "s");
+  columns.names = names;
+  columns.names.resize(all);
+  columns.names.insert(columns.names.end(), targets.begin(), targets.end());
+  const std::size_t of_y = y.is_none() ? 0 : count(y);
+  if (of_y != targets.size()) fail("y has {} columns, with {} names of targets", of_y, targets.size());
+  if (of_y > 0) parts.push_back(y);
+  if (!its_weights.is_none()) {
+    weights = "sample_weight";
+    while (std::ranges::find(columns.names, weights) != columns.names.end()) weights += '\'';
+    columns.names.push_back(weights);
+    parts.push_back(its_weights);
   }
-}
-
-std::vector<TableColumn> FrameColumns::all() const {
-  std::vector<TableColumn> columns;
-  for (std::size_t i = 0; i < names_.size(); ++i)
-    columns.push_back(
-        {names_[i], std::span(numbers_[i].data(), static_cast<std::size_t>(numbers_[i].size())), cells_[i]});
-  return columns;
-}
-
-std::vector<TableColumn> FrameColumns::of(const ColumnCoding& coding) const {
-  const std::vector<TableColumn> columns = all();
-  std::vector<TableColumn> wanted;
-  for (const ColumnRule& rule : coding.rules) {
-    if (rule.is_left_out()) continue;
-    const auto column = std::ranges::find(columns, rule.name, &TableColumn::name);
-    if (column == columns.end()) fail("there is no column '{}', which the model was fitted on", rule.name);
-    wanted.push_back(*column);
-  }
-  return wanted;
-}
-
-CodedColumns encode_for(const ModelColumns& model, const FrameColumns& frame) {
-  if (model.coding.empty() && !model.standardises)
-    fail("a cell is missing or no number, and a model that was fitted without standardising has nothing to put there");
-  const ColumnCoding coding = model.coding.empty() ? coding_of_numbers(model.features, model.inputs) : model.coding;
-  std::vector<std::string> notes;
-  const Eigen::MatrixXd coded =
-      coding.encode(frame.of(coding), &notes, [](std::size_t row) { return "row " + std::to_string(row); });
-  return {array_of(coded(Eigen::all, coding.places_of(model.features))), notes};
+  columns.numbers.setConstant(static_cast<Eigen::Index>(py::len(parts[0])), std::ssize(columns.names),
+                              std::numeric_limits<double>::quiet_NaN());
+  for (const py::object& part : parts) add_columns(columns, part);
+  const bool has_classes = py::isinstance<py::list>(y);
+  for (std::size_t i = 0; i < columns.cells.size(); ++i)
+    for (std::string& cell : columns.cells[i]) {
+      if (is_plain_text(cell)) continue;
+      if (has_classes && i == all)
+        fail("the name of a class, '{}', holds control characters; rename it", printable(cell));
+      cell = printable(cell);
+    }
+  columns.lines.resize(columns.rows());
+  std::iota(columns.lines.begin(), columns.lines.end(), std::size_t{0});
+  request.targets = targets, request.weights = weights;
+  request.target_cells = has_classes ? TargetCells::names : TargetCells::numbers;
 }
 
 std::vector<std::string> names_of_columns(const ModelColumns& model) {
@@ -149,26 +140,12 @@ std::vector<std::string> names_of_columns(const ModelColumns& model) {
   return names;
 }
 
-void bind_coding(py::module_& module) {
-  py::class_<ColumnCoding>(module, "ColumnCoding", "What makes columns of any kind into columns of numbers.")
-      .def(py::init<>())
-      .def(py::init([](std::vector<std::string> names, const py::list& columns) {
-             ColumnCoding coding;
-             const FrameColumns frame(std::move(names), columns);
-             for (const TableColumn& column : frame.all())
-               coding.rules.push_back(column_rule(column, false));
-             return coding;
-           }),
-           py::arg("names"), py::arg("columns"))
-      .def_property_readonly("columns", &ColumnCoding::columns)
-      .def_property_readonly("lines", &ColumnCoding::lines)
-      .def(
-          "encode",
-          [](const ColumnCoding& self, std::vector<std::string> names, const py::list& columns) {
-            const FrameColumns frame(std::move(names), columns);
-            return array_of(self.encode(frame.of(self)));
-          },
-          py::arg("names"), py::arg("columns"));
+void bind_table(py::module_& module) {
+  py::class_<GivenTable>(module, "Table", "Columns with names: targets, weights of rows, features.")
+      .def(py::init<const std::vector<std::string>&, const py::object&, const std::vector<std::string>&,
+                    const py::object&, const py::object&>(),
+           py::arg("names"), py::arg("x"), py::arg("targets") = std::vector<std::string>(), py::arg("y") = py::none(),
+           py::arg("weights") = py::none());
 }
 
 }  // namespace dma::python

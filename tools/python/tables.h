@@ -1,5 +1,4 @@
-// What fitting numbers and fitting classes share: matrices, the columns that are learned from, and who listens to a
-// fit.
+// What fitting numbers and fitting classes share: matrices, columns of a user, and who listens to a fit.
 #pragma once
 
 #include <Eigen/Dense>
@@ -8,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "engine/support/error.h"
@@ -42,28 +40,21 @@ class Listener {
   std::optional<std::chrono::steady_clock::time_point> end_;
 };
 
-// Names as the reader of a CSV file wants them, and two rows at least; then only the columns that say something.
-void check_table(const TrainingData& data);
-std::vector<std::size_t> leave_out_redundant(TrainingData& data);
+// Columns of a user, named, as the code that reads files has them: features, targets, and perhaps the weights of rows.
+struct GivenTable {
+  // X: an array, or a list of columns, each an array of numbers or a list of text; without names they stand in an order
+  // that a graph knows. y: an array, or a list of the names of classes, "" for none.
+  GivenTable(const std::vector<std::string>& names, const py::object& x, const std::vector<std::string>& targets,
+             const py::object& y, const py::object& weights);
 
-// Columns of a frame, each an array of numbers or a list of text, as rules want them; kept while they are used.
-class FrameColumns {
- public:
-  FrameColumns(std::vector<std::string> names, const py::list& columns);
-  std::vector<TableColumn> all() const;
-  // Those that the rules want, in their order.
-  std::vector<TableColumn> of(const ColumnCoding& coding) const;
-
- private:
-  std::vector<std::string> names_;
-  std::vector<Eigen::MatrixXd> numbers_;
-  std::vector<std::vector<std::string>> cells_;
+  MixedTable columns;
+  std::vector<std::string> targets;
+  std::string weights;  // name of the column; empty: there is none
+  bool has_names = true;
+  TableRequest request = {};  // to learn from them
 };
-// The inputs of a model, from the columns of a frame; and what there is to tell of them.
-using CodedColumns = std::pair<py::array_t<double>, std::vector<std::string>>;
-CodedColumns encode_for(const ModelColumns& model, const FrameColumns& frame);
 // Names of the columns of a frame that a model was fitted on.
 std::vector<std::string> names_of_columns(const ModelColumns& model);
 
-void bind_coding(py::module_& module);
+void bind_table(py::module_& module);
 }  // namespace dma::python

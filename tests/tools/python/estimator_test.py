@@ -58,7 +58,7 @@ def test_weights_of_rows(table: pd.DataFrame) -> None:
     assert np.array_equal(some.predict(X), fitted(X[5:], y[5:], weight[5:], neighbours=True).predict(X))
     y.iloc[7] += 1000 * np.ptp(y)
     assert fitted(X, y, weight).far_rows_ == [7]
-    with pytest.raises(dma.Error, match="sample_weight holds -1.0 in row 2; 0 or more is expected"):
+    with pytest.raises(dma.Error, match="row 2, column 'sample_weight': the weight of the row is -1; a number of 0 or more is expected"):
         fitted(X, y, np.where(np.arange(len(y)) == 2, -1.0, 1.0))
     with pytest.raises(ValueError, match="NaN"):
         fitted(X, y, np.where(np.arange(len(y)) == 2, np.nan, 1.0))
@@ -123,6 +123,9 @@ def test_several_targets_are_predicted_together(table: pd.DataFrame) -> None:
     mean, sd = model.predict(X, return_std=True)
     assert mean.shape == sd.shape == (60, 2) and (sd > 0).all()
     assert model.predict_quantiles(X, [0.1, 0.9]).shape == (60, 2, 2)
+    mean, sd, low_and_high = model.predict(X, return_std=True, return_quantiles=[0.1, 0.9])
+    np.testing.assert_array_equal(low_and_high, model.predict_quantiles(X, [0.1, 0.9]))
+    assert repr(model.predict_distribution(X)) == "<dma.Prediction of 60 rows x 2 targets>"
     assert model.model_.targets == ["y", "b"] and len(model.left_out_) == 2
 
 

@@ -78,3 +78,36 @@ def test_threads_do_not_change_the_model() -> None:
     assert np.array_equal(one, all_of_them)
     with pytest.raises(dma.Error, match="n_jobs: 0 is given"):
         dma.Regressor(n_jobs=0).fit(X, y)
+
+
+def test_importance_is_by_column_of_the_frame() -> None:
+    frame = messy(200)
+    X, y = frame.drop(columns=["y", "name"]), frame["y"]
+    model = dma.Regressor(hidden=4, members=1, neighbours=False).fit(X, y)
+    found = model.importance()
+    assert list(found.columns) == ["target", "column", "rise", "sd"] and set(found["column"]) <= set(X.columns)
+    assert list(found["column"][:2]) == ["colour", "open"] and found["rise"].is_monotonic_decreasing
+    assert set(dma.Classifier(hidden=3, members=1).fit(X, y > 0.5).importance()["target"]) == {"y"}
+    del model._outcome
+    with pytest.raises(dma.Error, match="importance: the rows of the fit are not there any more"):
+        model.importance()
+
+
+def test_missing_targets_of_every_kind_are_dropped_with_one_note() -> None:
+    frame = messy()
+    X, gap = frame[["open", "day"]], np.arange(80) % 9 == 4
+    for y in (frame["y"].astype("Float64").where(~gap), frame["y"].where(~gap), [None if g else v for v, g in zip(frame["y"], gap)]):
+        with pytest.warns(UserWarning, match="9 of 80 rows are left out: they have no value of 'y'"):
+            assert dma.Regressor(hidden=(), members=1).fit(X, y).model_.rows == 71
+    for y in (frame["colour"].astype("string").where(~gap), frame["colour"].astype("category").where(~gap)):
+        with pytest.warns(UserWarning, match="9 of 80 rows are left out: they have no value of 'colour'"):
+            model = dma.Classifier(hidden=(), members=1).fit(X, y)
+        assert model.model_.rows == 71 and list(model.classes_) == ["blue", "green", "red"]
+
+
+def test_a_graph_refuses_text_and_missing_cells() -> None:
+    g = dma.Graph()
+    g.gaussian_noise(g.gaussian_prior(g.shared("w"), 0, 1) * g.observed("size"), 1, g.observed("y"))
+    frame = messy()
+    with pytest.raises(dma.Error, match="row 1, column 'size': a missing cell, or text, where a number is expected"):
+        dma.GraphRegressor(g).fit(frame[["size"]], frame["y"])

@@ -10,8 +10,8 @@
 #include "tools/dma/commands/fit_report.h"
 #include "tools/dma/fit/fit_update.h"
 #include "tools/dma/io/write_file.h"
+#include "tools/dma/page/fit_figures.h"
 #include "tools/dma/page/report.h"
-#include "tools/dma/pictures/fit_figures.h"
 #include "tools/dma/pictures/svg.h"
 
 namespace dma {
@@ -51,6 +51,7 @@ void fit(FitRequest request) {
   check_files(request);
   TrainingData data;
   FitEnd end;
+  end.seconds.begin("reading");
   Learned learned =
       request.graph.empty() ? learn_table(request, team, data, end) : learn_graph(request, team, data, end);
   if (!request.writes) return team.leave();
@@ -137,6 +138,7 @@ void add_fit_command(Command app, const std::string& command_line) {
                 "how far learning has come and when it will end, on standard error: a line every second, or one that "
                 "is redrawn on a terminal")
       .group(output);
+  command.add_flag("--verbose", request->verbose, "print the seconds of every stage, too").group(output);
   command.add_flag("--quiet", request->quiet, "print errors only").group(output);
   command.add_flag("--json", request->json, "print the report as JSON").group(output);
   command.callback([request] { fit(*request); });

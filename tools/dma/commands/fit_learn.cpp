@@ -75,6 +75,13 @@ void return_free_memory() {
 #endif
 }
 
+// Without the numbers that change meanwhile.
+std::string name_of_stage(const std::string& what) {
+  if (what.empty()) return "epochs";
+  if (what.ends_with("rows held out")) return "widths, by rows held out";
+  return what.find(" of ") != what.npos ? "some of the rows" : what;
+}
+
 // Learns while people wait. Networks for numbers leave checkpoints.
 Learned learn_watched(const FitRequest& request, const FitTeam& team, TableModel model, TrainingData& data,
                       TableFit of_model, FitEnd& end) {
@@ -94,7 +101,10 @@ Learned learn_watched(const FitRequest& request, const FitTeam& team, TableModel
                   FitProgress{std::max<std::size_t>(1, members), fit.options,
                               is_standardised ? mean_log_scale(Standardiser::of(data.outputs)) : 0,
                               model.by_messages() != nullptr});
-  fit.options.on_stage = bar.stage_watch();
+  fit.options.on_stage = [&, shown = bar.stage_watch()](const LearnStage& stage) {
+    end.seconds.begin(name_of_stage(stage.what));
+    if (shown) shown(stage);
+  };
   const std::string fingerprint = has_checkpoints ? data.fingerprint() : "";
   TableModel* learning = nullptr;
   bool interrupted_with_checkpoint = true;
@@ -112,44 +122,13 @@ Learned learn_watched(const FitRequest& request, const FitTeam& team, TableModel
     if (has_checkpoints && !checkpoint_path(request).empty())
       interrupted_with_checkpoint = try_checkpoint(request, *learning, fingerprint);
   };
+  end.seconds.begin("preparing");
   Learned learned = learn(std::move(model), data, std::move(fit));
+  end.seconds.begin("writing");
   end.has_checkpoint = interrupted_with_checkpoint;
   end.signal = team.largest(interrupt.signal());
   end.resume_line = !has_checkpoints || checkpoint_path(request).empty() ? "" : resume_line(request);
   return learned;
-}
-
-// An Error for a column that the graph observes and the table has not; the columns that it does not observe.
-std::string other_columns(const CsvReader& reader, const GraphModel& model) {
-  std::vector<std::string> used = model.inputs(), others;
-  used.insert(used.end(), model.targets().begin(), model.targets().end());
-  for (const std::string& name : used)
-    if (!reader.has(name))
-      fail(
-          "'{}' has no column '{}', which the graph observes{}; rename the column or the variable, or give the "
-          "variable a value in the graph",
-          reader.path().string(), name, suggestion(name, reader.names()));
-  for (const std::string& name : reader.names())
-    if (std::ranges::find(used, name) == used.end()) others.push_back(fmt::format("'{}'", name));
-  if (others.empty()) return {};
-  return fmt::format("the graph observes no variable of the name{} {}: ignored", others.size() > 1 ? "s" : "",
-                     joined(others));
-}
-
-// Columns that the graph observes; rows kept aside.
-TrainingData read_observed(const FitRequest& request, const TableSource& source, const GraphModel& model) {
-  const std::string others = other_columns(source.open(), model);
-  TrainingData data =
-      read_training_data({.path = request.data,
-                          .targets = model.targets(),
-                          .features = model.inputs(),
-                          .holdout = request.holdout,
-                          .seed = request.settings.seed,
-                          .target_cells = model.has_classes() ? TargetCells::names : TargetCells::numbers,
-                          .as_it_is = true},
-                         source);
-  data.ignored = others;
-  return data;
 }
 
 }  // namespace
@@ -162,25 +141,20 @@ std::string resume_line(const FitRequest& request) {
 Learned learn_table(const FitRequest& request, const FitTeam& team, TrainingData& data, FitEnd& end) {
   data = read_rows_to_fit(request, team);
   return_free_memory();
-  if (!data.has_classes()) {
-    NetworkSettings settings =
-        network_settings(request.settings, data.features.size(), data.targets.size(), data.rows());
-    team.partition(request, settings.network, settings.fit, data);
-    TableModel model = TableModel::network(settings.network, data.features, data.targets, data.coding);
-    if (!request.resume.empty()) model = resume_from(request.resume, data, model, settings.fit);
-    Learned learned = learn_watched(request, team, std::move(model), data, {.options = settings.fit}, end);
-    if (!settings.network.choose_width) learned.reason = settings.reason;
-    return learned;
+  if (data.has_classes()) {
+    team.refuse("a classifier");
+    check_options(request,
+                  {"--target", "--features", "--classes", "--weights", "--columns", "--holdout", "--strict", "--plot",
+                   "--plot-training", "--report"},
+                  "a classifier");
   }
-  team.refuse("a classifier");
-  check_options(request,
-                {"--target", "--features", "--classes", "--weights", "--columns", "--holdout", "--strict", "--plot",
-                 "--plot-training", "--report"},
-                "a classifier");
-  const ClassifierOptions options = classifier_settings(request.settings);
-  return learn_watched(request, team,
-                       TableModel::classifier(options, data.features, data.targets[0], data.classes, data.coding), data,
-                       class_fit(options), end);
+  ModelToLearn made = model_to_learn(request.settings, data, [&](NetworkSettings& settings) {
+    team.partition(request, settings.network, settings.fit, data);
+  });
+  if (!request.resume.empty()) made.model = resume_from(request.resume, data, made.model, made.fit.options);
+  Learned learned = learn_watched(request, team, std::move(made.model), data, std::move(made.fit), end);
+  if (!made.reason.empty()) learned.reason = made.reason;
+  return learned;
 }
 
 Learned learn_graph(const FitRequest& request, const FitTeam& team, TrainingData& data, FitEnd& end) {
@@ -188,7 +162,6 @@ Learned learn_graph(const FitRequest& request, const FitTeam& team, TrainingData
                 "a graph of your own");
   const GraphModelOptions options = graph_settings(request.settings);
   const TableSource source(request.data);
-  const CsvReader reader = source.open();
   const std::string name = request.graph.string();
   const std::string text = read_file(request.graph, "a graph file");
   std::optional<GraphModel> graph;
@@ -196,7 +169,7 @@ Learned learn_graph(const FitRequest& request, const FitTeam& team, TrainingData
     GraphFile file = parse_graph(text);
     const GraphFile whole = file;
     std::erase_if(file.observations, [&](const GraphFile::Observation& given) {  // a column knows better
-      return reader.has(file.graph[given.variable].name);
+      return source.has(file.graph[given.variable].name);
     });
     try {
       graph.emplace(std::move(file), standard_registry(), request.targets, options);
@@ -206,7 +179,12 @@ Learned learn_graph(const FitRequest& request, const FitTeam& team, TrainingData
   } catch (const Error& e) {
     fail("'{}': {}", name, e.what());
   }
-  data = read_observed(request, source, *graph);
+  data = read_observed({.path = request.data,
+                        .targets = {},
+                        .holdout = request.holdout,
+                        .seed = request.settings.seed,
+                        .target_cells = graph->has_classes() ? TargetCells::names : TargetCells::numbers},
+                       source, *graph);
   const char* const drawn = !request.plot.empty() ? "--plot" : !request.report.empty() ? "--report" : nullptr;
   if (drawn && data.features.empty())
     fail("{}: the graph has no inputs, and all rows are alike; leave it out, `dma inspect` tells what was learned",

@@ -6,6 +6,7 @@
 #include "tools/dma/fit/fit_request.h"
 #include "tools/dma/fit/fit_team.h"
 #include "tools/dma/fit/learn.h"
+#include "tools/dma/fit/stage_seconds.h"
 
 namespace dma {
 
@@ -14,6 +15,7 @@ struct FitEnd {
   int signal = 0;                // that came meanwhile; 0: none
   bool has_checkpoint = true;    // after an interruption
   std::string resume_line = {};  // the command that goes on; empty: it cannot
+  StageSeconds seconds = {};
 };
 
 // The command that goes on with this fit from its checkpoint.

@@ -15,8 +15,8 @@
 #include "tools/dma/io/progress.h"
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
+#include "tools/dma/page/fit_figures.h"
 #include "tools/dma/page/report.h"
-#include "tools/dma/pictures/fit_figures.h"
 #include "tools/dma/pictures/svg.h"
 
 namespace dma {
@@ -25,6 +25,7 @@ namespace {
 
 // Lines on standard error about columns and rows; with --columns a line for each column.
 void tell_of_rows(const FitRequest& request, const TrainingData& data, std::size_t copies) {
+  if (!data.without_target.empty()) say(data.without_target);
   for (const std::string& note : data.notes) say(note);
   if (!data.ignored.empty()) say(data.ignored);
   if (request.columns && !request.json) {
@@ -74,16 +75,9 @@ void tell_of_end(const FitRequest& request, const Learned& learned, const FitEnd
 
 }  // namespace
 
-void report_fit(const FitRequest& request, Learned& learned, const TrainingData& data, const FitEnd& end,
-                FitTeam& team) {
+void report_fit(const FitRequest& request, Learned& learned, const TrainingData& data, FitEnd& end, FitTeam& team) {
   TableModel& model = learned.model;
-  std::string warning;
-  try {
-    warning = model.check({data.inputs, data.outputs, data.weights});
-  } catch (const Error& e) {
-    if (!learned.interrupted) throw;
-    warning = e.what();  // more epochs may mend it
-  }
+  check_learned(learned, data);
   if (!request.quiet) tell_of_rows(request, data, model.training().report.copies);
   if (data.held_out_rows() > 0 && !data.features.empty()) model.judge(held_out_of(data, model));
   Pictures pictures;
@@ -105,18 +99,22 @@ void report_fit(const FitRequest& request, Learned& learned, const TrainingData&
   if (!request.report.empty()) {
     std::optional<ProgressLine> progress;
     if (!request.quiet && !request.json) progress.emplace().show("report: which inputs matter");
-    json["report"] = report::report_of(learned, data, {request.command_line, request.data, warning});
+    json["report"] = report::report_of(learned, data, {request.command_line, request.data});
     write_file(request.report, report::page_of(json));
   }
+  const auto seconds = end.seconds.all();
   if (request.json) {
+    for (const auto& [stage, time] : seconds) json["seconds"][stage] = json_number(time);  // the page has none
     fmt::print("{}", readable(json));
   } else if (!request.quiet) {
     if (!learned.reason.empty()) fmt::print("reason    {}\n", learned.reason);
     fmt::print("{}", summary_text(model));
     for (const std::string& file : pictures.files) fmt::print("wrote     {}\n", printable(file));
     for (const std::string& line : honest_sentences(model)) fmt::print("{}\n", line);
+    for (const auto& [stage, time] : seconds)
+      if (request.verbose) fmt::print("seconds   {:.3f} {}\n", time, stage);
   }
-  if (!warning.empty()) say("warning: " + warning);
+  if (!learned.warning.empty()) say("warning: " + learned.warning);
   team.leave();
   if (learned.interrupted) tell_of_end(request, learned, end);
 }

@@ -6,7 +6,6 @@
 namespace dma {
 
 // Ends the program if learning was ended by a signal.
-void report_fit(const FitRequest& request, Learned& learned, const TrainingData& data, const FitEnd& end,
-                FitTeam& team);
+void report_fit(const FitRequest& request, Learned& learned, const TrainingData& data, FitEnd& end, FitTeam& team);
 
 }  // namespace dma

@@ -10,7 +10,7 @@
 #include "tools/dma/fit/learn.h"
 #include "tools/dma/fit/summary.h"
 #include "tools/dma/io/write_file.h"
-#include "tools/dma/pictures/fit_figures.h"
+#include "tools/dma/page/fit_figures.h"
 #include "tools/dma/pictures/hinton_figure.h"
 #include "tools/dma/pictures/svg.h"
 

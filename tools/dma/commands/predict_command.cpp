@@ -22,16 +22,11 @@ struct PredictRequest {
 
 std::string predictions(const PredictRequest& request) {
   const TableModel model = load_model(request.model);
-  const std::vector<std::string>& targets = model.targets();
-  const NewRows rows = read_new_rows(request.data, request.model, columns_of(model));
+  const NewRows rows =
+      read_new_rows(TableSource(request.data), fmt::format("'{}'", request.model.string()), columns_of(model));
   for (const std::string& note : rows.notes) say(note);
-  if (model.has_classes()) {
-    const Eigen::MatrixXd found = model.probabilities(rows.inputs);
-    return request.json ? readable(probabilities_json(found, targets[0], model.classes()))
-                        : probabilities_csv(found, targets[0], model.classes());
-  }
-  const Prediction found = model.predict(rows.inputs);
-  return request.json ? readable(prediction_json(found, targets)) : prediction_csv(found, targets);
+  const std::vector<PredictedColumn> columns = predicted_columns(model, rows.inputs);
+  return request.json ? readable(json_of(columns)) : csv_of(columns);
 }
 
 void predict(const PredictRequest& request) {

@@ -86,7 +86,7 @@ SeriesTable read_series(const std::filesystem::path& file, const std::string& co
   if (has_time) columns.push_back(time.empty() ? 0 : reader.column(time));
   table.has_unread_columns = column.empty() && columns.size() < reader.names().size();
   if (has_time && columns.front() == columns.back()) fail("'{}' is given both as the time and as the values", time);
-  const MixedTable cells = read_mixed_table(source, columns);
+  const MixedTable cells = source.read(columns);
   std::vector<std::size_t> steps;
   if (has_time) {
     table.time_name = reader.names()[columns.back()];

@@ -25,7 +25,7 @@ struct FitRequest {
   double holdout = 0;
   std::filesystem::path graph, model, plot, plot_training, report, checkpoint, resume, update;
   int checkpoint_every = 10;
-  bool quiet = false, json = false, progress = false;
+  bool quiet = false, json = false, progress = false, verbose = false;
   std::string time;  // that all may take, as it is given
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
   bool writes = true;  // files; of several processes the first does

@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/learn/gaussian/program/row_model.h"
 #include "engine/support/error.h"
 #include "engine/support/fields.h"
 #include "engine/support/text.h"
@@ -26,22 +25,10 @@ void check_update_request(const FitRequest& request) {
 
 // Rows without a target, or of weight 0, are no part of them.
 NewRows read_rows_to_add(const FitRequest& request, const TableModel& model) {
-  NewRows rows = read_new_rows(request.data, request.update, columns_of(model), model.targets(), request.weights);
+  NewRows rows = read_new_rows(TableSource(request.data), fmt::format("'{}'", request.update.string()),
+                               columns_of(model), model.targets(), request.weights);
   if (!request.weights.empty()) check_column_of_weights(request.data, request.weights, rows.weights);
-  const auto keep = [&](const auto& is_kept, const char* why) {
-    std::vector<Eigen::Index> kept;
-    const Eigen::Index all = rows.targets.rows();
-    for (Eigen::Index n = 0; n < all; ++n)
-      if (is_kept(n)) kept.push_back(n);
-    if (std::ssize(kept) == all) return;
-    if (kept.empty()) fail("'{}': no row has a target; at least one is expected", request.data);
-    rows.notes.push_back(fmt::format("{} of {} rows are left out: {}", all - std::ssize(kept), all, why));
-    rows.inputs = rows.inputs(kept, Eigen::all).eval();
-    rows.targets = rows.targets(kept, Eigen::all).eval();
-    rows.weights = weights_of(rows.weights, kept);
-  };
-  keep([&](Eigen::Index n) { return weight_of(rows.weights, n) > 0; }, "their weight is 0");
-  keep([&](Eigen::Index n) { return !rows.targets.row(n).hasNaN(); }, "they have no target");
+  keep_rows_that_count(rows, request.data);
   return rows;
 }
 

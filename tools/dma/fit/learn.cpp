@@ -34,6 +34,20 @@ void check_same(const std::filesystem::path& path, const Json& saved, const Json
 
 }  // namespace
 
+ModelToLearn model_to_learn(const FitSettings& settings, const TrainingData& data,
+                            const std::function<void(NetworkSettings&)>& adapt) {
+  if (data.has_classes()) {
+    const ClassifierOptions options = classifier_settings(settings);
+    return {TableModel::classifier(options, data.features, data.targets[0], data.classes, data.coding),
+            class_fit(options)};
+  }
+  NetworkSettings network = network_settings(settings, data.features.size(), data.targets.size(), data.rows());
+  if (adapt) adapt(network);
+  return {TableModel::network(network.network, data.features, data.targets, data.coding),
+          {.options = network.fit},
+          network.network.choose_width ? "" : network.reason};
+}
+
 Learned learn(TableModel model, TrainingData& data, WatchedFit fit) {
   const TableRows rows = rows_to_learn(data, model);
   fit.rows_elsewhere = data.rows_elsewhere;
@@ -53,6 +67,15 @@ Learned learn(TableModel model, TrainingData& data, WatchedFit fit) {
     learned.left_out.reset();
   }
   return learned;
+}
+
+void check_learned(Learned& learned, const TrainingData& data) {
+  try {
+    learned.warning = learned.model.check({data.inputs, data.outputs, data.weights});
+  } catch (const Error& e) {
+    if (!learned.interrupted) throw;
+    learned.warning = e.what();  // more epochs may mend it
+  }
 }
 
 TableRows held_out_of(const TrainingData& data, TableModel& model) {

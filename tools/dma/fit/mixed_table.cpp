@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
+#include "engine/learn/gaussian/program/row_model.h"
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "models/table/columns/column_types.h"
@@ -12,25 +14,35 @@
 
 namespace dma {
 
-TableSource::TableSource(std::filesystem::path path) : path_(std::move(path)) {
-  std::error_code ignored;
-  if (std::filesystem::exists(path_, ignored) && !std::filesystem::is_regular_file(path_, ignored) &&
-      !std::filesystem::is_directory(path_, ignored))
-    text_ = read_file(path_, "a CSV file");
-}
-
-CsvReader TableSource::open() const {
-  if (text_) return CsvReader(path_, *text_);
-  return CsvReader(path_);
-}
-
 TableColumn MixedTable::column(std::size_t i) const {
   return {names[i], std::span(numbers.col(static_cast<Eigen::Index>(i)).data(), rows()), cells[i]};
 }
 
+std::string told_of(const std::filesystem::path& path) {
+  return path.empty() ? "" : fmt::format("'{}': ", path.string());
+}
+std::string told_of(const std::filesystem::path& path, std::string_view column) {
+  return path.empty() ? std::string(column) : fmt::format("'{}', column '{}'", path.string(), column);
+}
+
 std::string MixedTable::where(std::size_t row) const {
+  if (path.empty()) return fmt::format("row {}", lines.empty() ? row : lines[row]);
   return lines.empty() ? fmt::format("'{}', row {}", path.string(), row + 1)
                        : fmt::format("'{}', line {}", path.string(), lines[row]);
+}
+
+bool MixedTable::is_missing(std::size_t column, std::size_t row) const {
+  return path.empty() ? cells[column][row].empty() : is_missing_cell(cells[column][row]);
+}
+
+MixedTable MixedTable::select(std::span<const std::size_t> places) const {
+  MixedTable some{path, {}, Eigen::MatrixXd(numbers.rows(), std::ssize(places)), {}, lines, has_semicolons};
+  for (const std::size_t place : places) {
+    some.numbers.col(std::ssize(some.names)) = numbers.col(static_cast<Eigen::Index>(place));
+    some.names.push_back(names[place]);
+    some.cells.push_back(cells[place]);
+  }
+  return some;
 }
 
 void MixedTable::keep_rows(const std::vector<Eigen::Index>& kept) {
@@ -60,12 +72,42 @@ Eigen::VectorXd MixedTable::numbers_of(std::size_t i) const {
   return values;
 }
 
-MixedTable read_mixed_table(const TableSource& source, std::span<const std::size_t> places, bool first_as_text,
-                            const std::function<void(double)>& fraction_read) {
-  CsvReader reader = source.open();
+TableSource::TableSource(std::filesystem::path path) : path_(std::move(path)) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path_, ignored) && !std::filesystem::is_regular_file(path_, ignored) &&
+      !std::filesystem::is_directory(path_, ignored))
+    text_ = read_file(path_, "a CSV file");
+  names_ = open().names();
+}
+
+TableSource::TableSource(MixedTable columns) : columns_(std::move(columns)), names_(columns_->names) {
+  std::set<std::string_view> seen;
+  for (const std::string& name : names_) {
+    if (!is_plain_text(name)) fail("the name of a column, '{}', holds control characters; rename it", printable(name));
+    if (!seen.insert(name).second) fail("two columns are named '{}'; give each its own name", name);
+  }
+}
+
+CsvReader TableSource::open() const {
+  if (text_) return CsvReader(path_, *text_);
+  return CsvReader(path_);
+}
+
+std::string TableSource::name() const { return is_file() ? fmt::format("'{}'", path_.string()) : "X"; }
+
+std::size_t TableSource::column(std::string_view wanted) const {
+  const auto found = std::ranges::find(names_, wanted);
+  if (found == names_.end()) fail("{} has no column '{}'{}", name(), wanted, suggestion(wanted, names_));
+  return static_cast<std::size_t>(found - names_.begin());
+}
+
+MixedTable TableSource::read(std::span<const std::size_t> places, bool first_as_text,
+                             const std::function<void(double)>& fraction_read) const {
+  if (columns_) return columns_->select(places);
+  CsvReader reader = open();
   reader.watch(fraction_read);
-  MixedTable table{source.path(), {}, {}, std::vector<std::vector<std::string>>(places.size())};
-  for (const std::size_t place : places) table.names.push_back(reader.names()[place]);
+  MixedTable table{path_, {}, {}, std::vector<std::vector<std::string>>(places.size())};
+  for (const std::size_t place : places) table.names.push_back(names_[place]);
   table.has_semicolons = reader.separator() != ',';
   std::vector<bool> has_text;
   table.numbers = reader.read_numbers(places, has_text);
@@ -74,69 +116,87 @@ MixedTable read_mixed_table(const TableSource& source, std::span<const std::size
   for (std::size_t i = 0; i < places.size(); ++i)
     if (has_text[i]) texts.push_back(places[i]), of.push_back(i);
   if (texts.empty()) return table;
-  CsvReader again = source.open();
+  CsvReader again = open();
   CsvReader::TextColumns text = again.read_cells(texts);
-  if (text.lines.size() != table.rows()) fail("'{}' has changed while it was read; try again", source.path().string());
+  if (text.lines.size() != table.rows()) fail("{} has changed while it was read; try again", name());
   for (std::size_t k = 0; k < of.size(); ++k) table.cells[of[k]] = std::move(text.cells[k]);
   table.lines = std::move(text.lines);
   return table;
 }
 
-ColumnCoding coding_of_numbers(const std::vector<std::string>& features, const Standardiser& inputs) {
+namespace {
+
+bool is_strict(const ModelColumns& model) { return model.coding.empty() && !model.standardises; }
+
+// Rules for columns of plain numbers: their means stand for missing cells, if there is anything to put there.
+ColumnCoding coding_of(const ModelColumns& model) {
+  if (!model.coding.empty()) return model.coding;
   ColumnCoding coding;
-  const Eigen::RowVectorXd centre = inputs.centre();
-  for (std::size_t i = 0; i < features.size(); ++i)
-    coding.rules.push_back(
-        {.name = features[i], .type = number_column.blank(), .fill = {centre(static_cast<Eigen::Index>(i))}});
+  for (const std::string& name : model.features) coding.rules.push_back({.name = name, .type = number_column.blank()});
+  if (is_strict(model)) return coding;
+  const Eigen::RowVectorXd centre = model.inputs.centre();
+  for (std::size_t i = 0; i < coding.rules.size(); ++i) coding.rules[i].fill = {centre(static_cast<Eigen::Index>(i))};
   return coding;
 }
 
-NewRows read_new_rows(const std::filesystem::path& path, const std::filesystem::path& file, const ModelColumns& model,
+}  // namespace
+
+NewRows read_new_rows(const TableSource& source, const std::string& fitted, const ModelColumns& model,
                       const std::vector<std::string>& targets, const std::string& weights) {
-  const bool is_strict = model.coding.empty() && !model.standardises;  // nothing to put for a missing cell
-  ColumnCoding coding = model.coding;
-  if (is_strict)
-    for (const std::string& name : model.features)
-      coding.rules.push_back({.name = name, .type = number_column.blank()});
-  else if (coding.empty())
-    coding = coding_of_numbers(model.features, model.inputs);
-  const TableSource source(path);
-  CsvReader reader = source.open();
+  const ColumnCoding coding = coding_of(model);
   std::vector<std::size_t> places;
   const auto add = [&](const std::string& name) {
-    if (!reader.has(name))
-      fail("'{}' has no column '{}', which '{}' was fitted on{}", path.string(), name, file.string(),
-           suggestion(name, reader.names()));
-    places.push_back(reader.column(name));
+    if (!source.has(name))
+      fail("{} has no column '{}', which {} was fitted on{}", source.name(), name, fitted,
+           suggestion(name, source.names()));
+    places.push_back(source.column(name));
   };
   for (const ColumnRule& rule : coding.rules)
     if (!rule.is_left_out()) add(rule.name);
   const std::size_t inputs = places.size();
   for (const std::string& target : targets) add(target);
   if (!weights.empty()) {
-    const std::size_t place = reader.column(weights);
+    const std::size_t place = source.column(weights);
     if (std::ranges::find(places, place) != places.end())
-      fail("--weights: '{}' is a column that '{}' was fitted on; another one is expected", weights, file.string());
+      fail("--weights: '{}' is a column that {} was fitted on; another one is expected", weights, fitted);
     places.push_back(place);
   }
+  if (is_strict(model) && source.is_file()) (void)source.open().read(places);  // says where a cell is no number
+  const MixedTable table = source.read(places);
   NewRows found;
-  if (is_strict) {
-    const Eigen::MatrixXd all = reader.read(places);
-    found.inputs = all.leftCols(static_cast<Eigen::Index>(inputs));
-    found.targets = all.middleCols(found.inputs.cols(), static_cast<Eigen::Index>(targets.size()));
-    if (!weights.empty()) found.weights = all.rightCols<1>();
-    return found;
+  const auto plain = table.numbers.leftCols(static_cast<Eigen::Index>(inputs));
+  if (model.coding.empty() && !plain.hasNaN()) {
+    found.inputs = plain;
+  } else if (is_strict(model)) {
+    fail("a cell is missing or no number, and a model that was fitted without standardising has nothing to put there");
+  } else {
+    std::vector<TableColumn> columns;
+    for (std::size_t i = 0; i < inputs; ++i) columns.push_back(table.column(i));
+    found.inputs = coding.encode(columns, &found.notes, [&](std::size_t row) { return table.where(row); })(
+        Eigen::all, coding.places_of(model.features));
   }
-  MixedTable table = read_mixed_table(source, places);
-  std::vector<TableColumn> columns;
-  for (std::size_t i = 0; i < inputs; ++i) columns.push_back(table.column(i));
-  const Eigen::MatrixXd coded = coding.encode(columns, &found.notes, [&](std::size_t row) { return table.where(row); });
-  found.inputs = coded(Eigen::all, coding.places_of(model.features));
   found.targets.resize(table.numbers.rows(), static_cast<Eigen::Index>(targets.size()));
   for (std::size_t j = 0; j < targets.size(); ++j)
     found.targets.col(static_cast<Eigen::Index>(j)) = table.numbers_of(inputs + j);
   if (!weights.empty()) found.weights = table.numbers_of(inputs + targets.size());
   return found;
+}
+
+void keep_rows_that_count(NewRows& rows, const std::filesystem::path& path) {
+  const auto keep = [&](const auto& is_kept, const char* why) {
+    std::vector<Eigen::Index> kept;
+    const Eigen::Index all = rows.targets.rows();
+    for (Eigen::Index n = 0; n < all; ++n)
+      if (is_kept(n)) kept.push_back(n);
+    if (std::ssize(kept) == all) return;
+    if (kept.empty()) fail("{}no row has a target; at least one is expected", told_of(path));
+    rows.notes.push_back(fmt::format("{} of {} rows are left out: {}", all - std::ssize(kept), all, why));
+    rows.inputs = rows.inputs(kept, Eigen::all).eval();
+    rows.targets = rows.targets(kept, Eigen::all).eval();
+    rows.weights = weights_of(rows.weights, kept);
+  };
+  keep([&](Eigen::Index n) { return weight_of(rows.weights, n) > 0; }, "their weight is 0");
+  keep([&](Eigen::Index n) { return !rows.targets.row(n).hasNaN(); }, "they have no target");
 }
 
 }  // namespace dma

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -15,40 +16,56 @@
 
 namespace dma {
 
-// A table that can be read twice: what is no file, such as a pipe, is kept in memory.
-class TableSource {
- public:
-  explicit TableSource(std::filesystem::path path);
-  CsvReader open() const;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-  std::optional<std::string> text_;
-};
+// The beginning of a sentence about a table, or a column of it: "'t.csv': ", "'t.csv', column 'x'". Of columns in
+// memory, which have no path: "", "x".
+std::string told_of(const std::filesystem::path& path);
+std::string told_of(const std::filesystem::path& path, std::string_view column);
 
 struct MixedTable {
-  std::filesystem::path path;
+  std::filesystem::path path;                   // empty: the columns are in memory
   std::vector<std::string> names;               // of the columns
   Eigen::MatrixXd numbers;                      // rows x columns; NaN for what is no plain number
   std::vector<std::vector<std::string>> cells;  // of a column some of whose cells are not; empty of the others
-  std::vector<std::size_t> lines = {};          // of the rows in the file, where a column has cells
-  bool has_semicolons = false;                  // or tabs, or spaces, between cells: commas are free for decimals
+  std::vector<std::size_t> lines = {};  // of the rows in the file, where a column has cells; in memory their numbers
+  bool has_semicolons = false;          // or tabs, or spaces, between cells: commas are free for decimals
 
   std::size_t rows() const { return static_cast<std::size_t>(numbers.rows()); }
   bool has_cells(std::size_t column) const { return !cells[column].empty(); }
   TableColumn column(std::size_t column) const;
-  std::string where(std::size_t row) const;  // in the file
+  std::string where(std::size_t row) const;                    // in the file
+  bool is_missing(std::size_t column, std::size_t row) const;  // the name of a class; in memory only "" is none
   void keep_rows(const std::vector<Eigen::Index>& kept);
+  MixedTable select(std::span<const std::size_t> places) const;
   // A column of numbers in any form, NaN where one is missing; an Error for other text.
   Eigen::VectorXd numbers_of(std::size_t column) const;
 };
 
-// The columns at these places; the first one as text in any case, if that is asked for.
-MixedTable read_mixed_table(const TableSource& source, std::span<const std::size_t> places, bool first_as_text = false,
-                            const std::function<void(double)>& fraction_read = {});
+// Columns with names: of a file, which can be read twice (what is no file, such as a pipe, is kept in memory), or in
+// memory.
+class TableSource {
+ public:
+  explicit TableSource(std::filesystem::path path);
+  explicit TableSource(MixedTable columns);  // an Error for names that no file could have
 
-// New rows for a model in a file: the features that it was fitted on, and targets (NaN where there is none) if they are
+  bool is_file() const { return !columns_; }
+  CsvReader open() const;  // of a file
+  const std::filesystem::path& path() const { return path_; }
+  std::string name() const;  // as it is called in errors
+  const std::vector<std::string>& names() const { return names_; }
+  bool has(std::string_view column) const { return std::ranges::find(names_, column) != names_.end(); }
+  std::size_t column(std::string_view name) const;  // an Error that offers the nearest name if there is none
+  // The columns at these places; the first one as text in any case, if that is asked for.
+  MixedTable read(std::span<const std::size_t> places, bool first_as_text = false,
+                  const std::function<void(double)>& fraction_read = {}) const;
+
+ private:
+  std::filesystem::path path_;
+  std::optional<std::string> text_;
+  std::optional<MixedTable> columns_;
+  std::vector<std::string> names_;
+};
+
+// New rows for a model: the features that it was fitted on, and targets (NaN where there is none) if they are
 // named.
 struct NewRows {
   Eigen::MatrixXd inputs, targets;
@@ -61,9 +78,10 @@ struct ModelColumns {
   const Standardiser& inputs;  // their means
   bool standardises;
 };
-// Rules for columns of plain numbers: their means stand for missing cells.
-ColumnCoding coding_of_numbers(const std::vector<std::string>& features, const Standardiser& inputs);
-NewRows read_new_rows(const std::filesystem::path& path, const std::filesystem::path& file, const ModelColumns& model,
+// `fitted` is what errors call the model.
+NewRows read_new_rows(const TableSource& source, const std::string& fitted, const ModelColumns& model,
                       const std::vector<std::string>& targets = {}, const std::string& weights = {});
+// Rows without a target, or of weight 0, are dropped, with a note on each kind.
+void keep_rows_that_count(NewRows& rows, const std::filesystem::path& path);
 
 }  // namespace dma

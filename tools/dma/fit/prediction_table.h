@@ -1,22 +1,25 @@
-// Predictions as a table, and whether they are fit to be one.
+// What a model says of rows, as columns of a table or as JSON.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "engine/learn/gaussian/prediction.h"
 #include "engine/support/json.h"
+#include "models/predict/table_model.h"
 
 namespace dma {
 
-// One row per row of the input: mean, deviations and the central 95 % interval of every target.
-std::string prediction_csv(const Prediction& prediction, const std::vector<std::string>& targets);
-Json prediction_json(const Prediction& prediction, const std::vector<std::string>& targets);
+struct PredictedColumn {
+  std::string header;             // in a table
+  std::vector<std::string> keys;  // in JSON, one inside the other
+  Eigen::VectorXd numbers;
+  std::vector<std::string> names = {};  // instead of numbers
+};
+// For every target of numbers mean, deviations and the central 95 % interval; of classes the most probable one, and the
+// probability of each.
+std::vector<PredictedColumn> predicted_columns(const TableModel& model, const Eigen::MatrixXd& inputs);
 
-// Probabilities of classes, rows x classes, and the most probable class.
-std::string probabilities_csv(const Eigen::MatrixXd& probabilities, const std::string& target,
-                              const std::vector<std::string>& classes);
-Json probabilities_json(const Eigen::MatrixXd& probabilities, const std::string& target,
-                        const std::vector<std::string>& classes);
+std::string csv_of(const std::vector<PredictedColumn>& columns);
+Json json_of(const std::vector<PredictedColumn>& columns);
 
 }  // namespace dma

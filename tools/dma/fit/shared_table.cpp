@@ -87,10 +87,11 @@ std::optional<TrainingData> read_shared_table(const FitRequest& request, const P
   if (request.numbers_are_classes || !request.weights.empty() || !(request.holdout >= 0 && request.holdout < 1))
     return {};
   const auto team = group.team(group.size());
-  CsvReader reader(request.data);
+  const TableSource source(request.data);
+  CsvReader reader = source.open();
   reader.watch(fraction_read);
   const auto [columns, targets, has_weights, unnamed] =
-      table_columns(reader, {.path = request.data, .targets = request.targets, .features = request.features});
+      table_columns(source, {.path = request.data, .targets = request.targets, .features = request.features});
   if (has_weights || !unnamed.empty() || reader.has(kIndexName)) return {};  // columns that may be left out
   std::optional<Eigen::MatrixXd> shard = reader.read_shard(columns, group.rank(), group.size());
   if (team->any(!shard)) return {};

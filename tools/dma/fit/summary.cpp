@@ -17,6 +17,7 @@ namespace dma {
 namespace {
 
 constexpr std::size_t kMostShown = 40;  // learned scalars of a graph
+constexpr std::size_t kAbout = 10;      // columns at the beginning of a line that say what it is about
 
 std::string_view how_stopped(LearnReport::Stop stop) {
   using enum LearnReport::Stop;
@@ -303,6 +304,16 @@ void add_scores(const TableModel& model, Json& json) {
   if (t.held_out_classes) json["held_out"][model.targets()[0]] = written(*t.held_out_classes);
 }
 
+// What each line is about, and what it says.
+Json lines_of(std::string_view text) {
+  Json lines = Json::array();
+  for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
+    const std::string_view about = text.substr(0, kAbout), says = text.substr(kAbout, end - kAbout);
+    lines.push_back({about.substr(0, about.find_last_not_of(' ') + 1), says});
+  }
+  return lines;
+}
+
 }  // namespace
 
 double mean_log_scale(const Standardiser& targets) { return targets.scale.array().log().mean(); }
@@ -321,7 +332,7 @@ std::string summary_text(const TableModel& model) {
 
 Json summary_json(const TableModel& model) {
   const TableReport& r = model.training().report;
-  Json json = {{"features", model.features()}, {"targets", model.targets()}};
+  Json json = {{"features", model.features()}, {"targets", model.targets()}, {"lines", lines_of(summary_text(model))}};
   if (model.has_classes()) json["classes"] = model.classes();
   if (const Bnn* net = model.network()) json["options"] = written(net->options());
   if (const Classifier* net = model.classifier()) json["options"] = written(net->options());

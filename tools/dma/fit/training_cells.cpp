@@ -9,6 +9,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"
+#include "models/learn/check_rows.h"
 #include "models/table/columns/column_types.h"
 
 namespace dma {
@@ -58,6 +59,16 @@ bool holds_classes(const MixedTable& table) {
   return has_names.value_or(false);
 }
 
+// The last of the targets is the weight.
+void check_weights(const MixedTable& table, const Eigen::MatrixXd& targets) {
+  const auto place = static_cast<std::size_t>(targets.cols()) - 1;
+  for (Eigen::Index n = 0; n < targets.rows(); ++n)
+    if (const double weight = targets(n, targets.cols() - 1); !(weight >= 0))
+      fail("{}, column '{}': the weight of the row is {}; a number of 0 or more is expected",
+           table.where(static_cast<std::size_t>(n)), table.names[place],
+           std::isnan(weight) ? "missing" : fmt::format("{}", weight));
+}
+
 void drop_rows_without_target(MixedTable& table, Eigen::MatrixXd& targets, TrainingData& data) {
   std::vector<Eigen::Index> kept;
   for (Eigen::Index n = 0; n < targets.rows(); ++n)
@@ -65,12 +76,26 @@ void drop_rows_without_target(MixedTable& table, Eigen::MatrixXd& targets, Train
   const auto rows = static_cast<std::size_t>(targets.rows());
   if (kept.size() == rows) return;
   if (kept.size() < 2)
-    fail("'{}': {} of {} rows have a value of '{}'; at least two are expected to learn from", table.path.string(),
+    fail("{}{} of {} rows have a value of '{}'; at least two are expected to learn from", told_of(table.path),
          kept.size(), rows, joined(data.targets, "' and '"));
-  data.notes.push_back(fmt::format("{} of {} rows are left out: they have no value of '{}'", rows - kept.size(), rows,
-                                   joined(data.targets, "' and '")));
+  data.without_target = fmt::format("{} of {} rows are left out: they have no value of '{}'", rows - kept.size(), rows,
+                                    joined(data.targets, "' and '"));
   targets = targets(kept, Eigen::all).eval();
   table.keep_rows(kept);
+}
+
+// The weights out of the targets; rows of weight 0 are left out.
+void take_weights(MixedTable& table, Eigen::MatrixXd& targets, TrainingData& data) {
+  const Eigen::Index last = targets.cols() - 1;
+  const Eigen::VectorXd weights = targets.col(last);
+  check_column_of_weights(table.path, table.names[static_cast<std::size_t>(last)], weights);
+  const std::vector<Eigen::Index> kept = rows_that_count(weights);
+  if (const auto dropped = weights.size() - std::ssize(kept); dropped > 0) {
+    data.notes.push_back(fmt::format("{} of {} rows are left out: their weight is 0", dropped, weights.size()));
+    table.keep_rows(kept);
+  }
+  targets = targets(kept, Eigen::seqN(0, last)).eval();
+  data.weights = weights(kept);
 }
 
 std::string shown_name(const ColumnRule& rule, std::size_t place) {
@@ -102,6 +127,15 @@ void tell(const ColumnCoding& coding, std::span<const std::size_t> places, Train
                     joined(grouping)));
 }
 
+// Every input in memory is a number.
+void check_numbers(const MixedTable& table, std::size_t targets) {
+  for (std::size_t i = targets; i < table.names.size(); ++i)
+    for (std::size_t n = 0; n < table.rows(); ++n)
+      if (std::isnan(table.numbers(static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(i))))
+        fail("{}, column '{}': a missing cell, or text, where a number is expected; fill in the cell, or drop the row",
+             table.where(n), table.names[i]);
+}
+
 // Every cell is a number, or a class of the first column.
 void check_strictly(const MixedTable& table, const TableSource& source, std::span<const std::size_t> places,
                     bool has_classes) {
@@ -110,22 +144,22 @@ void check_strictly(const MixedTable& table, const TableSource& source, std::spa
     if (table.has_cells(i)) texts.push_back(places[i]);
   if (!texts.empty()) (void)source.open().read(texts);  // says where
   for (std::size_t n = 0; has_classes && n < table.rows(); ++n)
-    if (is_missing_cell(table.cells[0][n]))
+    if (table.is_missing(0, n))
       fail("{}, column '{}': {} where a class is expected; fill in the cell, or delete the row", table.where(n),
            table.names[0],
            table.cells[0][n].empty() ? "an empty cell" : fmt::format("a missing value ('{}')", table.cells[0][n]));
 }
 
 [[noreturn]] void refuse_unnamed(const std::filesystem::path& path, std::size_t place) {
-  fail("'{}': column {} has no name; name it, or say which columns to learn from with --features", path.string(),
-       place + 1);
+  fail("{}column {} has no name; name it{}", told_of(path), place + 1,
+       path.empty() ? "" : ", or say which columns to learn from with --features");
 }
 
 // The target becomes places among its classes.
 void set_classes(const std::vector<std::string>& cells, const std::filesystem::path& path, TrainingData& data,
                  Eigen::Ref<Eigen::VectorXd> places) {
   const ClassLabels labels = ClassLabels::of(cells);
-  check_classes(labels, fmt::format("'{}', column '{}'", path.string(), data.targets[0]));
+  check_classes(labels, told_of(path, data.targets[0]));
   data.classes = labels.names;
   for (Eigen::Index n = 0; n < places.size(); ++n)
     places(n) = static_cast<double>(labels.of_rows[static_cast<std::size_t>(n)]);
@@ -135,9 +169,10 @@ void set_classes(const std::vector<std::string>& cells, const std::filesystem::p
 Eigen::MatrixXd coded_inputs(const MixedTable& table, std::span<const std::size_t> places, std::size_t targets,
                              TrainingData& data) {
   const std::size_t all = table.names.size();
-  bool is_plain = targets + data.features.size() == all;
+  bool is_plain = targets + data.features.size() == all &&
+                  !table.numbers.rightCols(static_cast<Eigen::Index>(all - targets)).hasNaN();
   for (std::size_t i = targets; i < all; ++i)
-    is_plain = is_plain && !table.has_cells(i) && !(table.names[i] == kIndexName && numbers_the_rows(table.column(i)));
+    is_plain = is_plain && !(table.names[i] == kIndexName && numbers_the_rows(table.column(i)));
   if (is_plain) return table.numbers.rightCols(static_cast<Eigen::Index>(all - targets));
   std::vector<TableColumn> columns;
   for (std::size_t i = targets; i < all; ++i) {
@@ -152,7 +187,7 @@ Eigen::MatrixXd coded_inputs(const MixedTable& table, std::span<const std::size_
     data.coding.rules.push_back(std::move(rule));
   }
   tell(data.coding, places.subspan(targets), data);
-  if (columns.empty()) fail("'{}': there is nothing to learn from: {}", table.path.string(), data.notes.back());
+  if (columns.empty()) fail("{}there is nothing to learn from: {}", told_of(table.path), data.notes.back());
   data.features = data.coding.columns();
   return data.coding.encode(columns);
 }
@@ -178,34 +213,31 @@ Eigen::MatrixXd read_cells(const TableRequest& request, const TableSource& sourc
   if (is_strict && !columns.unnamed.empty()) refuse_unnamed(request.path, columns.unnamed[0]);
   std::vector<std::size_t> places = columns.places;
   places.insert(places.end(), columns.unnamed.begin(), columns.unnamed.end());
-  MixedTable table = read_mixed_table(source, places, has_names, request.fraction_read);
+  MixedTable table = source.read(places, has_names, request.fraction_read);
   if (table.rows() < 2 && !request.as_it_is) return table.numbers;
   for (std::size_t i = columns.places.size(); i < places.size(); ++i)
     if (!numbers_the_rows(table.column(i)) && !is_empty(table.column(i))) refuse_unnamed(request.path, places[i]);
   const std::size_t own_targets = columns.own_targets();
   const bool has_classes = own_targets == 1 && table.has_cells(0) &&
                            (has_names || (request.target_cells == TargetCells::as_they_look && holds_classes(table)));
-  if (is_strict) check_strictly(table, source, places, has_classes);
+  if (is_strict && source.is_file()) check_strictly(table, source, places, has_classes);
+  if (is_strict && !source.is_file()) check_numbers(table, columns.targets);
   Eigen::MatrixXd targets = Eigen::MatrixXd::Zero(table.numbers.rows(), static_cast<Eigen::Index>(columns.targets));
   for (std::size_t n = 0; has_classes && n < table.rows(); ++n)
-    if (is_missing_cell(table.cells[0][n]))
-      targets(static_cast<Eigen::Index>(n), 0) = std::numeric_limits<double>::quiet_NaN();
+    if (table.is_missing(0, n)) targets(static_cast<Eigen::Index>(n), 0) = std::numeric_limits<double>::quiet_NaN();
   for (std::size_t j = has_classes ? 1 : 0; j < columns.targets; ++j)
     targets.col(static_cast<Eigen::Index>(j)) = table.numbers_of(j);
-  if (columns.has_weights) {
-    for (Eigen::Index n = 0; n < targets.rows(); ++n)
-      if (const double weight = targets(n, targets.cols() - 1); !(weight >= 0))
-        fail("{}, column '{}': the weight of the row is {}; a number of 0 or more is expected",
-             table.where(static_cast<std::size_t>(n)), request.weights,
-             std::isnan(weight) ? "missing" : fmt::format("{}", weight));
-  }
+  if (columns.has_weights) check_weights(table, targets);
   drop_rows_without_target(table, targets, data);
+  if (columns.has_weights) take_weights(table, targets, data);
   if (has_classes)
     set_classes(table.cells[0], request.path, data, targets.col(0));
-  else if (own_targets == 1 && !is_strict)
+  else if (own_targets == 1 && request.target_cells == TargetCells::as_they_look && !is_strict)
     hint_at_classes(targets.col(0), data);
-  const Eigen::MatrixXd inputs = is_strict ? table.numbers.rightCols(std::ssize(places) - targets.cols())
-                                           : coded_inputs(table, places, columns.targets, data);
+  const Eigen::MatrixXd inputs =
+      is_strict ? table.numbers.rightCols(std::ssize(places) - static_cast<Eigen::Index>(columns.targets))
+                : coded_inputs(table, places, columns.targets, data);
+  data.lines = std::move(table.lines);
   Eigen::MatrixXd values(targets.rows(), targets.cols() + inputs.cols());
   values << targets, inputs;
   return values;

@@ -8,9 +8,11 @@
 #include <numeric>
 #include <span>
 
+#include "engine/learn/gaussian/program/row_model.h"
 #include "engine/support/checksum.h"
 #include "engine/support/error.h"
 #include "engine/support/shuffle.h"
+#include "engine/support/text.h"
 #include "engine/support/whole_number.h"
 #include "models/learn/check_rows.h"
 #include "tools/dma/fit/redundant_columns.h"
@@ -24,23 +26,23 @@ void check_column_of_weights(const std::filesystem::path& path, const std::strin
   try {
     check_weights(weights, weights.size());
   } catch (const Error& e) {
-    fail("'{}', column '{}': {}", path.string(), column, e.what());
+    fail("{}: {}", told_of(path, column), e.what());
   }
 }
 
 namespace {
 
 // A name that holds a comma is taken as it is if there is such a column.
-std::vector<std::size_t> columns_named(const CsvReader& reader, const std::vector<std::string>& given) {
+std::vector<std::size_t> columns_named(const TableSource& source, const std::vector<std::string>& given) {
   std::vector<std::size_t> columns;
   for (std::string_view list : given) {
-    if (reader.has(list)) {
-      columns.push_back(reader.column(list));
+    if (source.has(list)) {
+      columns.push_back(source.column(list));
       continue;
     }
     for (bool more = true; more;) {
       const auto comma = list.find(',');
-      columns.push_back(reader.column(list.substr(0, comma)));
+      columns.push_back(source.column(list.substr(0, comma)));
       more = comma != list.npos;
       if (more) list.remove_prefix(comma + 1);
     }
@@ -48,11 +50,11 @@ std::vector<std::size_t> columns_named(const CsvReader& reader, const std::vecto
   return columns;
 }
 
-void check_no_repetition(const CsvReader& reader, const std::vector<std::size_t>& columns, std::size_t targets) {
+void check_no_repetition(const TableSource& source, const std::vector<std::size_t>& columns, std::size_t targets) {
   std::map<std::size_t, std::size_t> first;
   for (std::size_t i = 0; i < columns.size(); ++i)
     if (const auto [at, is_new] = first.emplace(columns[i], i); !is_new)
-      fail("column '{}' is named twice{}; name it once", reader.names()[columns[i]],
+      fail("column '{}' is named twice{}; name it once", source.names()[columns[i]],
            at->second < targets && i >= targets ? ", as a target and as a feature" : "");
 }
 
@@ -60,23 +62,8 @@ void check_not_constant(const std::filesystem::path& path, const Eigen::MatrixXd
                         const std::vector<std::string>& targets) {
   for (std::size_t i = 0; i < targets.size(); ++i)
     if (const auto column = values.col(static_cast<Eigen::Index>(i)); !(column.minCoeff() < column.maxCoeff()))
-      fail("'{}': the target '{}' is {} in all {} rows; there is nothing to learn", path.string(), targets[i],
-           column(0), values.rows());
-}
-
-// The weights out of the values; rows of weight 0 are left out.
-Eigen::VectorXd take_weights(const TableRequest& request, Eigen::Index column, Eigen::MatrixXd& values,
-                             TrainingData& data) {
-  Eigen::VectorXd weights = values.col(column);
-  check_column_of_weights(request.path, request.weights, weights);
-  const std::vector<Eigen::Index> kept = rows_that_count(weights);
-  std::vector<Eigen::Index> columns;
-  for (Eigen::Index j = 0; j < values.cols(); ++j)
-    if (j != column) columns.push_back(j);
-  if (const auto dropped = weights.size() - static_cast<Eigen::Index>(kept.size()); dropped > 0)
-    data.notes.push_back(fmt::format("{} of {} rows are left out: their weight is 0", dropped, weights.size()));
-  values = values(kept, columns).eval();
-  return weights(kept);
+      fail("{}the target '{}' is {} in all {} rows; there is nothing to learn", told_of(path), targets[i], column(0),
+           values.rows());
 }
 
 // Features that say nothing, or nothing new, are left out.
@@ -85,7 +72,7 @@ void leave_out_redundant_columns(const std::filesystem::path& path, Eigen::Matri
   const RedundantColumns idle = redundant_columns(values.rightCols(values.cols() - first), data.features);
   if (idle.text.empty()) return;
   if (idle.kept.empty())
-    fail("'{}': every column beside the target is constant; at least one that varies is expected", path.string());
+    fail("{}every column beside the target is constant; at least one that varies is expected", told_of(path));
   std::vector<std::string> left;
   std::vector<Eigen::Index> kept(data.targets.size());
   std::iota(kept.begin(), kept.end(), Eigen::Index{0});
@@ -100,20 +87,20 @@ void leave_out_redundant_columns(const std::filesystem::path& path, Eigen::Matri
 
 }  // namespace
 
-TableColumns table_columns(const CsvReader& reader, const TableRequest& request) {
-  TableColumns columns{columns_named(reader, request.targets)};
+TableColumns table_columns(const TableSource& source, const TableRequest& request) {
+  TableColumns columns{columns_named(source, request.targets)};
   columns.has_weights = !request.weights.empty();
-  if (columns.has_weights) columns.places.push_back(reader.column(request.weights));
+  if (columns.has_weights) columns.places.push_back(source.column(request.weights));
   columns.targets = columns.places.size();
-  std::vector<std::size_t> inputs = columns_named(reader, request.features);
+  std::vector<std::size_t> inputs = columns_named(source, request.features);
   if (request.features.empty() && !request.as_it_is)
-    for (std::size_t i = 0; i < reader.names().size(); ++i)
+    for (std::size_t i = 0; i < source.names().size(); ++i)
       if (std::ranges::find(columns.places, i) == columns.places.end())
-        (reader.names()[i].empty() ? columns.unnamed : inputs).push_back(i);
+        (source.names()[i].empty() ? columns.unnamed : inputs).push_back(i);
   if (inputs.empty() && columns.unnamed.empty() && !request.as_it_is)
-    fail("'{}' has no column beside the target; at least one to learn from is expected", reader.path().string());
+    fail("{} has no column beside the target; at least one to learn from is expected", source.name());
   columns.places.insert(columns.places.end(), inputs.begin(), inputs.end());
-  check_no_repetition(reader, columns.places, columns.targets);
+  check_no_repetition(source, columns.places, columns.targets);
   return columns;
 }
 
@@ -183,20 +170,16 @@ TrainingData read_training_data(const TableRequest& request) {
 TrainingData read_training_data(const TableRequest& request, const TableSource& source) {
   if (!(request.holdout >= 0 && request.holdout < 1))
     fail("--holdout: {} is given; a fraction of the rows of at least 0 and below 1 is expected", request.holdout);
-  const CsvReader reader = source.open();
-  const TableColumns columns = table_columns(reader, request);
+  const TableColumns columns = table_columns(source, request);
   if (request.target_cells == TargetCells::names && columns.own_targets() > 1)
     fail("--classes: {} targets are given; a classifier has one", columns.own_targets());
   TrainingData data;
   for (std::size_t i = 0; i < columns.places.size(); ++i)
-    (i < columns.targets ? data.targets : data.features).push_back(reader.names()[columns.places[i]]);
+    (i < columns.targets ? data.targets : data.features).push_back(source.names()[columns.places[i]]);
   if (columns.has_weights) data.targets.pop_back();
   Eigen::MatrixXd values = read_cells(request, source, columns, data);
-  Eigen::VectorXd weights;
-  if (columns.has_weights && values.rows() > 0)
-    weights = take_weights(request, static_cast<Eigen::Index>(data.targets.size()), values, data);
   if (values.rows() < 2 && !request.as_it_is)
-    fail("'{}' has one row; at least two are expected to learn from", request.path.string());
+    fail("{}the table has one row; at least two are expected to learn from", told_of(request.path));
   if (!request.as_it_is) {
     if (!data.has_classes()) check_not_constant(request.path, values, data.targets);  // see check_classes below
     leave_out_redundant_columns(request.path, values, data);
@@ -211,10 +194,30 @@ TrainingData read_training_data(const TableRequest& request, const TableSource& 
   data.inputs = values(learned, right);
   data.held_out_outputs = values(kept, left);
   data.held_out_inputs = values(kept, right);
-  if (columns.has_weights) data.weights = weights(learned), data.held_out_weights = weights(kept);
-  if (data.has_classes())
-    check_classes(data.labels(), fmt::format("'{}', column '{}', without rows of --holdout or of weight 0",
-                                             request.path.string(), data.targets[0]));
+  data.held_out_weights = weights_of(data.weights, kept);
+  data.weights = weights_of(data.weights, learned);
+  if (data.has_classes() && held_out > 0)
+    check_classes(data.labels(), told_of(request.path, data.targets[0]) + ", without rows of --holdout");
+  return data;
+}
+
+TrainingData read_observed(TableRequest request, const TableSource& source, const GraphModel& model) {
+  request.targets = model.targets(), request.features = model.inputs(), request.as_it_is = true;
+  std::vector<std::string> used = model.inputs(), others;
+  used.insert(used.end(), model.targets().begin(), model.targets().end());
+  for (const std::string& name : used)
+    if (!source.has(name))
+      fail(
+          "{} has no column '{}', which the graph observes{}; rename the column or the variable, or give the "
+          "variable a value in the graph",
+          source.name(), name, suggestion(name, source.names()));
+  for (const std::string& name : source.names())
+    if (name != request.weights && std::ranges::find(used, name) == used.end())
+      others.push_back(fmt::format("'{}'", name));
+  TrainingData data = read_training_data(request, source);
+  if (!others.empty())
+    data.ignored = fmt::format("the graph observes no variable of the name{} {}: ignored", others.size() > 1 ? "s" : "",
+                               joined(others));
   return data;
 }
 

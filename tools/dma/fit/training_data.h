@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "models/predict/graph_model.h"
 #include "models/table/class_labels.h"
 #include "models/table/column_coding.h"
 #include "tools/dma/fit/mixed_table.h"
@@ -25,8 +26,12 @@ struct TrainingData {
   std::vector<std::string> classes = {};                // of a target with names: the output is a place among them
 
   ColumnCoding coding = {};             // what makes columns of the file into features; empty: they are numbers
+  std::string without_target = {};      // one line about rows that are left out; empty if there are none
   std::vector<std::string> notes = {};  // lines about what was made of columns and rows
   std::string ignored = {};  // one line about columns that say nothing, or nothing new; empty if there are none
+
+  std::vector<std::size_t> lines =
+      {};  // of all rows in memory that count: their numbers, in order; else empty or lines
 
   std::size_t rows_elsewhere = 0;  // rows to learn from that other processes have
 
@@ -85,8 +90,10 @@ struct TableRequest {
   bool as_it_is = false;  // strict; exactly these features are read, and none is left out or coded
   std::function<void(double)> fraction_read = {};  // is told how much of the file was read
 };
-TableColumns table_columns(const CsvReader& reader, const TableRequest& request);
+TableColumns table_columns(const TableSource& source, const TableRequest& request);
 TrainingData read_training_data(const TableRequest& request);
 TrainingData read_training_data(const TableRequest& request, const TableSource& source);
+// The columns that a graph observes.
+TrainingData read_observed(TableRequest request, const TableSource& source, const GraphModel& model);
 
 }  // namespace dma

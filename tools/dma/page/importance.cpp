@@ -7,23 +7,26 @@
 
 namespace dma::report {
 
-PermutationImportance permutation_importance(const Eigen::MatrixXd& inputs, const Loss& loss, int shuffles,
-                                             std::uint64_t seed) {
+PermutationImportance permutation_importance(const Eigen::MatrixXd& inputs,
+                                             const std::vector<std::vector<Eigen::Index>>& groups, const Loss& loss,
+                                             int shuffles, std::uint64_t seed) {
+  const auto count = std::ssize(groups);
   PermutationImportance found{loss(inputs), {}};
   const Eigen::Index outputs = found.before.size();
   constexpr std::uint64_t kPurpose = 0x8cb92ba72f3d8dd7;  // its own stream, apart from the seed's other uses
   boost::random::mt19937_64 random(seed ^ kPurpose);
   // Drawn before any thread begins, so that their number changes nothing.
   std::vector<std::vector<Eigen::Index>> orders;
-  for (Eigen::Index i = 0; i < inputs.cols() * shuffles; ++i) orders.push_back(shuffled(inputs.rows(), random));
-  Eigen::MatrixXd rises(inputs.cols() * shuffles, outputs);
+  for (Eigen::Index i = 0; i < count * shuffles; ++i) orders.push_back(shuffled(inputs.rows(), random));
+  Eigen::MatrixXd rises(count * shuffles, outputs);
   parallel_for(orders.size(), all_processors(), [&](std::size_t task) {
     const auto place = static_cast<Eigen::Index>(task);
     Eigen::MatrixXd changed = inputs;
-    changed.col(place / shuffles) = inputs.col(place / shuffles)(orders[task]);
+    const std::vector<Eigen::Index>& group = groups[task / static_cast<std::size_t>(shuffles)];
+    changed(Eigen::all, group) = inputs(orders[task], group);
     rises.row(place) = (loss(changed) - found.before).transpose();
   });
-  for (Eigen::Index column = 0; column < inputs.cols(); ++column) {
+  for (Eigen::Index column = 0; column < count; ++column) {
     found.inputs.emplace_back();
     for (Eigen::Index j = 0; j < outputs; ++j) {
       const auto rise = rises.col(j).segment(column * shuffles, shuffles);

@@ -104,7 +104,8 @@ std::string about_judged_rows(const Shown& shown) {
 
 std::string importance_section(const Shown& shown, const std::string& pointer) {
   constexpr std::size_t kMost = 20;
-  const std::size_t inputs = shown.at(pointer + "/inputs").size(), all = shown.at("/report/data/inputs").size();
+  const std::size_t inputs = shown.at(pointer + "/inputs").size(), all = shown.at("/report/data/inputs").size(),
+                    looked_at = shown.at("/report/matters/columns").get<std::size_t>();
   const auto loss = escaped(shown.at("/report/matters/loss").get<std::string>());
   std::string text = fmt::format(
       "<p><em>Permutation importance</em>: how much the {0} of {1} learned rows, predicted by the fitted model, rises "
@@ -114,11 +115,11 @@ std::string importance_section(const Shown& shown, const std::string& pointer) {
       "model looks at, not what would help on unseen rows. Columns that say the same share their importance.</p>\n",
       loss, shown.whole_number("/report/matters/rows"), shown.number(pointer + "/before"),
       shown.whole_number("/report/matters/shuffles"));
-  if (inputs < all)
+  if (looked_at < all)
     text += fmt::format(
         "<p>Of {} columns, the {} that go most with what is predicted were shuffled: all would have taken too "
         "long.</p>\n",
-        all, inputs);
+        all, looked_at);
   text += fmt::format("<figure class=\"half\">{}<figcaption>Rise of the {}.{}</figcaption></figure>\n",
                       importance_picture(shown, pointer, kMost), loss,
                       inputs > kMost ? fmt::format(" The first {} of {}; all are in the JSON.", kMost, inputs) : "");
@@ -208,7 +209,7 @@ std::string body_of(const Shown& shown, PageParts parts) {
   parts.learned.rows.push_back({"rows", shown.whole_number("/report/data/rows") + " learned, " +
                                             shown.whole_number("/report/data/held_out_rows") + " kept aside"});
   parts.learned.rows.push_back({"seed", shown.whole_number("/options/seed")});
-  text += "<h2 id=\"learned\">What was learned</h2>\n" + page::html(parts.learned) + parts.more_learned;
+  text += "<h2 id=\"learned\">What was learned</h2>\n" + page::html(parts.learned);
   text += "<details><summary>All settings</summary>" + options_table(shown, parts.settings) + "</details>\n";
   text += "<details><summary>Columns</summary>" + columns_table(shown) + "</details>\n";
   text += target_sections(shown, parts);

@@ -22,8 +22,7 @@ struct PageParts {
   std::vector<std::string> cards;  // keys of scores that stand at the top
   // Further cards of a target, its pictures, and how what is predicted depends on the inputs.
   std::function<std::string(const Shown&, const std::string&target)> more_cards, quality, dependence;
-  page::Table learned = {};                             // what the model is
-  std::string more_learned = {};                     // below the rows and the seed
+  page::Table learned = {};                          // what the model is
   std::vector<std::string> settings = {"/options"};  // pointers to them
   std::string quantity = "log evidence per row";     // of the training record
   std::function<std::string(std::size_t)> name_of_curve = [](std::size_t k) {

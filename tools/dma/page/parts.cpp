@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -80,10 +81,26 @@ Json json_of(const std::vector<StatedFraction>& curve) {
   return all;
 }
 
-Json about(const Origin& origin, const TrainingData& data) {
+Json training_json(const std::vector<std::vector<double>>& curves) {
+  constexpr std::size_t kMostEpochs = 200;
+  Json all = Json::array();
+  for (const std::vector<double>& epochs : curves) {
+    Json json = {{"epoch", Json::array()}, {"value", Json::array()}};
+    const std::size_t shown = std::min(epochs.size(), kMostEpochs);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const std::size_t e = shown < 2 ? i : i * (epochs.size() - 1) / (shown - 1);
+      json["epoch"].push_back(e + 1);
+      json["value"].push_back(short_number(epochs[e]));
+    }
+    all.push_back(std::move(json));
+  }
+  return all;
+}
+
+Json about(const Origin& origin, const std::string& warning, const TrainingData& data) {
   Json json = {{"made_by", fmt::format("dma {}", version())},
                {"command", printable(origin.command)},
-               {"warning", printable(origin.warning)}};
+               {"warning", printable(warning)}};
   json["data"] = {{"file", printable(origin.file)},
                   {"rows", data.rows()},
                   {"held_out_rows", data.held_out_rows()},
@@ -92,6 +109,34 @@ Json about(const Origin& origin, const TrainingData& data) {
   if (!data.has_classes()) json["data"]["targets"] = column_facts(data.targets, data.outputs);
   return json;
 }
+
+namespace {
+
+// The columns of the table, each with the places of the features that it made and that are among these columns.
+struct TableParts {
+  std::vector<std::string> names;
+  std::vector<Places> places;
+};
+TableParts parts_of(const TrainingData& data, const Places& columns) {
+  std::map<std::string, std::string> sources;
+  const std::vector<std::string> made = data.coding.columns();
+  std::size_t next = 0;
+  for (const ColumnRule& rule : data.coding.rules)
+    for (std::size_t left = rule.columns().size(); left > 0; --left) sources[made[next++]] = rule.name;
+  std::map<std::string, std::size_t> known;
+  TableParts parts;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::string& feature = data.features[static_cast<std::size_t>(columns[i])];
+    const auto source = sources.find(feature);
+    const std::string& name = source == sources.end() ? feature : source->second;
+    const auto [at, is_new] = known.emplace(name, parts.names.size());
+    if (is_new) parts.names.push_back(name), parts.places.emplace_back();
+    parts.places[at->second].push_back(static_cast<Eigen::Index>(i));
+  }
+  return parts;
+}
+
+}  // namespace
 
 Matters what_matters(const TrainingData& data, const Effort& effort, std::uint64_t seed,
                      const std::function<Loss(const Places& rows)>& loss_of, const Model& model) {
@@ -106,7 +151,9 @@ Matters what_matters(const TrainingData& data, const Effort& effort, std::uint64
     whole(Eigen::all, columns) = some;
     return all_columns(whole);
   };
-  const PermutationImportance found = permutation_importance(inputs(Eigen::all, columns), loss, effort.shuffles, seed);
+  const TableParts parts = parts_of(data, columns);
+  const PermutationImportance found =
+      permutation_importance(inputs(Eigen::all, columns), parts.places, loss, effort.shuffles, seed);
 
   Matters matters;
   matters.how = {{"rows", rows.size()},
@@ -123,14 +170,19 @@ Matters what_matters(const TrainingData& data, const Effort& effort, std::uint64
     Json json = {{"before", json_number(found.before(static_cast<Eigen::Index>(j)))}, {"inputs", Json::array()}};
     for (const Eigen::Index place : order) {
       const Importance& one = found.inputs[static_cast<std::size_t>(place)][j];
-      json["inputs"].push_back({{"name", name(place)}, {"rise", json_number(one.mean)}, {"sd", json_number(one.sd)}});
+      json["inputs"].push_back({{"name", parts.names[static_cast<std::size_t>(place)]},
+                                {"rise", json_number(one.mean)},
+                                {"sd", json_number(one.sd)}});
     }
     matters.importance.push_back(std::move(json));
-    const auto most = std::min<std::size_t>(order.size(), static_cast<std::size_t>(effort.dependences));
-    with_curve.emplace_back(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most));
+    Places& curves = with_curve.emplace_back();
+    for (const Eigen::Index part : order)
+      for (const Eigen::Index place : parts.places[static_cast<std::size_t>(part)])
+        if (std::ssize(curves) < effort.dependences) curves.push_back(place);
     any_curve.insert(with_curve.back().begin(), with_curve.back().end());
   }
 
+  if (any_curve.empty()) return matters;
   const Eigen::MatrixXd averaged =
       data.inputs(sample_rows(data.inputs.rows(), effort.dependence_rows, seed + 1), Eigen::all);
   std::vector<Dependence> curves(columns.size());

@@ -19,12 +19,15 @@ Json short_numbers(const Eigen::VectorXd& values);
 
 Json json_of(const std::vector<StatedFraction>& curve);
 
+// Of every member the epochs, or some of many, and what was learned after each.
+Json training_json(const std::vector<std::vector<double>>& curves);
+
 // Version, command, file, rows, columns.
-Json about(const Origin& origin, const TrainingData& data);
+Json about(const Origin& origin, const std::string& warning, const TrainingData& data);
 
 struct Matters {
   Json how = {};                      // rows, shuffles, columns
-  std::vector<Json> importance = {};  // of every output: what it was before, and the inputs, most important first
+  std::vector<Json> importance = {};  // of every output: what it was before, and the table's columns, best first
   std::vector<Json> dependence = {};  // of every output: curves of its most important inputs
 };
 

@@ -26,6 +26,7 @@ struct Fit {
   const Learned& learned;
   const TrainingData& data;
   Eigen::Index choices = 0;  // the last inputs, which choose elements of a graph
+  bool has_curves = true;    // along the inputs that matter most
 };
 
 Eigen::MatrixXd some_rows(const Eigen::MatrixXd& all, const Places& rows) {
@@ -106,29 +107,13 @@ Json points_json(const Judged& judged, const Places& shown, const Prediction& p,
           {"high", short_numbers(high.col(target))}};
 }
 
-Json training_json(const std::vector<std::vector<double>>& curves) {
-  constexpr std::size_t kMostEpochs = 200;
-  Json all = Json::array();
-  for (const std::vector<double>& epochs : curves) {
-    Json json = {{"epoch", Json::array()}, {"value", Json::array()}};
-    const std::size_t shown = std::min(epochs.size(), kMostEpochs);
-    for (std::size_t i = 0; i < shown; ++i) {
-      const std::size_t e = shown < 2 ? i : i * (epochs.size() - 1) / (shown - 1);
-      json["epoch"].push_back(e + 1);
-      json["value"].push_back(short_number(epochs[e]));
-    }
-    all.push_back(std::move(json));
-  }
-  return all;
-}
-
 // What the inputs do to the loss of rows with these places, and to what is predicted.
 Matters matters_of(const Fit& fit, const std::function<Loss(const Places& rows)>& loss_of, const Model& response) {
   const TrainingData& data = fit.data;
   const Eigen::Index outputs = data.has_classes() ? 1 : data.outputs.cols();
-  return what_matters(
-      data, effort_for(fit.model.method().products_per_row(), data.inputs.rows(), data.inputs.cols(), outputs),
-      fit.model.seed(), loss_of, response);
+  Effort effort = effort_for(fit.model.method().products_per_row(), data.inputs.rows(), data.inputs.cols(), outputs);
+  if (!fit.has_curves) effort.dependences = 0;
+  return what_matters(data, effort, fit.model.seed(), loss_of, response);
 }
 
 // A curve along an input that chooses elements stops at elements only.
@@ -245,11 +230,23 @@ void add_classes(const Fit& fit, Json& json) {
 
 }  // namespace
 
+Json importance_of(const Learned& learned, const TrainingData& data) {
+  const GraphModel* const graph = learned.model.own_graph();
+  const Fit fit{learned.model, learned, data, graph ? graph->choices() : 0, false};
+  const Matters matters = data.has_classes() ? class_matters(fit) : number_matters(fit);
+  Json all = Json::array();
+  for (std::size_t j = 0; j < matters.importance.size(); ++j) {
+    all.push_back(matters.importance[j]);
+    all.back()["target"] = data.targets[j];
+  }
+  return all;
+}
+
 Json report_of(const Learned& learned, const TrainingData& data, const Origin& origin) {
   const GraphModel* const graph = learned.model.own_graph();
   const Fit fit{learned.model, learned, data, graph ? graph->choices() : 0};
   Json json = {{"kind", graph ? "graph" : "network"}};
-  json.update(about(origin, data));
+  json.update(about(origin, learned.warning, data));
   if (data.has_classes())
     add_classes(fit, json);
   else

@@ -14,11 +14,14 @@ namespace dma::report {
 // What the reader needs to do it again, and what was said about it.
 struct Origin {
   std::string command, file;
-  std::string warning = {};  // empty: none
 };
 
 // An Error for a graph without inputs.
 Json report_of(const Learned& learned, const TrainingData& data, const Origin& origin);
+
+// Of every target: the loss of the learned rows before anything is shuffled, and by how much each column of the table
+// makes it rise, most important first: {"target", "before", "inputs": [{"name", "rise", "sd"}]}.
+Json importance_of(const Learned& learned, const TrainingData& data);
 
 // From the whole JSON of a fit, with its "report".
 std::string page_of(const Json& whole);

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from . import _dma
 from .table_estimator import Classifying, TableEstimator
-from .tables import cells_of, checked_labels, target_names, weighed
+from .tables import checked_labels, target_names, weights_of
 
 
 class Classifier(Classifying, TableEstimator):
@@ -42,18 +39,7 @@ class Classifier(Classifying, TableEstimator):
         n_jobs: int | None = None,
         verbose: Any = False,
     ) -> None:
-        self.hidden = hidden
-        self.slopes = slopes
-        self.standardise = standardise
-        self.neighbours = neighbours
-        self.log_inputs = log_inputs
-        self.prior_scale = prior_scale
-        self.members = members
-        self.epochs = epochs
-        self.max_seconds = max_seconds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        self._take(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Classifier:
         """Learns rows of inputs and the class of each: numbers or text, two rows of every class at least.
@@ -61,16 +47,12 @@ class Classifier(Classifying, TableEstimator):
         Weights of rows as in Regressor: one with sample_weight 2 counts as two, one with 0 is left out. Probabilities are
         those of a population in which rows come as often as their weights say.
         """
-        targets = target_names(y)
-        X, y, weights, _ = weighed(X, y, sample_weight)
-        cells = cells_of(X)
-        X, y = checked_labels(self, X, y)
-        classes, labels = self._labelled(y)
-        inputs, features, coding = self._coded(X, cells)
-        names = targets(1, features)
-        self._learn(lambda given, on_epoch: _dma.fit(inputs, labels, features, names, given, on_epoch, coding, weights), classes)
+        weights = weights_of(X, sample_weight)
+        columns, classes, labels = checked_labels(self, X, y)
+        table = _dma.Table(names := self._names(), columns, target_names(y, 1, names), labels, weights)
+        self._learn(lambda given, on_epoch: _dma.fit(table, given, on_epoch), classes)
         return self
 
-    def _keep(self, model: _dma.Model, columns: npt.NDArray[np.int_], classes: Any = None) -> None:
-        super()._keep(model, columns, classes)
+    def _keep(self, model: _dma.Model, classes: Any = None) -> None:
+        super()._keep(model, classes)
         self.left_out_ = model.left_out[0]

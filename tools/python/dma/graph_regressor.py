@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from . import _dma
 from .table_estimator import Classifying, Predicting, TableEstimator
-from .tables import checked_labels, checked_pair, weighed
+from .tables import checked_labels, checked_pair, weights_of
 
 Self = TypeVar("Self", bound="GraphEstimator")
 
@@ -21,7 +21,11 @@ class GraphEstimator(TableEstimator):
     kinds: Sequence[_dma.Kind]
     _required_parameters = ["graph"]
 
-    def _fit(self, X: Any, outputs: Any, weights: list[float], classes: Any = None) -> None:
+    def _names(self) -> list[str]:
+        """None where the columns stand in the order of the graph's inputs."""
+        return list(self.inputs) if self.inputs is not None else [str(name) for name in getattr(self, "feature_names_in_", [])]
+
+    def _fit(self, columns: Any, y: Any, weights: Any = None, classes: Any = None) -> None:
         name = type(self).__name__
         if not isinstance(self.graph, _dma.Graph):
             raise TypeError(f"{name}: graph is {self.graph!r}; a dma.Graph is expected")
@@ -29,14 +33,9 @@ class GraphEstimator(TableEstimator):
             if not isinstance(kind, _dma.Kind):
                 raise TypeError(f"{name}: one of kinds is {kind!r}; a dma.Kind is expected")
         targets = [self.target] if isinstance(self.target, str) else list(self.target)
-        # Names of the columns of X; none where they stand in the order of the graph's inputs.
-        names = list(self.inputs) if self.inputs is not None else [str(name) for name in getattr(self, "feature_names_in_", [])]
-        self._learn(
-            lambda given, on_epoch: _dma.fit_graph(
-                self.graph, targets, list(self.kinds), X, outputs, names, given, on_epoch, weights
-            ),
-            classes,
-        )
+        table = _dma.Table(self._names(), columns, targets, y, weights)
+        fit = lambda given, on_epoch: _dma.fit_graph(self.graph, list(self.kinds), table, given, on_epoch)  # noqa: E731
+        self._learn(fit, classes)
 
     @property
     def beliefs_(self) -> dict[str, tuple[float, float]]:
@@ -97,26 +96,12 @@ class GraphRegressor(Predicting, GraphEstimator):
         n_jobs: int | None = None,
         verbose: Any = False,
     ) -> None:
-        self.graph = graph
-        self.inputs = inputs
-        self.target = target
-        self.kinds = kinds
-        self.learn_noise = learn_noise
-        self.noise_by_inputs = noise_by_inputs
-        self.tails = tails
-        self.learn_prior = learn_prior
-        self.starts = starts
-        self.epochs = epochs
-        self.least_gain = least_gain
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        self._take(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GraphRegressor:
         """Learns rows; one with sample_weight 2 counts as two, one with 0 not at all."""
-        X, y, weights, _ = weighed(X, y, sample_weight)
-        X, y = checked_pair(self, X, y)
-        self._fit(X, y.reshape(len(y), -1), weights)
+        weights = weights_of(X, sample_weight)
+        self._fit(*checked_pair(self, X, y, ensure_min_samples=2), weights)
         return self
 
 
@@ -144,20 +129,10 @@ class GraphClassifier(Classifying, GraphEstimator):
         n_jobs: int | None = None,
         verbose: Any = False,
     ) -> None:
-        self.graph = graph
-        self.inputs = inputs
-        self.target = target
-        self.kinds = kinds
-        self.learn_prior = learn_prior
-        self.starts = starts
-        self.epochs = epochs
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        self._take(locals())
 
     def fit(self, X: Any, y: Any) -> GraphClassifier:
         """Learns rows and the class of each."""
-        X, y = checked_labels(self, X, y)
-        classes, labels = self._labelled(y)
-        self._fit(X, labels, [], classes)
+        columns, classes, labels = checked_labels(self, X, y)
+        self._fit(columns, labels, None, classes)
         return self

@@ -10,12 +10,13 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _dma
 from .table_estimator import Floats, Predicting, TableEstimator
-from .tables import cells_of, checked_more, checked_pair, column_names, target_names, weighed
+from .tables import checked_pair, target_names, weights_of
 
 
 class Regressor(Predicting, TableEstimator):
@@ -30,7 +31,7 @@ class Regressor(Predicting, TableEstimator):
     X is an array of numbers, or a frame whose columns may hold text, categories, dates, yes and no, and missing cells; they
     become numbers as in ``dma fit``, and ``coding_`` has a line on each column.
 
-    After ``fit``: ``model_`` (what was learned), ``columns_`` (those of X that say something; constant ones and copies are
+    After ``fit``: ``model_`` (what was learned), ``columns_`` (places of those columns of X that it needs; constant ones and copies are
     ignored, ``ignored_`` says which), ``reason_`` (for the method), ``report_`` (one line), ``left_out_`` (scores of rows
     predicted as if left out, one dictionary per target), ``far_rows_`` (places of rows of y beyond 10 sd of what the others
     predict, which are not learned), ``relevance_`` (of every column that was learned from, the factor on the prior
@@ -71,38 +72,7 @@ class Regressor(Predicting, TableEstimator):
         n_jobs: int | None = None,
         verbose: Any = False,
     ) -> None:
-        self.hidden = hidden
-        self.preset = preset
-        self.slopes = slopes
-        self.noise = noise
-        self.noise_model = noise_model
-        self.bias = bias
-        self.standardise = standardise
-        self.features_map = features_map
-        self.prior_scale = prior_scale
-        self.learn_prior = learn_prior
-        self.neighbours = neighbours
-        self.log_inputs = log_inputs
-        self.log_target = log_target
-        self.members = members
-        self.method = method
-        self.tempering = tempering
-        self.batches = batches
-        self.batch_size = batch_size
-        self.epochs = epochs
-        self.tolerance = tolerance
-        self.patience = patience
-        self.least_gain = least_gain
-        self.max_seconds = max_seconds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    @property
-    def far_rows_(self) -> list[int]:
-        """Rows of y beyond 10 sd of what the others predict, which are not learned."""
-        places = getattr(self, "_places", None)  # of the rows that were learned
-        return [far if places is None else int(places[far]) for far in self.model_.far_rows]
+        self._take(locals())
 
     @property
     def relevance_(self) -> Floats:
@@ -115,20 +85,13 @@ class Regressor(Predicting, TableEstimator):
         A row with sample_weight 2 counts as two that are equal but independent, one with 0 is left out. Weights that are all
         twice as large make predictions more certain: they say that there are twice as many rows.
         """
-        targets = target_names(y)
-        X, y, weights, self._places = weighed(X, y, sample_weight)
-        cells = cells_of(X)
-        X, y = checked_pair(self, X, y)
-        if y.ndim == 2 and y.shape[1] == 1:
-            warnings.warn(
-                "A column-vector y was passed when a 1d array was expected; y.ravel() is taken.",
-                DataConversionWarning,
-                stacklevel=2,
-            )
-        y = y.reshape(len(y), -1)
-        inputs, features, coding = self._coded(X, cells)
-        names = targets(y.shape[1], features)
-        self._learn(lambda given, on_epoch: _dma.fit(inputs, y, features, names, given, on_epoch, coding, weights))
+        weights = weights_of(X, sample_weight)
+        columns, known = checked_pair(self, X, y, ensure_min_samples=2)
+        if known.shape[1] == 1 and np.asarray(y).ndim == 2:
+            words = "A column-vector y was passed when a 1d array was expected; y.ravel() is taken."
+            warnings.warn(words, DataConversionWarning, stacklevel=2)
+        table = _dma.Table(names := self._names(), columns, target_names(y, known.shape[1], names), known, weights)
+        self._learn(lambda given, on_epoch: _dma.fit(table, given, on_epoch))
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Regressor:
@@ -140,20 +103,21 @@ class Regressor(Predicting, TableEstimator):
         """
         if not hasattr(self, "model_"):
             return self.fit(X, y, sample_weight)
-        targets = target_names(y)
-        X, y, weights, _ = weighed(X, y, sample_weight)
-        inputs, y = checked_more(self, X, y)
-        y = y.reshape(len(y), -1)
+        weights = weights_of(X, sample_weight)
+        columns, more = checked_pair(self, X, y, reset=False)
         known = self.model_.targets
-        if y.shape[1] != len(known):
-            raise _dma.Error(f"partial_fit: y has {y.shape[1]} columns, but the model predicts {len(known)}: {', '.join(known)}")
-        names = targets(y.shape[1], column_names(self))
-        if set(names) == set(known):  # a frame's columns are known by name, in any order
-            y = y[:, [names.index(name) for name in known]]
+        if more.shape[1] != len(known):
+            raise _dma.Error(f"partial_fit: y has {more.shape[1]} columns, but the model predicts {len(known)}: {', '.join(known)}")
+        names = target_names(y, len(known), self._names())
+        if set(names) != set(known):  # otherwise a frame's columns are known by name, in any order
+            names = known
         before = self.model_.rows
-        model, settled = self.model_.updated(self._learned_from(X, inputs), y, weights)
-        self._keep(model, self.columns_)
-        self.report_ = f"learned {len(y)} row{'s' if len(y) != 1 else ''} on top of {before}"
+        model, settled, notes = self.model_.updated(_dma.Table(self._names(), columns, names, more, weights))
+        self._keep(model)
+        for note in notes:
+            warnings.warn(note, UserWarning, stacklevel=2)
+        added = model.rows - before
+        self.report_ = f"learned {added} row{'s' if added != 1 else ''} on top of {before}"
         if not settled:
             warnings.warn(f"{self.report_}, but the update stopped before it settled; fit all rows together", UserWarning, stacklevel=2)
         return self

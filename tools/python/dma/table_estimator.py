@@ -10,12 +10,11 @@ from typing import Any, Literal, TypeVar, overload
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from . import _dma, plots
 from .progress import listener
-from .tables import cells_of, checked, column_names, finite
+from .tables import column_names, finite, looked_at
 
 Floats = npt.NDArray[np.float64]
 Self = TypeVar("Self", bound="TableEstimator")
@@ -39,50 +38,46 @@ class TableEstimator(BaseEstimator):
 
     _kind: str  # of the models that it holds
     model_: _dma.Model
+    far_rows_: list[int]
     verbose: Any
 
-    def _coded(self, X: Any, cells: list[Any] | None) -> tuple[Any, list[str], Any]:
-        """Inputs, their names, and what made them of the cells of a frame; X is what scikit-learn has looked at."""
-        names = column_names(self)
-        if cells is None:
-            return X, names, _dma.ColumnCoding()
-        coding = _dma.ColumnCoding(names, cells)
-        if not coding.columns:
-            raise _dma.Error(f"there is nothing to learn from: {'; '.join(coding.lines)}")
-        return coding.encode(names, cells), coding.columns, coding
+    def _take(self, given: dict[str, Any]) -> None:
+        """The parameters of the constructor, each as an attribute, as scikit-learn wants them."""
+        for name, value in given.items():
+            if name != "self":
+                setattr(self, name, value)
+
+    def _names(self) -> list[str]:
+        """Of the columns of X, as the model knows them."""
+        return column_names(self)
 
     def _learn(self, fit: Callable[..., _dma.Outcome], classes: Any = None) -> None:
         """fit(parameters, on_epoch) and what to remember of it; what stopped it is raised again."""
         with listener(self.verbose) as on_epoch:
             outcome = fit(parameters_of(self), on_epoch)
-        self._keep(outcome.model, np.asarray(outcome.columns), classes)
-        self._outcome = outcome
+        if outcome.without_target:
+            warnings.warn(outcome.without_target, UserWarning, stacklevel=3)
+        self._keep(outcome.model, classes)
+        self._outcome, self.far_rows_ = outcome, outcome.far_rows
         self.ignored_, self.reason_, self.report_ = outcome.ignored, outcome.reason, outcome.line
         if outcome.warning:
             warnings.warn(outcome.warning, UserWarning, stacklevel=3)
         if outcome.error is not None:
             raise outcome.error
 
-    def _keep(self, model: _dma.Model, columns: npt.NDArray[np.int_], classes: Any = None) -> None:
+    def _keep(self, model: _dma.Model, classes: Any = None) -> None:
         self.model_ = model
-        self.columns_ = columns
+        names = self._names() or model.columns
+        self.columns_ = np.array([names.index(column) for column in model.columns], dtype=int)
         self.coding_ = model.coding
         self.left_out_: Any = model.left_out
         self.__dict__.pop("_outcome", None)
 
     def _inputs(self, X: Any) -> Any:
-        """The columns that the model learned from."""
+        """What the model is told of new rows."""
         check_is_fitted(self, "model_")
-        return self._learned_from(X, checked(self, X))
-
-    def _learned_from(self, X: Any, numbers: Any) -> Any:
-        """From X as it was given, and as scikit-learn has looked at it."""
-        cells = cells_of(X)
-        if cells is None and self.coding_:
-            cells = list(numbers.T)
-        if cells is None:
-            return numbers[:, self.columns_]
-        inputs, notes = self.model_.encode(column_names(self), cells)
+        columns = looked_at(self, X, reset=False)
+        inputs, notes = self.model_.encode(_dma.Table(self._names() or self.model_.columns, columns))
         for note in notes:
             warnings.warn(note, UserWarning, stacklevel=4)
         return inputs
@@ -94,10 +89,24 @@ class TableEstimator(BaseEstimator):
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Writes the page of `dma fit --report`: scores, pictures, which inputs matter. It needs the rows of the fit."""
+        self._fitted("report").report(os.fspath(path), f"{self}.fit(X, y)")
+
+    def importance(self) -> Any:
+        """A frame of pandas: for every column of X and target by how much the loss of the learned rows (the RMSE, or the
+        log-loss of classes) rises when the column's values are handed to other rows, most important first."""
+        import pandas as pd
+
+        found = self._fitted("importance").importance()
+        return pd.DataFrame(
+            [{"target": one["target"], "column": c["name"], "rise": float(c["rise"]), "sd": float(c["sd"])} for one in found for c in one["inputs"]]
+        )
+
+    def _fitted(self, method: str) -> _dma.Outcome:
+        """The fit with its rows."""
         check_is_fitted(self, "model_")
         if not hasattr(self, "_outcome"):
-            raise _dma.Error("report: the rows of the fit are not there any more; call fit before it")
-        self._outcome.report(os.fspath(path), f"{self}.fit(X, y)")
+            raise _dma.Error(f"{method}: the rows of the fit are not there any more; call fit before it")
+        return self._outcome
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file of `dma fit --model`, whole or not at all."""
@@ -118,7 +127,8 @@ class TableEstimator(BaseEstimator):
         loaded.n_features_in_ = len(model.columns)
         if "graph" not in model.kind and model.columns != [f"x{i}" for i in range(len(model.columns))]:  # else without names
             loaded.feature_names_in_ = np.asarray(model.columns, dtype=object)
-        loaded._keep(model, np.arange(len(model.features)))
+        loaded._keep(model)
+        loaded.far_rows_ = model.far_rows
         loaded.ignored_, loaded.reason_, loaded.report_ = "", f"read from {name}", f"read from {name}"
         return loaded
 
@@ -150,20 +160,27 @@ class Predicting(RegressorMixin):
         return self.model_.predict(inputs)
 
     @overload
-    def predict(self, X: Any, return_std: Literal[False] = ...) -> Floats: ...
+    def predict(self, X: Any, return_std: Literal[False] = ..., return_quantiles: None = ...) -> Floats: ...
     @overload
-    def predict(self, X: Any, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
+    def predict(self, X: Any, return_std: Literal[True], return_quantiles: None = ...) -> tuple[Floats, Floats]: ...
     @overload
-    def predict(self, X: Any, return_std: bool) -> Floats | tuple[Floats, Floats]: ...
-    def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
-        """Means, and with return_std standard deviations (noise included) beside them."""
+    def predict(self, X: Any, return_std: bool = ..., return_quantiles: Sequence[float] | None = ...) -> Any: ...
+    def predict(self, X: Any, return_std: bool = False, return_quantiles: Sequence[float] | None = None) -> Any:
+        """Means; beside them, if they are asked for, standard deviations (noise included), and the values that the target
+        stays below with the probabilities return_quantiles, along the last axis."""
         prediction = self.predict_distribution(X)
-        mean = self._shaped(prediction.mean)
-        return (mean, self._shaped(prediction.sd)) if return_std else mean
+        found = [self._shaped(prediction.mean)]
+        if return_std:
+            found.append(self._shaped(prediction.sd))
+        if return_quantiles is not None:
+            found.append(self._quantiles(prediction, return_quantiles))
+        return found[0] if len(found) == 1 else tuple(found)
 
     def predict_quantiles(self, X: Any, quantiles: Sequence[float] = (0.025, 0.5, 0.975)) -> Floats:
         """The values that the target stays below with these probabilities, along the last axis."""
-        prediction = self.predict_distribution(X)
+        return self._quantiles(self.predict_distribution(X), quantiles)
+
+    def _quantiles(self, prediction: _dma.Prediction, quantiles: Sequence[float]) -> Floats:
         found = [self._shaped(prediction.quantile(float(one))) for one in np.atleast_1d(np.asarray(quantiles, dtype=float))]
         if not found:
             raise _dma.Error("quantiles: none is given; probabilities above 0 and below 1 are expected")
@@ -172,7 +189,7 @@ class Predicting(RegressorMixin):
     def log_density(self, X: Any, y: Any) -> Floats:
         """Of observed targets, row by row: how good mean and spread are together."""
         prediction = self.predict_distribution(X)
-        y = finite("y", y)
+        y = finite(y)
         return self._shaped(prediction.log_density(y.reshape(len(y), -1)))
 
     def plot(self, X: Any, y: Any, ax: Any = None) -> Any:
@@ -218,17 +235,9 @@ class Classifying(ClassifierMixin):
         """How often classes are the right ones that are given a probability: on the line promises are kept."""
         return plots.classes(self, X, y, ax)
 
-    @staticmethod
-    def _labelled(y: Any) -> tuple[Any, list[str]]:
-        """The classes, and the name of every row's."""
-        check_classification_targets(y)
-        classes, of_rows = np.unique(y, return_inverse=True)
-        names = [str(one) for one in classes.tolist()]
-        return classes, [names[one] for one in of_rows]
-
-    def _keep(self, model: _dma.Model, columns: npt.NDArray[np.int_], classes: Any = None) -> None:
+    def _keep(self, model: _dma.Model, classes: Any = None) -> None:
         """The classes of a fit; None: from a file, as those that the fit had no row of."""
-        super()._keep(model, columns, classes)
+        super()._keep(model, classes)
         names = model.classes
         self.classes_ = classes if classes is not None and len(classes) == len(names) else np.unique(as_labels(names))
         self._order = [names.index(str(one)) for one in self.classes_.tolist()]

@@ -1,13 +1,12 @@
-"""What scikit-learn says of a table before anything is learned from it, and the names of its columns."""
+"""What users give as a table, as named columns of numbers or text, and what scikit-learn says of it."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from ._dma import Error
@@ -46,109 +45,68 @@ def _text(value: Any) -> str:
     return plain(str(value.isoformat() if hasattr(value, "isoformat") else value).strip())
 
 
-def numbers_like(frame: Any) -> Any:
-    """A frame of numbers with the names and rows of this one, for scikit-learn to look at."""
-    return frame.isna().astype(np.float64)
-
-
-def _infinite(frame: Any) -> str:
-    """Where a frame has an infinite number."""
-    for name, column in zip(frame.columns, cells_of(frame) or []):
+def looked_at(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
+    """X, or X and y, as scikit-learn lets them pass: X is an array, or the columns of a frame that holds more than numbers,
+    of which it sees names and rows."""
+    cells = cells_of(X)
+    if cells is None:
+        return _validate(estimator, X, *y, dtype=np.float64, **options)
+    for name, column in zip(X.columns, cells):
         if not isinstance(column, list) and np.isinf(column).any():
             row = int(np.argmax(np.isinf(column)))
-            return f"column {name!r} holds {column[row]} in row {row}; finite numbers are expected"
-    return ""
+            raise Error(f"column {name!r} holds {column[row]} in row {row}; finite numbers are expected")
+    found = _validate(estimator, X.isna().astype(np.float64), *y, dtype=np.float64, **options)
+    return (cells, found[1]) if y else cells
 
 
-def _looked_at(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
-    """What scikit-learn says of it; of a frame that holds more than numbers, of its names, rows and targets."""
-    if cells_of(X) is not None:
-        if found := _infinite(X):
-            raise Error(found)
-        X = numbers_like(X)
-    return _validate(estimator, X, *y, **options)
+def checked_pair(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
+    """Columns, and targets in columns: finite numbers, or NaN where one is missing, as long as one is not."""
+    seen = given = _with_none(y)
+    if y is not None and (given := np.asarray(given)).dtype.kind in "fO":
+        seen = given = given.astype(np.float64)  # None is NaN
+        if not (missing := np.isnan(given)).all():
+            seen = np.where(missing, 0.0, given)
+    X, seen = looked_at(estimator, X, seen, y_numeric=True, multi_output=True, **options)
+    if given.dtype.kind not in "biuf":
+        raise Error(f"y holds {given.dtype}; numbers are expected")
+    return X, given.astype(np.float64).reshape(len(given), -1)
 
 
-def checked_pair(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
-    """Two rows at least of finite numbers, as many targets; names and number of the columns are noted."""
-    X, y = _looked_at(estimator, X, y, dtype=np.float64, y_numeric=True, multi_output=True, ensure_min_samples=2)
-    return X, finite("y", y)
+def checked_labels(estimator: Any, X: Any, y: Any) -> tuple[Any, Any, list[str]]:
+    """Columns, the classes, and the name of every row's class: "" where it is missing."""
+    labels, missing = y, np.zeros(0, dtype=bool)
+    if y is not None and (values := np.asarray(_with_none(y))).dtype.kind in "fO" and values.ndim == 1:
+        missing = np.array([one is None or one != one for one in values], dtype=bool)
+        if missing.all() and missing.size:
+            raise Error(f"y: none of {missing.size} rows has a class")
+        labels = np.where(missing, values[~missing][0], values) if missing.any() else y
+    X, labels = looked_at(estimator, X, labels, ensure_min_samples=2)
+    labels = column_or_1d(labels, warn=True)
+    if labels.dtype == object and len(types := {type(label).__name__ for label in labels}) > 1:
+        raise Error(f"y mixes {' and '.join(sorted(types))}; write all classes as text, or all as numbers")
+    check_classification_targets(labels)
+    classes, of_rows = np.unique(labels, return_inverse=True)
+    names = [str(one) for one in classes.tolist()]
+    return X, classes, ["" if missing.any() and missing[row] else names[k] for row, k in enumerate(of_rows)]
 
 
-def with_targets(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any, Any]:
-    """The rows that have a target, their weights and places (None: all have one), with a note on the others."""
-    values = np.asarray(y) if y is not None else np.zeros(0)
-    if values.dtype.kind not in "fO" or values.ndim not in (1, 2):
-        return X, y, sample_weight, None
-    missing = np.asarray(values != values)
-    if values.dtype.kind == "O":
-        missing = missing.astype(bool) | np.reshape([value is None for value in values.ravel()], values.shape)
-    missing = missing.any(axis=1) if missing.ndim == 2 else missing
-    if not missing.any() or missing.all() or len(missing) != _rows(X):
-        return X, y, sample_weight, None
-    warnings.warn(f"{missing.sum()} of {len(missing)} rows are left out: they have no target", UserWarning, stacklevel=4)
-    places = np.flatnonzero(~missing)
-    X, y = _rows_at(places, X, y)
-    return X, y, None if sample_weight is None else np.asarray(sample_weight)[places], places
+def _with_none(y: Any) -> Any:
+    """None for what pandas has for a missing value of its own types."""
+    return y if not hasattr(y, "isna") or isinstance(getattr(y, "dtype", None), np.dtype) else y.astype(object).where(y.notna(), None)
 
 
-def _rows(X: Any) -> int:
-    return len(X) if hasattr(X, "__len__") else 0
-
-
-def _rows_at(places: Any, *tables: Any) -> Any:
-    return [_safe_indexing(one if hasattr(one, "iloc") else np.asarray(one), places) for one in tables]
-
-
-def weighed(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, list[float], Any]:
-    """The rows that have a target and count, their weights and places; places are None where all do."""
-    X, y, sample_weight, known = with_targets(X, y, sample_weight)
-    if sample_weight is None:
-        return X, y, [], known
-    check_consistent_length(X, y)
-    weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
-    if (weights < 0).any():
-        row = int(np.argmax(weights < 0))
-        raise Error(f"sample_weight holds {weights[row]} in row {row}; 0 or more is expected")
-    places = np.flatnonzero(weights)
-    if len(places) < len(weights):
-        X, y = _rows_at(places, X, y)
-    return X, y, weights[places].tolist(), places if known is None else known[places]
-
-
-def checked_more(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
-    """One row at least, of the columns that were learned, and targets."""
-    X, y = _looked_at(estimator, X, y, dtype=np.float64, y_numeric=True, multi_output=True, reset=False)
-    return X, finite("y", y)
-
-
-def checked_labels(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
-    """The same where y is one column of classes."""
-    X, y = _looked_at(estimator, X, y, dtype=np.float64, ensure_min_samples=2)
-    y = column_or_1d(y, warn=True)
-    if y.dtype == object:
-        for row, label in enumerate(y):
-            if label is None or label != label:
-                raise Error(f"y holds {label!r} in row {row}; a class is expected for every row")
-        if len(types := {type(label).__name__ for label in y}) > 1:
-            raise Error(f"y mixes {' and '.join(sorted(types))}; write all classes as text, or all as numbers")
-    return X, y
-
-
-def finite(name: str, values: Any) -> Any:
-    """Numbers as the library wants them. None among objects becomes NaN only here, past scikit-learn's check."""
-    values = np.asarray(values)
-    if values.dtype.kind not in "biufO":
-        raise Error(f"{name} holds {values.dtype}; numbers are expected")
-    values = values.astype(np.float64)
+def finite(y: Any) -> Any:
+    """Numbers, none of which is missing."""
+    values = np.asarray(y)
+    values = values.astype(np.float64) if values.dtype.kind in "biufO" else np.full(1, np.nan)
     if not np.isfinite(values).all():
-        raise Error(f"{name} holds NaN or infinity; finite numbers are expected")
+        raise Error("y holds NaN or infinity, or no numbers; finite numbers are expected")
     return values
 
 
-def checked(estimator: Any, X: Any) -> Any:
-    """Rows to predict, of the columns that were learned."""
-    return _looked_at(estimator, X, dtype=np.float64, reset=False)
+def weights_of(X: Any, sample_weight: Any) -> Any:
+    """One for every row, or None."""
+    return None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
 
 
 def column_names(estimator: Any) -> list[str]:
@@ -166,17 +124,13 @@ def plain(name: str) -> str:
     return name
 
 
-def target_names(y: Any) -> Callable[[int, list[str]], list[str]]:
-    """Names for so many targets beside these columns: a Series' or a DataFrame's own, otherwise y, or y0, y1, ..."""
+def target_names(y: Any, count: int, features: list[str]) -> list[str]:
+    """For so many targets beside these columns: a Series' or a DataFrame's own, otherwise y, or y0, y1, ..."""
     columns = getattr(y, "columns", None)
     own = [getattr(y, "name", None)] if columns is None else list(columns)
-
-    def names(count: int, features: list[str]) -> list[str]:
-        given = [plain(name) for name in own if isinstance(name, str) and name]
-        if len(given) != count:
-            given = ["y"] if count == 1 else [f"y{i}" for i in range(count)]
-        while set(given) & set(features):  # a column cannot be learned from itself
-            given = [f"{name}_target" for name in given]
-        return given
-
-    return names
+    given = [plain(name) for name in own if isinstance(name, str) and name]
+    if len(given) != count:
+        given = ["y"] if count == 1 else [f"y{i}" for i in range(count)]
+    while set(given) & set(features):  # a column cannot be learned from itself
+        given = [f"{name}_target" for name in given]
+    return given

@@ -114,7 +114,7 @@ TEST_CASE("classifier command: tables that hold no classes to learn are refused"
   check_table_refused("x,y\n1,7\n2,a\n3,8\n",
                       "line 3, column 'y': text ('a') among numbers; correct it, or give --classes");
   check_table_refused("x,y\n1,a\nred,b\n3,a\n2,b\n", "line 3, column 'x': text ('red')", "--strict");
-  check_table_refused("x,y\n1,a\n2,b\n3,a\n4,b\n", "without rows of --holdout or of weight 0", "--holdout 0.7");
+  check_table_refused("x,y\n1,a\n2,b\n3,a\n4,b\n", "without rows of --holdout", "--holdout 0.7");
   check_table_refused("x,y,z\n1,2,3\n2,1,3\n", "--classes: 2 targets are given", "--target z --classes");
 }
 

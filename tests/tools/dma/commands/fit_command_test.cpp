@@ -124,7 +124,7 @@ TEST_CASE("dma fit: rows that the others do not predict are told, set aside, and
   CHECK(json["training"]["far_rows"] == 3);
   CHECK(json["training"]["far"] == dma::Json::array({7, 47, 87}));
   CHECK(outcome.errors == "");  // no doubts about the fit
-  CHECK(folder.read("page.html").find("far rows") != std::string::npos);
+  CHECK(folder.read("page.html").find("beyond 10 sd of what the others predict") != std::string::npos);
   const std::string told = run_dma(folder, "inspect wrong.json").output;
   CHECK(told.find("far       3 more rows lie beyond 10 sd of what the others predict") != std::string::npos);
   REQUIRE(run_dma(folder, "fit right.csv" + fit + "--model right.json --quiet").exit_code == 0);

@@ -59,7 +59,7 @@ std::string one_of(int n, const std::vector<std::string>& values) {
 bool notes_say(const TrainingData& data, std::string_view what) {
   for (const std::string& note : data.notes)
     if (note.find(what) != note.npos) return true;
-  return false;
+  return data.without_target.find(what) != std::string::npos;
 }
 
 using Names = std::vector<std::string>;
@@ -244,8 +244,7 @@ TEST_CASE("messy tables: a column of weights is no input, its rows of 0 are left
   CHECK(classes.weights.size() == classes.inputs.rows());
   CHECK(classes.features == std::vector<std::string>{"y"});
   CHECK(messy_complaint("x,k,w\n1,a,0\n2,a,0\n3,b,1\n4,b,1\n5,b,1\n", {.target = "k", .weights = "w"})
-            .find("without rows of --holdout or of weight 0: the class 'a' has no row to learn from") !=
-        std::string::npos);
+            .find("column 'k': all rows have the class 'b'; two classes or more are expected") != std::string::npos);
   const std::string numbers = messy_table([](int n) { return n % 2 ? "1" : "0"; });
   for (const bool strict : {false, true})
     CHECK(messy_data(numbers, {.target = "c", .numbers_are_names = true, .strict = strict, .weights = "x"}).classes ==
@@ -287,8 +286,8 @@ TEST_CASE("messy tables: new rows are coded as those of the fit were") {
   const TrainingData data = dma::read_training_data({.path = folder.path() / "data.csv", .targets = {"y"}});
   const dma::Standardiser units = dma::Standardiser::of(data.inputs);
   folder.write("new.csv", "x;c;other\n1,5;blue;?\n2;purple;\n;red;\n");
-  const dma::NewRows rows =
-      dma::read_new_rows(folder.path() / "new.csv", "model.json", {data.features, data.coding, units, true});
+  const dma::NewRows rows = dma::read_new_rows(dma::TableSource(folder.path() / "new.csv"), "model.json",
+                                               {data.features, data.coding, units, true});
   const double third = data.coding.rules[0].fill[0], x = data.coding.rules[1].fill[0];
   CHECK(data.features == Names{"c=red", "c=blue", "c=green", "x"});
   CHECK(rows.inputs.row(0) == Eigen::RowVectorXd{{0, 1, 0, 1.5}});
@@ -296,13 +295,49 @@ TEST_CASE("messy tables: new rows are coded as those of the fit were") {
   CHECK(rows.inputs.row(2) == Eigen::RowVectorXd{{1, 0, 0, x}});
   CHECK(rows.notes.size() == 2);
   folder.write("wrong.csv", "x,c\n1,red\nmany,red\n");
-  CHECK_THROWS_WITH_AS(
-      (void)dma::read_new_rows(folder.path() / "wrong.csv", "m", {data.features, data.coding, units, true}),
-      doctest::Contains("line 3, column 'x': text ('many') where a number is expected"), dma::Error);
+  CHECK_THROWS_WITH_AS((void)dma::read_new_rows(dma::TableSource(folder.path() / "wrong.csv"), "m",
+                                                {data.features, data.coding, units, true}),
+                       doctest::Contains("line 3, column 'x': text ('many') where a number is expected"), dma::Error);
   // A model of plain numbers has means as well.
   const std::vector<std::string> features = {"x"};
   dma::Standardiser of_x = dma::Standardiser::identity(1);
   of_x.shift(0) = 4;
-  const dma::NewRows plain = dma::read_new_rows(folder.path() / "new.csv", "m", {features, {}, of_x, true});
+  const dma::NewRows plain =
+      dma::read_new_rows(dma::TableSource(folder.path() / "new.csv"), "m", {features, {}, of_x, true});
   CHECK(plain.inputs == Eigen::MatrixXd{{1.5}, {2}, {4}});
+}
+
+TEST_CASE("messy tables: columns in memory become what those of a file become, and errors speak of them") {
+  dma::MixedTable table{{}, {"c", "x", "y", "w"}, Eigen::MatrixXd(40, 4), std::vector<Names>(4)};
+  std::string text = "c,x,y,w\n";
+  for (int n = 0; n < 40; ++n) {
+    const bool has_target = n != 3, has_x = n % 8 != 1;
+    table.cells[0].push_back(one_of(n, {"red", "green", "blue"}));
+    table.lines.push_back(static_cast<std::size_t>(n));
+    table.numbers.row(n) << std::nan(""), has_x ? n * 7 % 13 : std::nan(""), has_target ? n * 5 % 17 : std::nan(""),
+        n % 5;
+    text += fmt::format("{},{},{},{}\n", table.cells[0].back(), has_x ? fmt::format("{}", n * 7 % 13) : "",
+                        has_target ? fmt::format("{}", n * 5 % 17) : "", n % 5);
+  }
+  const TrainingData of_file = messy_data(text, {.weights = "w"});
+  const dma::TableRequest request{.path = {}, .targets = {"y"}, .weights = "w"};
+  const TrainingData data = dma::read_training_data(request, dma::TableSource(table));
+  CHECK(data.inputs == of_file.inputs);
+  CHECK(data.outputs == of_file.outputs);
+  CHECK(data.weights == of_file.weights);
+  CHECK(data.features == of_file.features);
+  CHECK(data.coding.lines() == of_file.coding.lines());
+  CHECK(data.notes == of_file.notes);
+  CHECK(notes_say(data, "1 of 40 rows are left out: they have no value of 'y'"));
+  CHECK(data.lines.size() == 31);
+  CHECK(data.lines[2] == 4);  // rows 0, 3 and 5 do not count
+  const dma::Standardiser units = dma::Standardiser::of(data.inputs);
+  const dma::NewRows rows =
+      dma::read_new_rows(dma::TableSource(table), "the model", {data.features, data.coding, units, true});
+  CHECK(rows.inputs({1, 2, 4}, Eigen::all) == data.inputs.topRows(3));
+  table.numbers(7, 3) = -1;
+  CHECK_THROWS_WITH_AS((void)dma::read_training_data(request, dma::TableSource(table)),
+                       doctest::Contains("row 7, column 'w': the weight of the row is -1"), dma::Error);
+  table.names[1] = "c";
+  CHECK_THROWS_WITH_AS((void)dma::TableSource(table), doctest::Contains("two columns are named 'c'"), dma::Error);
 }

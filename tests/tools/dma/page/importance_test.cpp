@@ -29,7 +29,7 @@ TEST_CASE("importance: mean and deviation are those of all orders, enumerated") 
   const Eigen::MatrixXd x = dma::oracle::random_matrix(4, 3, 7);
   constexpr int kShuffles = 20'000;
   const auto found = permutation_importance(
-      x, [&](const Eigen::MatrixXd& some) { return loss_of(some, x); }, kShuffles, 5);
+      x, {{0}, {1}, {2}}, [&](const Eigen::MatrixXd& some) { return loss_of(some, x); }, kShuffles, 5);
   CHECK(found.before(0) == doctest::Approx(0.1));
   for (Eigen::Index column = 0; column < 2; ++column)
     for (Eigen::Index output = 0; output < 2; ++output) {
@@ -51,13 +51,27 @@ TEST_CASE("importance: mean and deviation are those of all orders, enumerated") 
 TEST_CASE("importance: a column that is not looked at has exactly none; the same seed gives the same numbers") {
   const Eigen::MatrixXd x = dma::oracle::random_matrix(50, 3, 8);
   const auto loss = [&](const Eigen::MatrixXd& some) { return loss_of(some, x); };
-  const auto found = permutation_importance(x, loss, 5, 1), again = permutation_importance(x, loss, 5, 1),
-             other = permutation_importance(x, loss, 5, 2);
+  const std::vector<std::vector<Eigen::Index>> each = {{0}, {1}, {2}};
+  const auto found = permutation_importance(x, each, loss, 5, 1), again = permutation_importance(x, each, loss, 5, 1),
+             other = permutation_importance(x, each, loss, 5, 2);
   CHECK(found.inputs[2][0].mean == 0);
   CHECK(found.inputs[2][0].sd == 0);
   CHECK(found.inputs[0][1].mean == 0);
   CHECK(found.inputs[0][0].mean == again.inputs[0][0].mean);
   CHECK(found.inputs[0][0].mean != other.inputs[0][0].mean);
+  // Of columns that are shuffled together the rise is that of rows whose values belong to each other.
+  const auto both = permutation_importance(x, {{2}, {0, 1}}, loss, 5, 1);
+  CHECK(both.inputs.size() == 2);
+  CHECK(both.inputs[0][0].mean == 0);
+  Eigen::MatrixXd twins = x;
+  twins.col(1) = twins.col(0);
+  const auto same = permutation_importance(
+      twins, {{0, 1}},
+      [&](const Eigen::MatrixXd& some) {
+        return Eigen::VectorXd::Constant(1, (some.col(0) - some.col(1)).norm()).eval();
+      },
+      5, 1);
+  CHECK(same.inputs[0][0].mean == 0);
 }
 
 TEST_CASE("importance: rows are drawn without repetition, in order, each as often as any other") {

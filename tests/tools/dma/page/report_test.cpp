@@ -51,11 +51,20 @@ Json embedded(const std::string& page) {
   return dma::parse_json(page.substr(begin, page.find("</script>", begin) - begin));
 }
 
+// What --json printed, without the seconds of each stage, which the page has not.
+Json printed(const std::string& output) {
+  Json json = dma::parse_json(output);
+  CHECK(json["seconds"].size() >= 4);
+  for (const Json& stage : json["seconds"]) CHECK(stage.get<double>() >= 0);
+  json.erase("seconds");
+  return json;
+}
+
 // Runs the fit, checks that page and --json hold the same, and returns the latter.
 Json fit_with_report(const TemporaryFolder& folder, const std::string& arguments) {
   const auto outcome = run_dma(folder, "fit " + arguments + kQuick + "--json --report report.html");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const Json json = dma::parse_json(outcome.output);
+  const Json json = printed(outcome.output);
   CHECK(embedded(folder.read("report.html")) == json);
   return json;
 }
@@ -126,7 +135,7 @@ TEST_CASE(
   CHECK(json["files"] == Json::array({"report.html"}));
   const std::string page = folder.read("report.html");
   for (const char* part : {"as if it had been left out", "These are rows that were learned", "--report report.html",
-                           "digraph", "</span>, stopped "})
+                           "digraph", " epochs, stopped "})
     CHECK_MESSAGE(has_part(page, part), part);
   CHECK(!has_part(page, "http:"));
   CHECK(!has_part(page, "https:"));
@@ -145,8 +154,10 @@ TEST_CASE("report: one seed gives one page, and the model is the same with and w
   CHECK(folder.read("r.html") == page);
   REQUIRE(run_dma(folder, fit + "--model m.json").exit_code == 0);
   CHECK(folder.read("m.json") == model);
-  const auto said = run_dma(folder, "fit data.csv --target y" + kQuick + "--report r.html");
+  const auto said = run_dma(folder, "fit data.csv --target y" + kQuick + "--report r.html --verbose");
   CHECK(has_part(said.output, "wrote     r.html"));
+  for (const char* stage : {" reading\n", " preparing\n", " writing\n"}) CHECK(has_part(said.output, stage));
+  CHECK(!embedded(folder.read("r.html")).contains("seconds"));
 }
 
 TEST_CASE("report: several targets have a section each; rows kept aside come first") {
@@ -182,7 +193,7 @@ TEST_CASE("report: the page of a classifier has accuracy, log-loss, calibration,
   folder.write("data.csv", classes_table(90));
   const auto outcome = run_dma(folder, "fit data.csv --target kind --hidden 3 --members 1 --json --report report.html");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const Json json = dma::parse_json(outcome.output), &target = json["report"]["targets"][0];
+  const Json json = printed(outcome.output), &target = json["report"]["targets"][0];
   CHECK(embedded(folder.read("report.html")) == json);
   CHECK(target["scores"]["left_out"]["log_loss"] == json["left_out"]["kind"]["log_loss"]);
   int all = 0, right = 0;
@@ -220,7 +231,7 @@ TEST_CASE("report: the page of a graph of one's own has its scalars, its likelih
                                "fit data.csv --graph graph.json --target y --target n --json --report report.html "
                                "--plot fit.svg --plot-training training.svg --model model.json");
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const Json json = dma::parse_json(outcome.output), &report = json["report"];
+  const Json json = printed(outcome.output), &report = json["report"];
   CHECK(embedded(folder.read("report.html")) == json);
   CHECK(json["files"].size() == 4);
   CHECK(report["judged_by"] == "left_out");

@@ -1,10 +1,14 @@
-#include "tools/dma/pictures/fit_figures.h"
+#include "tools/dma/page/fit_figures.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tools/dma/page/parts.h"
+#include "tools/dma/page/pictures.h"
 
 namespace dma {
 
@@ -85,30 +89,11 @@ plot::Panel curve_panel(const Prediction& p, const Eigen::MatrixXd& grid, const 
   };
 }
 
-plot::Panel agreement_panel(const Prediction& p, const Eigen::MatrixXd& observed, const std::string& name,
-                            const std::string& which, Eigen::Index target) {
-  const Eigen::VectorXd y = observed.col(target), mean = p.mean.col(target);
-  const Interval bars = interval(p, target);
-  const double low = y.minCoeff(), high = y.maxCoeff();
-  return {
-      .title = fmt::format("{}, {}", name, which),
-      .x = {"observed " + name},
-      .y = {"predicted " + name},
-      .series = {{.title = kIntervalTitle,
-                  .style = Style::bars,
-                  .colour = Colour::sky,
-                  .x = numbers(y),
-                  .y = numbers(bars.low),
-                  .y_high = numbers(bars.high),
-                  .width = 1},
-                 {.style = Style::points, .x = numbers(y), .y = numbers(mean), .width = 1.2},
-                 {.title = "predicted = observed",
-                  .style = Style::dashed,
-                  .colour = Colour::black,
-                  .x = {low, high},
-                  .y = {low, high},
-                  .width = 1.5}},
-  };
+// A file needs no notes under the pointer.
+plot::Panel without_notes(plot::Panel panel, std::string title) {
+  panel.title = std::move(title);
+  for (plot::Series& series : panel.series) series.notes.clear();
+  return panel;
 }
 
 }  // namespace
@@ -128,9 +113,16 @@ plot::Figure fit_figure(const std::function<Prediction(const Eigen::MatrixXd&)>&
   const auto rows = shown_rows(inputs.rows());
   const Prediction p = predict(inputs(rows, Eigen::all));
   const std::string which = fmt::format("{} {} rows", rows.size(), held_out ? "held-out" : "training");
-  for (Eigen::Index j = 0; j < outputs.cols(); ++j)
-    figure.panels.push_back(
-        agreement_panel(p, outputs(rows, Eigen::all), data.targets[static_cast<std::size_t>(j)], which, j));
+  for (Eigen::Index j = 0; j < outputs.cols(); ++j) {
+    const std::string& name = data.targets[static_cast<std::size_t>(j)];
+    const Interval bars = interval(p, j);
+    const Json points = {{"observed", report::short_numbers(outputs(rows, j))},
+                         {"predicted", report::short_numbers(p.mean.col(j))},
+                         {"low", report::short_numbers(bars.low)},
+                         {"high", report::short_numbers(bars.high)}};
+    figure.panels.push_back(without_notes(report::agreement_panel(points, name), fmt::format("{}, {}", name, which)));
+    figure.panels.back().series[1].title = "predicted = observed";
+  }
   return figure;
 }
 
@@ -171,17 +163,11 @@ plot::Figure classes_figure(const TableModel& model, const TrainingData& data, c
 }
 
 plot::Figure training_figure(const std::vector<std::vector<double>>& curves) {
-  plot::Panel panel{
-      .title = "Training", .x = {"epoch"}, .y = {"train log-likelihood per row"}, .has_key = curves.size() > 1};
-  for (std::size_t k = 0; k < curves.size(); ++k) {
-    plot::Series series{.title = fmt::format("member {}", k + 1),
-                        .style = Style::line_points,
-                        .colour = kColours[k % kColours.size()],
-                        .x = {},
-                        .y = curves[k]};
-    for (std::size_t e = 0; e < curves[k].size(); ++e) series.x.push_back(static_cast<double>(e + 1));
-    panel.series.push_back(std::move(series));
-  }
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < curves.size(); ++k) names.push_back(fmt::format("member {}", k + 1));
+  plot::Panel panel = without_notes(
+      report::training_panel(report::training_json(curves), "train log-likelihood per row", names), "Training");
+  panel.has_key = curves.size() > 1;
   return {.panels = {std::move(panel)}, .panel_width = 640, .panel_height = 420};
 }
 
