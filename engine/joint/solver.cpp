@@ -215,8 +215,8 @@ JointSolver::End JointSolver::settle(const State& state, Memory& memory, Report&
   End end = step_to_the_end(memory, joint);
   if (is_fresh && end == End::converged) end = leave_saddle(memory, joint);
   double damping = 0, least = kInfinity, halved = kInfinity, before = kInfinity;
-  // Refreshes since the smallest change, since it was last halved, since the damping last changed; and the number of the
-  // last after which sites are damped less.
+  // Refreshes since the smallest change, since it was last halved, since the damping last changed; and the number of
+  // the last after which sites are damped less.
   int stalled = 0, slow = 0, calm = 0, patience = kPatience;
   bool was_eased = false;
   const bool has_sites = !memory.system->site_elements.empty();

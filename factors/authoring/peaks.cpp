@@ -12,6 +12,7 @@ constexpr double kNegligible = 40;
 // The first panels on each side of a peak end where the weight has fallen as a Gaussian's at two standard deviations.
 constexpr double kShoulder = 2;
 constexpr int kMostBreaks = 200;
+constexpr double kTop = 1e-9;  // fall from a peak to the ends of its bracket
 
 }  // namespace
 
@@ -25,6 +26,32 @@ Peak peak_at(const LogFactor& log_weight, double at) {
     return at + side * step;
   };
   return {at, height, bracket(-1), bracket(1)};
+}
+
+Peak climbed(const LogFactor& log_weight, double left, double at, double right, double resolved) {
+  constexpr double kGolden = 0.38196601125010515;
+  constexpr int kMostSteps = 200;
+  const auto look = [&](double t) {
+    const double log = log_weight(t);
+    return std::isnan(log) ? -kInfinity : log;
+  };
+  double height = look(at), left_height = look(left), right_height = look(right);
+  for (int i = 0; i < kMostSteps && height - std::min(left_height, right_height) > resolved; ++i) {
+    const bool is_right = right - at > at - left;
+    const double next = is_right ? at + kGolden * (right - at) : at - kGolden * (at - left);
+    if (next == at || next == left || next == right) break;
+    const double next_height = look(next);
+    if (next_height > height) {
+      (is_right ? left : right) = at;
+      (is_right ? left_height : right_height) = height;
+      at = next;
+      height = next_height;
+    } else {
+      (is_right ? right : left) = next;
+      (is_right ? right_height : left_height) = next_height;
+    }
+  }
+  return {at, height, left, right};
 }
 
 void keep_visible(Peaks& peaks) {
@@ -77,7 +104,9 @@ PeakedIntegral::PeakedIntegral(const LogFactor& log_weight, const Peaks& peaks, 
   even_.clear();
   Breaks breaks;
   for (std::size_t i = 0; i < peaks.size(); ++i) {
-    const Peak& peak = peaks[i];
+    // A kink at the top must be the end of a panel: beside it no node sees it.
+    Peak peak = peaks[i];
+    peak.at = climbed(log_weight, peak.left, peak.at, peak.right, kTop).at;
     if (breaks.size() < breaks.capacity()) breaks.push_back(peak.at);
     add_breaks(peak, peak.left - peak.at, i > 0 ? peaks[i - 1].at : -kInfinity, breaks);
     add_breaks(peak, peak.right - peak.at, i + 1 < peaks.size() ? peaks[i + 1].at : kInfinity, breaks);
@@ -100,7 +129,7 @@ PeakedIntegral::PeakedIntegral(const LogFactor& log_weight, const Peaks& peaks, 
 // Sums over even steps and over every second of them. Steps are halved until both agree: the error of the finer sum is
 // then about the square of their difference.
 bool PeakedIntegral::is_smooth(const Peak& peak) {
-  constexpr double kStep = 1, kAgreement = 1e-8;  // in standard deviations; relative
+  constexpr double kStep = 0.75, kAgreement = 1e-11;  // in standard deviations; relative
   constexpr int kDoublings = 12, kRounds = 2;
   double sd = kInfinity;
   for (const double end : {peak.left, peak.right}) {
@@ -112,7 +141,7 @@ bool PeakedIntegral::is_smooth(const Peak& peak) {
   double step = kStep * sd, before[3] = {};
   if (!(sd > 1e-12 * std::abs(peak.at)) || !add_even(peak.at, step, step)) return false;
   for (int round = 0;; ++round) {
-    double sums[3] = {};  // of the powers of the distance
+    double sums[3] = {};  // mass, and its first two moments about the peak
     for (const EvenNode& node : even_) {
       const double off = (node.t - peak.at) / sd;
       sums[0] += node.fraction;

@@ -1,6 +1,6 @@
 // Integrals over t of exp(log_weight(t)), a weight that may be narrow, skewed, cut off, or have several peaks far
-// apart. A single smooth peak is summed over even steps, which is spectrally accurate. For others, panels that widen with
-// the distance from a peak are halved until Gauss's and Kronrod's rules agree.
+// apart. A single smooth peak is summed over even steps, which is spectrally accurate. For others, panels that widen
+// with the distance from a peak are halved until Gauss's and Kronrod's rules agree.
 #pragma once
 
 #include <array>
@@ -44,6 +44,9 @@ using Peaks = boost::container::static_vector<Peak, kMostPeaks>;
 
 // The peak with its top at this point.
 Peak peak_at(const LogFactor& log_weight, double at);
+// Golden section from a point no lower than its neighbours at left and right, until the weight falls by no more than
+// `resolved` to the ends of the bracket.
+Peak climbed(const LogFactor& log_weight, double left, double at, double right, double resolved);
 // Removes peaks that are negligible in a double beside the highest.
 void keep_visible(Peaks& peaks);
 

@@ -35,28 +35,6 @@ class TiltedWeight {
     return std::isnan(log) ? -kInfinity : log;
   }
 
-  // Golden section from a point no lower than its neighbours at left and right.
-  Peak climb(double left, double at, double right) const {
-    constexpr double kGolden = 0.38196601125010515;
-    double height = (*this)(at), left_height = (*this)(left), right_height = (*this)(right);
-    for (int i = 0; i < kMostBisections && height - std::min(left_height, right_height) > kResolved; ++i) {
-      const bool is_right = right - at > at - left;
-      const double next = is_right ? at + kGolden * (right - at) : at - kGolden * (at - left);
-      if (next == at || next == left || next == right) break;
-      const double next_height = (*this)(next);
-      if (next_height > height) {
-        (is_right ? left : right) = at;
-        (is_right ? left_height : right_height) = height;
-        at = next;
-        height = next_height;
-      } else {
-        (is_right ? right : left) = next;
-        (is_right ? right_height : left_height) = next_height;
-      }
-    }
-    return {at, height, left, right};
-  }
-
  private:
   const LogFactor& f_;
 };
@@ -91,7 +69,7 @@ Peaks find_peaks(const TiltedWeight& weight, std::span<const double> hints) {
       at = right;
       right *= 2;
     }
-    const Peak peak = weight.climb(left, at, right);
+    const Peak peak = climbed(LogFactor(weight), left, at, right, kResolved);
     if (peaks.size() == kMostPeaks) {
       const auto lowest = std::ranges::min_element(peaks, {}, &Peak::height);
       if (lowest->height < peak.height)

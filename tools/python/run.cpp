@@ -138,8 +138,10 @@ void bind_plan(py::module_& module) {
   py::class_<PlanHandle>(module, "Plan", "What compile makes of a graph: immutable, shared by any number of states.")
       .def_property_readonly("messages_per_sweep", [](const PlanHandle& p) { return p.plan.messages_per_sweep(); })
       .def_property_readonly("bytes", [](const PlanHandle& p) { return p.plan.bytes(); })
-      .def("describe", [](const PlanHandle& p) { return describe(p.plan); }, "The operations of the plan, one per line.")
-      .def("dot", [](const PlanHandle& p) { return to_dot(*p.graph, *p.plan->registry); }, "As text for Graphviz.")
+      .def(
+          "describe", [](const PlanHandle& p) { return describe(p.plan); }, "The operations of the plan, one per line.")
+      .def(
+          "dot", [](const PlanHandle& p) { return to_dot(*p.graph, *p.plan->registry); }, "As text for Graphviz.")
       .def("_repr_svg_", [](const PlanHandle& p) { return svg_of(to_dot(*p.graph, *p.plan->registry)); })
       .def("__repr__", [](const PlanHandle& p) {
         return fmt::format("<dma.Plan: {} variables, {} messages a sweep>", p.plan->variables.size(),

@@ -70,7 +70,7 @@ TEST_CASE("mpi: far rows, logarithms and nearest rows are those of one process, 
   }
   folder.write("far.csv", far);
   folder.write("ratios.csv", ratios);
-  for (const auto& [name, told] : {std::pair("far", "3 rows beyond"), std::pair("ratios", "log-normal")}) {
+  for (const auto& [name, told] : {std::pair("far", "3 more rows"), std::pair("ratios", "log-normal")}) {
     const std::string fit = fmt::format("fit {}.csv --target y --hidden 6 --epochs 20 --members 1 --model ", name);
     const auto alone = run_dma(folder, fit + "alone.json --workers 2");
     CHECK_MESSAGE(alone.output.find(told) != std::string::npos, alone.output);
