@@ -183,6 +183,8 @@ TEST_CASE("report: a prior that is not valid is a fault in every run") {
     const Report report = run(plan, state);
     CHECK(report.faults == 1);
     CHECK(report.first_fault.text() == "wrong.x");
+    CHECK(report.stop == Report::Stop::approximate);
+    CHECK(report.line().starts_with("one sweep with refused messages: approximate; 1 message refused"));
   }
 }
 
