@@ -100,30 +100,6 @@ TEST_CASE("joint: a chain of 2,000 steps is solved sparsely, and the plan shows 
   CHECK(text.find("sparse Cholesky: 4000 unknowns in ") != std::string::npos);
 }
 
-TEST_CASE("joint: a second run with other values, parameters or none of them gives what a fresh state gives") {
-  Graph g;
-  const Axis axis(g, 50, "");
-  const VariableId w = g.variable("w");
-  g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 1.0}}, {.name = "prior"});
-  const Plan plan = compile(g, joint(), standard_registry());
-  State state(plan), fresh(plan);
-  std::vector<double> first, second;
-  for (std::size_t t = 0; t < 50; ++t) first.push_back(series(t)), second.push_back(series(t + 9));
-  state.observe(axis.y, first);
-  (void)run(plan, state);
-  state.observe(axis.y, second);
-  state.set_parameter(g.find_factor("prior"), "variance", 0.25);
-  (void)run(plan, state);
-  fresh.observe(axis.y, second);
-  fresh.set_parameter(g.find_factor("prior"), "variance", 0.25);
-  (void)run(plan, fresh);
-  CHECK(state.belief(w).variance() == oracle::relative(0.25, 1e-12));
-  for (std::size_t t = 0; t < 50; ++t) {
-    CHECK(state.belief(axis.v).mean(t) == fresh.belief(axis.v).mean(t));
-    CHECK(state.belief(axis.v).variance(t) == fresh.belief(axis.v).variance(t));
-  }
-}
-
 TEST_CASE("joint: a series whose noise is a variable is solved step by step, noise and evidence included") {
   // x_t = a x_(t-1) + b e_t by affine and add, e_t ~ N(0.1, 0.5), y_t = x_t + noise.
   constexpr std::uint32_t n = 60;

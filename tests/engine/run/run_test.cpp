@@ -237,26 +237,6 @@ TEST_CASE("run: a warm residual run on converged messages computes each message 
   CHECK(again.sweeps <= 2);
 }
 
-TEST_CASE("run: set_parameter has the effect of a graph built with that value") {
-  const auto belief_with = [](double variance, bool later) {
-    Graph g;
-    const auto x = g.variable("x"), y = g.observed("y");
-    const FactorId prior = g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", later ? 1.0 : variance}});
-    const FactorId noise = g.factor("gaussian_noise", {x, y}, {{"variance", later ? 1.0 : 2 * variance}});
-    const Plan plan = compile(g, forward_backward(), standard_registry());
-    State state(plan);
-    state.observe(y, 3.0);
-    if (later) {
-      run(plan, state);
-      state.set_parameter(prior, "variance", variance);
-      state.set_parameter(noise, "variance", 2 * variance);
-    }
-    run(plan, state);
-    return state.belief(x)[0];
-  };
-  CHECK(belief_with(0.3, true) == belief_with(0.3, false));
-}
-
 TEST_CASE("run: scalar factors on observed variables agree, whether the values stand side by side or not") {
   constexpr std::size_t kCount = 20;
   constexpr double kPrior = 4, kNoise = 0.25;
