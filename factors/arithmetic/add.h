@@ -7,8 +7,6 @@
 
 namespace dma {
 
-class Kind;
-
 struct Add {
   static double value(double x, double y) { return x + y; }
 
@@ -26,7 +24,5 @@ struct Add {
   static bool block_to_z(const SlotBlock& block);
   static bool block_to_term(const SlotBlock& block);  // reads other, z
 };
-
-Kind add_kind();
 
 }  // namespace dma

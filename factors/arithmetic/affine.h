@@ -7,8 +7,6 @@
 
 namespace dma {
 
-class Kind;
-
 // The message of x + by, given that of x.
 inline Gaussian shifted(const Gaussian& x, double by) {
   if (x.is_uniform()) return x;
@@ -33,7 +31,5 @@ struct Affine {
 
   static void linear_view(const LinearCall& call);
 };
-
-Kind affine_kind();
 
 }  // namespace dma

@@ -10,8 +10,6 @@
 
 namespace dma {
 
-class Kind;
-
 struct Copy {
   // out[j] = product of in[k] over k != j, for all j, in O(k) without allocation. `out` has the size of `in` and does
   // not overlap it. A point mass overrides all other messages; among several, the first does.
@@ -28,7 +26,5 @@ struct Copy {
   static bool block_to_x(const SlotBlock& block);       // reads copies
   static bool block_to_copies(const SlotBlock& block);  // reads x, copies
 };
-
-Kind copy_kind();
 
 }  // namespace dma

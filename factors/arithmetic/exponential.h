@@ -12,8 +12,6 @@
 
 namespace dma {
 
-class Kind;
-
 struct Exponential {
   static double value(double x) { return std::exp(x); }
   static double excess(double v);  // exp(v) - 1 - v, accurate for small v
@@ -21,7 +19,5 @@ struct Exponential {
   static Gaussian to_x(const Gaussian& x, const Gaussian& y);
   static void linear_view(const LinearCall& call);
 };
-
-Kind exponential_kind();
 
 }  // namespace dma

@@ -18,8 +18,6 @@
 
 namespace dma {
 
-class Kind;
-
 // Array kernels; ports x (terms), y (terms), total.
 struct InnerProduct {
   static double value(std::span<const double> xs_then_ys);
@@ -39,7 +37,5 @@ struct InnerProduct {
   template <Rule kRule, bool kToY>
   static void held_to_terms(const Call& call, HeldCavity& x, Outcome& outcome);
 };
-
-Kind inner_product_kind();
 
 }  // namespace dma

@@ -10,8 +10,6 @@
 
 namespace dma {
 
-class Kind;
-
 struct LeakyRelu {
   struct Parameters {
     double slope;
@@ -38,7 +36,5 @@ struct LeakyRelu {
   static bool block_to_y(const SlotBlock& block);
   static bool block_to_x(const SlotBlock& block);
 };
-
-Kind leaky_relu_kind();
 
 }  // namespace dma

@@ -32,6 +32,5 @@ struct Linear {
 };
 
 Kind linear_function();  // without messages: for joint()
-Kind linear_kind();
 
 }  // namespace dma

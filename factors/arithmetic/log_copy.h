@@ -17,8 +17,6 @@
 
 namespace dma {
 
-class Kind;
-
 struct LogCopy {
   struct Parameters {
     double sign;  // +1 or -1: the half-line of x
@@ -40,7 +38,5 @@ struct LogCopy {
   static bool block_to_log(const SlotBlock& block);  // reads x
   static bool block_to_x(const SlotBlock& block);    // reads log
 };
-
-Kind log_copy_kind();
 
 }  // namespace dma

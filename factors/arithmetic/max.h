@@ -13,15 +13,11 @@
 
 namespace dma {
 
-class Kind;
-
 struct Max {
   static double value(double x1, double x2) { return std::max(x1, x2); }
   static Gaussian to_y(const Gaussian& x1, const Gaussian& x2);
   static Gaussian to_x(const Gaussian& own, const Gaussian& other, const Gaussian& y);
   static void linear_view(const LinearCall& call);
 };
-
-Kind max_kind();
 
 }  // namespace dma

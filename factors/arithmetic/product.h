@@ -25,8 +25,6 @@
 
 namespace dma {
 
-class Kind;
-
 struct Product {
   static double value(double x, double y) { return x * y; }
 
@@ -77,7 +75,5 @@ inline Gaussian Product::to_factor(const Gaussian& other, const Gaussian& z) {
   const double gain = s / (1 + rest * signal_to_noise(z)) * divisor;
   return closed(gain * z.tau, gain * divisor * z.rho, [&] { return z.mean() / divisor; });
 }
-
-Kind product_kind();
 
 }  // namespace dma

@@ -12,8 +12,6 @@
 
 namespace dma {
 
-class Kind;
-
 struct Square {
   static double value(double x) { return x * x; }
 
@@ -34,7 +32,5 @@ struct Square {
   }
   static Gaussian to_x(const Gaussian& x, const Gaussian& y);
 };
-
-Kind square_kind();
 
 }  // namespace dma

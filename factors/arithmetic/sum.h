@@ -15,8 +15,6 @@
 
 namespace dma {
 
-class Kind;
-
 struct Sum {
   // Here and below, empty coefficients are all 1.
   static double value(std::span<const double> terms, std::span<const double> coefficients);
@@ -46,7 +44,5 @@ struct Sum {
   static bool block_to_total(const SlotBlock& block);  // reads terms
   static bool block_to_terms(const SlotBlock& block);  // reads terms, total
 };
-
-Kind sum_kind();
 
 }  // namespace dma

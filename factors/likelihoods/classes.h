@@ -81,10 +81,4 @@ struct Interval {
   static double log_integral(Components arrivals, Parameters p);
 };
 
-Kind argmax_kind();
-Kind interval_kind();
-Kind softmax_kind();
-Kind multinomial_kind();
-Kind ordered_kind();
-
 }  // namespace dma

@@ -19,8 +19,6 @@
 
 namespace dma {
 
-class Kind;
-
 struct Poisson {
   static double log_density(double x, double y, std::span<const double> exposure);
 };
@@ -38,11 +36,5 @@ struct PoissonDraw {
   static Gamma to_rate(const Gaussian& y, std::array<double, 1> exposure);
   static double log_integral(Components arrivals, double exposure);  // arguments: the rate and y
 };
-
-Kind poisson_kind();
-Kind binomial_kind();
-Kind beta_binomial_kind();
-Kind negative_binomial_kind();
-Kind poisson_draw_kind();
 
 }  // namespace dma

@@ -23,8 +23,6 @@
 
 namespace dma {
 
-class Kind;
-
 struct CategoricalDraw {
   using Probabilities = std::span<const DirichletComponent>;
   using Outcome = std::span<const CategoricalComponent>;
@@ -56,8 +54,5 @@ struct BernoulliDraw {
   static double log_integral(Components arrivals);
   static double expected_log(Components beliefs);  // E[log probability of the outcome]
 };
-
-Kind categorical_draw_kind();
-Kind bernoulli_draw_kind();
 
 }  // namespace dma

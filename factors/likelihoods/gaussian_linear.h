@@ -27,6 +27,5 @@ struct GaussianLinear {
 };
 
 Kind gaussian_linear_density();  // without messages: for joint()
-Kind gaussian_linear_kind();
 
 }  // namespace dma

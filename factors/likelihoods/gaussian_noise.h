@@ -38,7 +38,5 @@ struct GaussianNoise {
 };
 
 Kind gaussian_noise_density();  // without messages: for joint()
-Kind gaussian_noise_kind();
-Kind gaussian_log_variance_kind();  // N(y; x, exp(log_variance)), noise_from_log_variance (from_log_density.h)
 
 }  // namespace dma

@@ -19,8 +19,6 @@
 
 namespace dma {
 
-class Kind;
-
 struct GaussianPrecision {
   static double log_density(double mean, double precision, double value);
 
@@ -38,7 +36,5 @@ struct GaussianPrecision {
   static double log_integral(Components arrivals);
   static double expected_log(Components beliefs);  // E[log density], all independent
 };
-
-Kind gaussian_precision_kind();
 
 }  // namespace dma

@@ -20,6 +20,5 @@ struct GaussianPrior {
 };
 
 Kind gaussian_prior_density();  // without messages: for joint()
-Kind gaussian_prior_kind();
 
 }  // namespace dma

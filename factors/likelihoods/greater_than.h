@@ -13,8 +13,6 @@
 
 namespace dma {
 
-class Kind;
-
 struct GreaterThan {
   struct Parameters {
     double threshold;
@@ -24,7 +22,5 @@ struct GreaterThan {
   static double log_density(double x, Parameters p) { return x > p.threshold ? 0 : -kInfinity; }
   static double log_integral(const Gaussian& x, Parameters p);
 };
-
-Kind greater_than_kind();
 
 }  // namespace dma

@@ -38,6 +38,4 @@ struct LearnedTable {
   static double log_integral(Components arrivals, Parameters p);
 };
 
-Kind learned_table_kind();
-
 }  // namespace dma

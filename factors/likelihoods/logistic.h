@@ -6,15 +6,11 @@
 
 namespace dma {
 
-class Kind;
-
 struct Logistic {
   static double log_density(double x, double y) {
     const double against = y > 0 ? -x : x;  // log(1 + exp(a)) = max(a, 0) + log(1 + exp(-|a|)) overflows for no a
     return -std::fmax(against, 0.0) - std::log1p(std::exp(-std::abs(against)));
   }
 };
-
-Kind logistic_kind();
 
 }  // namespace dma

@@ -17,8 +17,6 @@
 
 namespace dma {
 
-class Kind;
-
 struct Mixture {
   struct Parameters {
     std::span<const double> variances;  // by component
@@ -51,8 +49,5 @@ struct NormalMixture {
                             std::span<OrFallback<Gamma>> out);
   static double log_integral(Components arrivals);
 };
-
-Kind mixture_kind();
-Kind normal_mixture_kind();
 
 }  // namespace dma

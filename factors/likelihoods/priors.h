@@ -50,10 +50,4 @@ struct DirichletPrior {
   static void to_x(NumbersOfCategories p, std::span<DirichletComponent> x);
 };
 
-Kind gamma_prior_kind();
-Kind beta_prior_kind();
-Kind bernoulli_prior_kind();
-Kind dirichlet_prior_kind();
-Kind categorical_prior_kind();
-
 }  // namespace dma

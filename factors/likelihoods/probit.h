@@ -16,8 +16,6 @@
 
 namespace dma {
 
-class Kind;
-
 struct Probit {
   static GaussianOrFallback to_x(const Gaussian& x, const Gaussian& y);
   static GaussianOrFallback to_y(const Gaussian& x, const Gaussian& y);
@@ -27,7 +25,5 @@ struct Probit {
   static double log_density(double x, double y);
   static double log_integral(const Gaussian& x, const Gaussian& y);
 };
-
-Kind probit_kind();
 
 }  // namespace dma

@@ -13,8 +13,6 @@
 
 namespace dma {
 
-class Kind;
-
 struct StudentTNoise {
   struct Parameters {
     double scale, degrees;
@@ -36,8 +34,5 @@ struct StudentTLogVariance {
   static GaussianOrFallback to_log_variance(const Gaussian& x, const Gaussian& z, const Gaussian& y, Parameters p);
   static GaussianOrFallback to_y(const Gaussian& x, const Gaussian& z, const Gaussian& y, Parameters p);
 };
-
-Kind student_t_noise_kind();
-Kind student_t_log_variance_kind();
 
 }  // namespace dma

@@ -51,7 +51,4 @@ struct Potential {
   static double log_integral(Components arrivals, Table::Parameters p);
 };
 
-Kind table_kind();
-Kind potential_kind();
-
 }  // namespace dma

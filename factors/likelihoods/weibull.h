@@ -7,12 +7,8 @@
 
 namespace dma {
 
-class Kind;
-
 struct Weibull {
   static double log_density(double x, double y, std::span<const double> shape_and_censored);
 };
-
-Kind weibull_kind();
 
 }  // namespace dma

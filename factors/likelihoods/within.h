@@ -12,8 +12,6 @@
 
 namespace dma {
 
-class Kind;
-
 struct Within {
   struct Parameters {
     double margin;
@@ -23,7 +21,5 @@ struct Within {
   static double log_density(double x, Parameters p) { return std::abs(x) <= p.margin ? 0 : -kInfinity; }
   static double log_integral(const Gaussian& x, Parameters p);
 };
-
-Kind within_kind();
 
 }  // namespace dma

@@ -1,10 +1,9 @@
-// The two promises of every message function, as checks: accuracy against an exact oracle, and totality.
+// The accuracy of message functions, against an exact oracle.
 #pragma once
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -17,8 +16,6 @@ namespace dma::oracle {
 
 inline constexpr std::uint64_t kSeed = 20240607;
 inline constexpr int kAccuracyTrials = 10'000;
-inline constexpr int kTotalityTrials = 1'000'000;
-inline constexpr int kOrdinaryTrials = 100'000;  // enough, since they are all alike
 
 // The largest errors seen. A variance is compared relative to itself. A mean is compared relative to max(|mean|, sd):
 // means cross zero, where no relative error is bounded, and an error far below the message's own sd has no effect.
@@ -61,41 +58,6 @@ void check_accuracy(const std::string& subject, const Trial& trial) {
     CHECK(accuracy.mean <= range.tolerance);
     CHECK(accuracy.variance <= range.tolerance);
   }
-}
-
-struct Census {
-  int proper = 0, uniform = 0, point = 0, invalid = 0;
-
-  int all() const { return proper + uniform + point + invalid; }
-  void count(const Natural& message) {
-    if (!is_valid(message))
-      ++invalid;
-    else if (message.is_uniform())
-      ++uniform;
-    else if (message.is_point())
-      ++point;
-    else
-      ++proper;
-  }
-  template <std::size_t N>
-  void count(const std::array<Gaussian, N>& messages) {
-    for (const Natural& message : messages) count(message);
-  }
-};
-
-// `any(random)` returns messages of one factor for arbitrary inputs: never NaN, never a negative precision.
-// `ordinary(random)` returns the message for proper inputs from the ordinary range: always proper.
-template <typename Any, typename Ordinary>
-void check_totality(const std::string& subject, const Any& any, const Ordinary& ordinary) {
-  RandomMessages random(kSeed);
-  Census of_any, of_ordinary;
-  while (of_any.all() < kTotalityTrials) of_any.count(any(random));
-  for (int i = 0; i < kOrdinaryTrials; ++i) of_ordinary.count(ordinary(random));
-  MESSAGE(subject, ": from arbitrary messages ", of_any.proper, " proper, ", of_any.uniform, " uniform, ", of_any.point,
-          " point, ", of_any.invalid, " invalid; from ordinary ones ", of_ordinary.proper, " proper of ",
-          kOrdinaryTrials, ", seed ", kSeed);
-  CHECK(of_any.invalid == 0);
-  CHECK(of_ordinary.proper == kOrdinaryTrials);
 }
 
 }  // namespace dma::oracle

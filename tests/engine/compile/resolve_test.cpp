@@ -11,8 +11,6 @@
 #include "engine/kinds/evaluate.h"
 #include "engine/run/run.h"
 #include "engine/support/error.h"
-#include "factors/likelihoods/gaussian_noise.h"
-#include "factors/likelihoods/gaussian_prior.h"
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"

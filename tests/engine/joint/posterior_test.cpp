@@ -4,9 +4,7 @@
 #include "engine/inspect/explain.h"
 #include "engine/support/error.h"
 #include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
 #include "tests/engine/joint/joint_models.h"
-#include "tests/oracles/dense_rows.h"
 #include "tests/oracles/relative.h"
 
 namespace {
@@ -82,53 +80,6 @@ TEST_CASE("joint: covariances and draws keep to the limit on memory; single elem
   again.observe(axis.y, std::vector<double>(300, 0.5));
   (void)run(roomy, again);
   CHECK(posterior.covariance(axis.p, 7, axis.v, 290) == JointPosterior(again).covariance(axis.p, axis.v)(7, 290));
-}
-
-TEST_CASE("joint: a missing observation is integrated over, for sweeps as well") {
-  Graph g;
-  const Axis axis(g, 30, "");
-  std::vector<double> values;
-  for (std::size_t t = 0; t < 30; ++t) values.push_back(series(t));
-  const Plan plan = compile(g, joint(), standard_registry());
-  State state(plan);
-  state.observe(axis.y, values);
-  for (const std::size_t t : {4u, 5u, 29u}) state.observe_missing(axis.y, t);
-  (void)run(plan, state);
-  oracle::DenseRows dense(60);
-  dense.add({{0, 1}}, 0.5, Axis::kPrior), dense.add({{30, 1}}, 0, Axis::kPrior);
-  for (Eigen::Index t = 0; t < 30; ++t) {
-    if (t != 4 && t != 5 && t != 29) dense.add({{t, 1}}, values[static_cast<std::size_t>(t)], Axis::kNoise);
-    if (t == 0) continue;
-    dense.add({{t, 1}, {t - 1, -1}, {30 + t - 1, -1}}, 0, Axis::kPosition);
-    dense.add({{30 + t, 1}, {30 + t - 1, -1}}, 0, Axis::kVelocity);
-  }
-  const Eigen::VectorXd mean = dense.mean();
-  const Eigen::MatrixXd covariance = dense.covariance();
-  for (Eigen::Index t = 0; t < 30; ++t) {
-    CHECK(state.belief(axis.p).mean(static_cast<std::size_t>(t)) == oracle::relative(mean[t], 1e-9));
-    CHECK(state.belief(axis.p).variance(static_cast<std::size_t>(t)) == oracle::relative(covariance(t, t), 1e-9));
-  }
-  CHECK(JointPosterior(state).log_evidence() == oracle::relative(dense.log_evidence(), 1e-9));
-  // Observed again, it counts again.
-  state.observe(axis.y, values);
-  CHECK(run(plan, state).converged());
-  CHECK(state.belief(axis.p).variance(29) < covariance(29, 29));
-
-  Graph h;
-  const VariableId x = h.variable("x"), y = h.observed("y");
-  h.factor("gaussian_prior", {x}, {{"mean", 2.0}, {"variance", 3.0}});
-  h.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
-  const Plan sweeps = compile(h, forward_backward(), standard_registry());
-  State by_sweeps(sweeps);
-  by_sweeps.observe_missing(y);
-  (void)run(sweeps, by_sweeps);
-  CHECK(by_sweeps.belief(x).variance() == doctest::Approx(3));
-  by_sweeps.observe(y, 4.0);
-  (void)run(sweeps, by_sweeps);
-  CHECK(by_sweeps.belief(x).mean() == doctest::Approx(3.5));
-  CHECK_THROWS_WITH_AS(by_sweeps.observe_missing(x),
-                       "variable 'x' is not observed; declare it with graph.observed(...)", Error);
-  CHECK_THROWS_WITH_AS(by_sweeps.observe_missing(y, 1), "variable 'y' has 1 elements, there is no element 1", Error);
 }
 
 TEST_CASE("joint: a singular system names the variables that nothing determines, and keeps the others") {

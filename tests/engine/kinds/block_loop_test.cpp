@@ -57,8 +57,8 @@ Messages random_port(oracle::RandomMessages& random, std::size_t slots, std::uin
 }
 
 // Both loops on the same call, each into its own copy of the old messages.
-template <class F, auto kBlock, bool kTracked>
-void check_same(Call call, const Messages& before) {
+template <class F, auto kBlock>
+void check_same(Call call, const Messages& before, bool is_tracked) {
   std::vector<double> scratch(kLeastScratch + kScratchPerTerm * 400);
   call.scratch = scratch.data();
   const F function;
@@ -67,9 +67,9 @@ void check_same(Call call, const Messages& before) {
   Outcome slot_outcome, block_outcome;
   call.out_terms = before.terms;
   call.out_column = before.terms;
-  call.sink = {by_slot.tau.data(), by_slot.rho.data(), kTracked ? 0.25 : 0, kTracked};
+  call.sink = {by_slot.tau.data(), by_slot.rho.data(), is_tracked ? 0.25 : 0, is_tracked};
   MessageLoop<F>::plate(call, slot_outcome);
-  call.sink = {by_block.tau.data(), by_block.rho.data(), kTracked ? 0.25 : 0, kTracked};
+  call.sink = {by_block.tau.data(), by_block.rho.data(), is_tracked ? 0.25 : 0, is_tracked};
   BlockLoop<F, kBlock>::plate(call, block_outcome);
   double worst = 0;
   for (std::size_t i = 0; i < by_slot.tau.size(); ++i)
@@ -79,7 +79,15 @@ void check_same(Call call, const Messages& before) {
   CHECK(block_outcome.first_fault == slot_outcome.first_fault);
   if (slot_outcome.change < kInfinity)
     CHECK(block_outcome.change == oracle::relative(slot_outcome.change, 1e-9, 1));
-  else CHECK(block_outcome.change == kInfinity);
+  else
+    CHECK(block_outcome.change == kInfinity);
+}
+
+// Changes counted or not.
+template <class F, auto kBlock>
+void check_same(const Call& call, oracle::RandomMessages& random, std::size_t slots, std::uint32_t terms = 1) {
+  for (const bool is_tracked : {false, true})
+    check_same<F, kBlock>(call, random_port(random, slots, terms, 0), is_tracked);
 }
 
 // check(slots, terms, oddity, random) over many row lengths and full and partial blocks.
@@ -103,10 +111,8 @@ TEST_CASE("block loop: copy by blocks is copy slot by slot") {
     const Messages x = random_port(random, slots, 1, oddity), copies = random_port(random, slots, terms, oddity);
     const PortView to_x_reads[] = {copies.view()}, to_copies_reads[] = {x.view(), copies.view()};
     const Call to_x = batch_of(slots, to_x_reads), to_copies = batch_of(slots, to_copies_reads);
-    check_same<Fixed<&Copy::to_x>, &Copy::block_to_x, false>(to_x, random_port(random, slots, 1, 0));
-    check_same<Fixed<&Copy::to_x>, &Copy::block_to_x, true>(to_x, random_port(random, slots, 1, 0));
-    check_same<Fixed<&Copy::to_copies>, &Copy::block_to_copies, false>(to_copies, random_port(random, slots, terms, 0));
-    check_same<Fixed<&Copy::to_copies>, &Copy::block_to_copies, true>(to_copies, random_port(random, slots, terms, 0));
+    check_same<Fixed<&Copy::to_x>, &Copy::block_to_x>(to_x, random, slots);
+    check_same<Fixed<&Copy::to_copies>, &Copy::block_to_copies>(to_copies, random, slots, terms);
   });
 }
 
@@ -121,11 +127,9 @@ TEST_CASE("block loop: sum by blocks is sum slot by slot, with any coefficients"
       const PortView reads[] = {addends.view(), total.view()};
       const Call call = batch_of(slots, reads, &parameters);
       using ToTotal = Fixed<&Sum::message_to_total>;
-      check_same<ToTotal, &Sum::block_to_total, false>(call, random_port(random, slots, 1, 0));
-      check_same<ToTotal, &Sum::block_to_total, true>(call, random_port(random, slots, 1, 0));
+      check_same<ToTotal, &Sum::block_to_total>(call, random, slots);
       using ToTerms = Fixed<&Sum::message_to_terms>;
-      check_same<ToTerms, &Sum::block_to_terms, false>(call, random_port(random, slots, terms, 0));
-      check_same<ToTerms, &Sum::block_to_terms, true>(call, random_port(random, slots, terms, 0));
+      check_same<ToTerms, &Sum::block_to_terms>(call, random, slots, terms);
     }
   });
 }
@@ -135,10 +139,8 @@ TEST_CASE("block loop: product by blocks is product slot by slot") {
     const Messages first = random_port(random, slots, 1, oddity), second = random_port(random, slots, 1, oddity);
     const PortView reads[] = {first.view(), second.view()};
     const Call call = batch_of(slots, reads);
-    check_same<Fixed<&Product::to_z>, &Product::block_to_z, false>(call, random_port(random, slots, 1, 0));
-    check_same<Fixed<&Product::to_z>, &Product::block_to_z, true>(call, random_port(random, slots, 1, 0));
-    check_same<Fixed<&Product::to_factor>, &Product::block_to_factor, false>(call, random_port(random, slots, 1, 0));
-    check_same<Fixed<&Product::to_factor>, &Product::block_to_factor, true>(call, random_port(random, slots, 1, 0));
+    check_same<Fixed<&Product::to_z>, &Product::block_to_z>(call, random, slots);
+    check_same<Fixed<&Product::to_factor>, &Product::block_to_factor>(call, random, slots);
   });
 }
 
@@ -153,11 +155,10 @@ TEST_CASE("block loop: product of what is known by blocks is product slot by slo
       if (has_other) known.rho[3] = 2;
       const Messages other = random_port(random, kSlots, 1, 0);
       const PortView reads[] = {known.view(), other.view()}, reversed[] = {other.view(), known.view()};
-      const Call call = batch_of(kSlots, reads), back = batch_of(kSlots, reversed);
-      check_same<Fixed<&Product::to_z>, &Product::block_to_z, false>(call, random_port(random, kSlots, 1, 0));
-      check_same<Fixed<&Product::to_z>, &Product::block_to_z, true>(back, random_port(random, kSlots, 1, 0));
-      check_same<Fixed<&Product::to_factor>, &Product::block_to_factor, false>(call, random_port(random, kSlots, 1, 0));
-      check_same<Fixed<&Product::to_factor>, &Product::block_to_factor, true>(call, random_port(random, kSlots, 1, 0));
+      for (const Call& call : {batch_of(kSlots, reads), batch_of(kSlots, reversed)}) {
+        check_same<Fixed<&Product::to_z>, &Product::block_to_z>(call, random, kSlots);
+        check_same<Fixed<&Product::to_factor>, &Product::block_to_factor>(call, random, kSlots);
+      }
     }
 }
 
@@ -177,16 +178,14 @@ TEST_CASE("block loop: a plate of several rows is its slots, whether they share 
         Call call = batch_of(columns, reads);
         call.rows = kRows;
         call.out_row = stride;
-        check_same<Fixed<&Product::to_z>, &Product::block_to_z, false>(call,
-                                                                       random_port(random, kRows * columns, 1, 0));
-        check_same<Fixed<&Product::to_z>, &Product::block_to_z, true>(call, random_port(random, kRows * columns, 1, 0));
+        check_same<Fixed<&Product::to_z>, &Product::block_to_z>(call, random, kRows * columns);
         std::vector<double> slopes(kRows, 0.1);
         for (std::size_t r = 0; r < kRows; ++r) slopes[r] += 0.1 * static_cast<double>(r);
         const ParameterView by_row{slopes.data(), 1, 0, 1}, same{slopes.data(), 0, 0, 1};
         for (const ParameterView& slope : {by_row, same}) {
           call.parameters = &slope;
-          check_same<Fixed<&LeakyRelu::to_y>, &LeakyRelu::block_to_y, false>(
-              call, random_port(random, kRows * columns, 1, 0));
+          check_same<Fixed<&LeakyRelu::to_y>, &LeakyRelu::block_to_y>(
+              call, random_port(random, kRows * columns, 1, 0), false);
         }
       }
 }
@@ -221,10 +220,8 @@ TEST_CASE("block loop: add by blocks is add slot by slot") {
     const Messages first = random_port(random, slots, 1, oddity), second = random_port(random, slots, 1, oddity);
     const PortView reads[] = {first.view(), second.view()};
     const Call call = batch_of(slots, reads);
-    check_same<Fixed<&Add::to_z>, &Add::block_to_z, false>(call, random_port(random, slots, 1, 0));
-    check_same<Fixed<&Add::to_z>, &Add::block_to_z, true>(call, random_port(random, slots, 1, 0));
-    check_same<Fixed<&Add::to_term>, &Add::block_to_term, false>(call, random_port(random, slots, 1, 0));
-    check_same<Fixed<&Add::to_term>, &Add::block_to_term, true>(call, random_port(random, slots, 1, 0));
+    check_same<Fixed<&Add::to_z>, &Add::block_to_z>(call, random, slots);
+    check_same<Fixed<&Add::to_term>, &Add::block_to_term>(call, random, slots);
   });
 }
 
@@ -260,17 +257,15 @@ TEST_CASE("block loop: log_copy by blocks is log_copy slot by slot") {
     const ParameterView sign{&positive, 0, 0, 1};
     const PortView reads[] = {in.view()};
     const Call call = batch_of(slots, reads, &sign);
-    check_same<Fixed<&LogCopy::to_log>, &LogCopy::block_to_log, false>(call, random_port(random, slots, 1, 0));
-    check_same<Fixed<&LogCopy::to_log>, &LogCopy::block_to_log, true>(call, random_port(random, slots, 1, 0));
-    check_same<Fixed<&LogCopy::to_x>, &LogCopy::block_to_x, false>(call, random_port(random, slots, 1, 0));
-    check_same<Fixed<&LogCopy::to_x>, &LogCopy::block_to_x, true>(call, random_port(random, slots, 1, 0));
+    check_same<Fixed<&LogCopy::to_log>, &LogCopy::block_to_log>(call, random, slots);
+    check_same<Fixed<&LogCopy::to_x>, &LogCopy::block_to_x>(call, random, slots);
   });
 }
 
 TEST_CASE("block loop: messages that do not stand side by side are left to the message function") {
   const double tau[] = {1, 2, 3, 4}, rho[] = {1, 1, 2, 2};
   const PortView shared_by_all[] = {{tau, rho, 0, 0, 4}};
-  check_same<Fixed<&Copy::to_x>, &Copy::block_to_x, false>(batch_of(40, shared_by_all), Messages(40, 1));
+  check_same<Fixed<&Copy::to_x>, &Copy::block_to_x>(batch_of(40, shared_by_all), Messages(40, 1), false);
 }
 
 }  // namespace dma

@@ -249,7 +249,10 @@ TEST_CASE("laws: extreme arrivals give a valid message or a counted fault, and d
   for_every_message([&](const Law& law) {
     RandomMessages random(kLawSeed);
     // Integrals take tens of microseconds, and one within another milliseconds; fuzz "integrals" draws more of both.
-    const int trials = law.kind.name() == "student_t_log_variance" ? 50 : law.message.method == "ep" ? 1000 : 3000;
+    const int trials = law.kind.name() == "student_t_log_variance" ? 50
+                       : law.message.method == "ep"                ? 1000
+                       : law.is_direct()                           ? 30'000
+                                                                   : 3000;
     for (int i = 0; i < trials; ++i) {
       const auto out = law.evaluated(law.arrivals([&] { return random.any(); }));
       ++messages;

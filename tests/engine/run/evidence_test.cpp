@@ -86,34 +86,6 @@ TEST_CASE("evidence: a value fixed by a sum of known numbers counts as known") {
   CHECK(log_evidence(plan, state) == oracle::relative(log_density(Gaussian::from_moments(3, 0.5), 2.5), 1e-12));
 }
 
-TEST_CASE("evidence: for one likelihood it is the integral, by quadrature") {
-  const auto exact = [](const auto& likelihood) {
-    double sum = 0;
-    for (double x = -15; x < 15; x += 0.001)
-      sum += std::exp(log_density(Gaussian::from_moments(0.4, 1.7), x)) * likelihood(x) * 0.001;
-    return std::log(sum);
-  };
-  const auto found = [](const char* kind, double value, ParameterList parameters) {
-    Graph g;
-    const auto x = g.variable("x"), y = g.observed("y");
-    g.factor("gaussian_prior", {x}, {{"mean", 0.4}, {"variance", 1.7}});
-    g.factor(kind, {x, y}, std::move(parameters), {.method = "ep"});
-    const Plan plan = compile(g, flooding({.tolerance = 1e-12}), standard_registry());
-    State state(plan);
-    state.observe(y, value);
-    CHECK(run(plan, state).converged());
-    const Evidence e = evidence(plan, state);
-    CHECK(!e.is_exact);
-    CHECK(e.why.find("EP") != std::string::npos);
-    return e.log_value;
-  };
-  CHECK(found("probit", 1, {}) ==
-        oracle::relative(exact([](double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }), 1e-8));
-  CHECK(found("poisson", 3, {}) ==
-        oracle::relative(exact([](double x) { return std::exp(3 * x - std::exp(x)) / 6; }), 1e-7));
-  CHECK(found("logistic", 0, {}) == oracle::relative(exact([](double x) { return 1 / (1 + std::exp(x)); }), 1e-7));
-}
-
 TEST_CASE("evidence: loops are named, and so are factors without a part") {
   Graph loop;
   const auto x = loop.variable("x"), y = loop.variable("y"), s = loop.observed("s"), d = loop.observed("d");

@@ -77,6 +77,9 @@ TEST_CASE("missing: a plan that relies on the value names the option to compile 
   state.observe(relay.z, {std::nullopt, 1.0});  // one factor: nothing to pass on
   CHECK(run(plan, state).stop == Report::Stop::exact);
   CHECK_THROWS_AS(state.observe(relay.x, std::nullopt), Error);
+  CHECK_THROWS_WITH_AS(state.observe_missing(relay.x),
+                       "variable 'x' is not observed; declare it with graph.observed(...)", Error);
+  CHECK_THROWS_WITH_AS(state.observe_missing(relay.z, 2), "variable 'z' has 2 elements, there is no element 2", Error);
   CHECK_THROWS_AS(state.observe(relay.z, {1.0, std::nullopt, 2.0}), Error);
 }
 
@@ -118,18 +121,6 @@ TEST_CASE("missing: steps of a chain") {
   CHECK(oracle::distance(state.belief(x)[0], seen.belief(u)[0]) < kMissingError);
   CHECK(oracle::distance(state.belief(x)[3], seen.belief(v)[0]) < kMissingError);
   CHECK(oracle::distance(state.belief(x)[5], seen.belief(last)[0]) < kMissingError);
-}
-
-TEST_CASE("missing: it takes nothing from the evidence") {
-  Graph g;
-  const auto x = g.variable("x"), y = g.observed("y", 2);
-  g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 4.0}});
-  g.factor("gaussian_noise", {all_to_one(x), y}, {{"variance", 0.5}});
-  const Plan plan = compile(g, forward_backward(), standard_registry());
-  State state(plan);
-  state.observe(y, {std::nullopt, 2.0});
-  (void)run(plan, state);
-  CHECK(log_evidence(plan, state) == doctest::Approx(log_density(Gaussian::from_moments(1, 4.5), 2)));
 }
 
 TEST_CASE("missing: an outcome that is missing takes nothing from the evidence of any likelihood") {

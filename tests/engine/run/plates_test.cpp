@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/compile/compile.h"
+#include "engine/compile/plan_data.h"
 #include "engine/run/run.h"
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
@@ -105,17 +106,6 @@ void check_product(std::size_t x_size, const MapX& map_x, std::size_t y_size, co
   check_plates(graph, {x_size, y_size, 6, 6, 6});
 }
 
-// Rectifiers that share inputs and outputs through maps.
-template <class Map>
-void check_relu(std::size_t size, const Map& map) {
-  Graph graph;
-  const auto x = graph.variable("x", size), y = graph.variable("y", 6), seen = graph.observed("seen", 6);
-  add_prior(graph, x);
-  graph.factor("leaky_relu", {map(x), y}, {{"slope", std::vector<double>{0.1, 0.2, 0.3, 0.4, 0.5, 1.0}}});
-  graph.factor("gaussian_noise", {y, seen}, {{"variance", 0.3}});
-  check_plates(graph, {size, 6, 6});
-}
-
 // Six products grouped into sums whose total reaches `size` elements through `map` in `slots` slots.
 template <class Map>
 void check_sum(std::size_t size, std::size_t slots, const Map& map) {
@@ -168,14 +158,6 @@ TEST_CASE("plates: product through pairs of index maps equals scalar factors") {
   check_product(1, kAllToOne, 1, kAllToOne);
   check_product(4, gathered({3, 0, 2, 2, 1, 0}), 3, kColumn);
   check_product(4, gathered({0, 1, 2, 3, 0, 1}), 2, gathered({0, 0, 0, 0, 1, 1}));
-}
-
-TEST_CASE("plates: leaky_relu through every index map equals scalar factors") {
-  check_relu(6, kIdentical);
-  check_relu(3, kRow);
-  check_relu(3, kColumn);
-  check_relu(1, kAllToOne);
-  check_relu(5, gathered({4, 0, 0, 2, 3, 1}));
 }
 
 TEST_CASE("plates: sum with its total behind every index map equals scalar factors, fused or not") {

@@ -208,23 +208,6 @@ TEST_CASE("report: correlations that sweeps leave out are named, and those of an
   CHECK(solved(-5.5).correlation == 0);
 }
 
-TEST_CASE("report: a single sweep of a tree is exact by exact messages, and converged by others") {
-  const oracle::GivenGraph tree = [] {
-    oracle::GivenGraph given;
-    const auto x = given.graph.variable("x"), y = given.graph.observed("y");
-    given.graph.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 1.0}});
-    given.graph.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
-    given.observed[y.value] = 2.0;
-    return given;
-  }();
-  State state(compile(tree.graph, forward_backward(), standard_registry()));
-  tree.observe_in(state);
-  const Report report = run(state.plan(), state);
-  CHECK(report.stop == Report::Stop::exact);
-  CHECK(report.converged());
-  CHECK(report.line() == "exact after 1 sweep: 1 message, no faults");
-}
-
 TEST_CASE("report: a product of two unknowns on a tree is said to be an approximation") {
   // a ~ N(0, 1), x ~ N(1, 1), a x = 1 +- 0.32. The posterior of a by a grid over both.
   Graph g;
@@ -266,17 +249,6 @@ TEST_CASE("report: the line of any run fits its columns, whatever the names") {
     CAPTURE(report.line());
     CHECK(report.line().size() <= Report::kColumns);
   }
-}
-
-TEST_CASE("report: a single sweep in which a message was refused is approximate") {
-  Registry registry = standard_registry();
-  registry.add(kind("bad_prior").output("x").message("dma", "x", [] { return Gaussian{0.0, -1.0}; }));
-  Graph g;
-  g.factor("bad_prior", {g.variable("x")});
-  State state(compile(g, forward_backward(), registry));
-  const Report report = run(state.plan(), state);
-  CHECK(report.stop == Report::Stop::approximate);
-  CHECK(report.line().starts_with("one sweep with refused messages: approximate; 1 message refused"));
 }
 
 TEST_CASE("report: the forward half of a schedule is approximate") {

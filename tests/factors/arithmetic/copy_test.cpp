@@ -7,18 +7,6 @@
 #include "tests/oracles/paper_messages.h"
 
 namespace dma {
-namespace {
-
-template <typename Message>
-std::array<Gaussian, 4> random_to_all(const Message& message) {
-  std::array<Gaussian, 4> in, out;
-  for (Gaussian& g : in) g = message();
-  Copy::to_all(in, out);
-  return out;
-}
-
-}  // namespace
-
 TEST_CASE("copy: every message is the product of the others, whichever dominates") {
   oracle::check_accuracy("copy", [](auto& random, const auto& range, auto& accuracy) {
     std::vector<Gaussian> in(2 + static_cast<std::size_t>(5 * random.uniform())), out(in.size());
@@ -26,15 +14,6 @@ TEST_CASE("copy: every message is the product of the others, whichever dominates
     Copy::to_all(in, out);
     for (std::size_t j = 0; j < in.size(); ++j) accuracy.compare(out[j], oracle::copy_to(in, j));
   });
-}
-
-TEST_CASE("copy: always a valid message") {
-  oracle::check_totality(
-      "copy", [](auto& random) { return random_to_all([&] { return random.any(); }); },
-      [](auto& random) {
-        const auto all = random_to_all([&] { return random.proper(oracle::kOrdinary); });
-        return all[static_cast<std::size_t>(4 * random.uniform())];
-      });
 }
 
 TEST_CASE("copy: a message 1e40 times sharper than the others does not blur what they say") {

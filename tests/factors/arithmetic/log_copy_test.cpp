@@ -53,26 +53,6 @@ TEST_CASE("log_copy: there and back is the identity") {
   });
 }
 
-TEST_CASE("log_copy: always a valid message") {
-  oracle::check_totality(
-      "log_copy to log",
-      [](auto& random) {
-        const Gaussian x = random.any();
-        return LogCopy::to_log(x, {random.sign()});
-      },
-      [](auto& random) { return log_of(random.proper(oracle::kOrdinary)); });
-  oracle::check_totality(
-      "log_copy to x",
-      [](auto& random) {
-        const LogNormal log_x(random.any());
-        return LogCopy::to_x(log_x, {random.sign()});
-      },
-      [](auto& random) {
-        const LogNormal log_x = log_of(random.proper(oracle::kOrdinary));
-        return LogCopy::to_x(log_x, {random.sign()});
-      });
-}
-
 TEST_CASE("log_copy: v/m^2 of 1e-24 and of 1e20 keep their digits") {
   for (const double ratio : {1e-24, 1e20}) {
     const Gaussian x = Gaussian::from_moments(3, 9 * ratio);

@@ -76,29 +76,6 @@ TEST_CASE("product: message to a factor equals copy to log-normal, difference in
   CHECK(accuracy.variance <= 1e-12);
 }
 
-TEST_CASE("product: always a valid message") {
-  oracle::check_totality(
-      "product to z",
-      [](auto& random) {
-        const Gaussian x = random.any();
-        return Product::to_z(x, random.any());
-      },
-      [](auto& random) {
-        const Gaussian x = random.proper(oracle::kOrdinary);
-        return Product::to_z(x, random.proper(oracle::kOrdinary));
-      });
-  oracle::check_totality(
-      "product to factor",
-      [](auto& random) {
-        const Gaussian y = random.any();
-        return Product::to_factor(y, random.any());
-      },
-      [](auto& random) {
-        const Gaussian y = random.proper(oracle::kOrdinary);
-        return Product::to_factor(y, random.proper(oracle::kOrdinary));
-      });
-}
-
 TEST_CASE("product: uniform messages and point masses to z") {
   const Gaussian proper = Gaussian::from_moments(3, 2), uniform, zero = Gaussian::point(0), two = Gaussian::point(2);
   CHECK(Product::to_z(uniform, zero) == zero);

@@ -37,17 +37,11 @@ TEST_CASE("square: backward messages are those of the best linear fit of the pla
     }
 }
 
-TEST_CASE("square: points, unknowns and extremes stay in the closed set") {
+TEST_CASE("square: points and unknowns") {
   CHECK(Square::to_y(Gaussian::point(-3)) == Gaussian::point(9));
   CHECK(Square::to_x(Gaussian::point(-3), Gaussian::point(9)) == Gaussian::point(-3));
   CHECK(Square::to_y(Gaussian()).is_uniform());
   CHECK(Square::to_x(Gaussian::from_moments(0, 1), Gaussian::from_moments(4, 1)).is_uniform());
-  for (const double m : {1e-200, 1e200})
-    for (const double v : {1e-300, 1e300}) {
-      const Gaussian x = Gaussian::from_moments(m, v);
-      CHECK(is_valid(Square::to_y(x)));
-      CHECK(is_valid(Square::to_x(x, Gaussian::from_moments(1, 1))));
-    }
 }
 
 TEST_CASE("square: a well-known x is refined by its square as by Newton's step") {

@@ -5,7 +5,6 @@
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <boost/random/uniform_01.hpp>
-#include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
 #include <optional>
 
@@ -18,7 +17,6 @@
 #include "factors/standard_registry.h"
 #include "schedules/flooding.h"
 #include "schedules/forward_backward.h"
-#include "schedules/sequential.h"
 #include "tests/oracles/quadrature.h"
 #include "tests/oracles/relative.h"
 
@@ -134,64 +132,6 @@ TEST_CASE("joint: a missing class gives no information, and one that two factors
   CHECK(two.second[1] == oracle::relative(one.second[1], 1e-12));
   CHECK(two.second[3] == 0);
   CHECK_THROWS_WITH_AS((void)solved(2, true), doctest::Contains("joint: a value of 'y' is missing"), Error);
-}
-
-// Subjects of unknown ability answer questions of unknown difficulty and discrimination. A subject who knows gives the
-// right answer, others guess; the right answers are unknown too.
-TEST_CASE("interval: difficulty and ability with unknown answers converge and give the answers") {
-  constexpr std::uint32_t kSubjects = 12, kQuestions = 14, kChoices = 4, kAll = kSubjects * kQuestions;
-  boost::random::mt19937_64 random(3);
-  boost::random::normal_distribution<double> normal;
-  boost::random::uniform_int_distribution<int> any(0, kChoices - 1);
-  std::vector<double> ability(kSubjects), difficulty(kQuestions), answer(kQuestions), given;
-  for (double& a : ability) a = normal(random) + 0.5;
-  for (double& d : difficulty) d = normal(random);
-  for (double& a : answer) a = any(random);
-  std::vector<std::uint32_t> subject_of, question_of;
-  for (std::uint32_t s = 0; s < kSubjects; ++s)
-    for (std::uint32_t q = 0; q < kQuestions; ++q) {
-      subject_of.push_back(s), question_of.push_back(q);
-      const bool knows = ability[s] - difficulty[q] + normal(random) > 0;
-      given.push_back(knows ? answer[q] : any(random));
-    }
-  Graph g;
-  const auto abilities = g.variable("ability", kSubjects), difficulties = g.variable("difficulty", kQuestions),
-             discrimination = g.variable("discrimination", kQuestions, "gamma"),
-             advantage = g.variable("advantage", kAll), noisy = g.variable("noisy", kAll),
-             knows = g.variable("knows", kAll, "categorical(2)"),
-             answers = g.variable("answer", kQuestions, "categorical(4)"),
-             response = g.observed("response", kAll, "categorical(4)");
-  g.factor("gaussian_prior", {abilities}, {{"mean", 0.0}, {"variance", 1.0}});
-  g.factor("gaussian_prior", {difficulties}, {{"mean", 0.0}, {"variance", 1.0}});
-  g.factor("gamma_prior", {discrimination}, {{"shape", 5.0}, {"rate", 5.0}});
-  g.factor("categorical_prior", {answers}, {{"probability", std::vector<double>(kChoices, 1.0 / kChoices)}});
-  g.factor("sum", {gather(abilities, subject_of), gather(difficulties, question_of), advantage},
-           {{"coefficients", std::vector<double>{1, -1}}});
-  g.factor("gaussian_precision", {advantage, gather(discrimination, question_of), noisy});
-  g.factor("interval", {noisy, knows}, {{"cuts", 0.0}});
-  std::vector<double> table;
-  for (std::uint32_t k = 0; k < 2; ++k)
-    for (std::uint32_t a = 0; a < kChoices; ++a)
-      for (std::uint32_t r = 0; r < kChoices; ++r) table.push_back(k == 0 ? 1.0 / kChoices : a == r ? 1 : 0);
-  g.factor("table", {knows, gather(answers, question_of), response}, {{"probability", table}});
-  const Plan plan = compile(g, sequential({.tolerance = 1e-5, .limit = 200}), standard_registry(), {.method = "ep"});
-  State state(plan);
-  state.observe(response, given);
-  const Report report = run(plan, state);
-  CAPTURE(report.text());
-  CHECK(report.converged());
-  int right = 0;
-  double products = 0, squares = 0, own = 0;
-  for (std::uint32_t q = 0; q < kQuestions; ++q)
-    right += state.belief(answers).mean(q, static_cast<std::size_t>(answer[q])) > 0.5;
-  for (std::uint32_t s = 0; s < kSubjects; ++s) {
-    const double found = state.belief(abilities).mean(s);
-    products += found * (ability[s] - 0.5), squares += found * found, own += std::pow(ability[s] - 0.5, 2);
-  }
-  MESSAGE(report.line() << ", " << right << " of " << kQuestions << " answers, correlation "
-                        << products / std::sqrt(squares * own));
-  CHECK(right >= 12);
-  CHECK(products / std::sqrt(squares * own) > 0.8);
 }
 
 // Ratings of items by users: taste times trait plus a bias, between unknown cut points. A fifth is held out.

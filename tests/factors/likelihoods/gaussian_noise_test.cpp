@@ -14,20 +14,6 @@ TEST_CASE("gaussian_noise: both messages add the variance") {
   });
 }
 
-TEST_CASE("gaussian_noise: always a valid message") {
-  oracle::check_totality(
-      "gaussian_noise",
-      [](auto& random) {
-        const double kind = random.uniform();
-        const double variance = kind < 0.1 ? 0 : kind < 0.2 ? kInfinity : random.log_uniform(oracle::kFar.variance);
-        return GaussianNoise::to_y(random.any(), {variance});
-      },
-      [](auto& random) {
-        const Gaussian x = random.proper(oracle::kOrdinary);
-        return GaussianNoise::to_y(x, {random.log_uniform(oracle::kOrdinary.variance)});
-      });
-}
-
 TEST_CASE("gaussian_noise: no noise is the identity, bit for bit") {
   oracle::RandomMessages random(oracle::kSeed);
   for (int i = 0; i < 10'000; ++i) {

@@ -18,17 +18,4 @@ TEST_CASE("gaussian_prior: variance 0 is the point mass, infinite variance is un
   CHECK(GaussianPrior::to_x({0, 0}) == Gaussian::point(0));
 }
 
-TEST_CASE("gaussian_prior: always a valid message") {
-  oracle::check_totality(
-      "gaussian_prior",
-      [](auto& random) {
-        const Gaussian drawn = random.any();
-        return GaussianPrior::to_x({drawn.mean(), drawn.variance()});
-      },
-      [](auto& random) {
-        const Gaussian drawn = random.proper(oracle::kOrdinary);
-        return GaussianPrior::to_x({drawn.mean(), drawn.variance()});
-      });
-}
-
 }  // namespace dma

@@ -81,50 +81,7 @@ struct Hmm {
   }
 };
 
-struct Sprinkler {
-  Graph g;
-  VariableId cloudy = g.variable("cloudy", 1, "categorical(2)"),
-             sprinkler = g.variable("sprinkler", 1, "categorical(2)"), rain = g.variable("rain", 1, "categorical(2)"),
-             wet = g.observed("wet", 1, "categorical(2)");
-  // P(sprinkler), P(rain), by cloudy
-  static constexpr std::array<double, 2> kSprinkler = {0.5, 0.1}, kRain = {0.2, 0.8};
-  static constexpr std::array<double, 4> kWet = {0.0, 0.9, 0.9, 0.99};                 // by sprinkler and rain
-
-  Sprinkler() {
-    g.factor("categorical_prior", {cloudy}, {{"probability", {0.5, 0.5}}});
-    g.factor("table", {cloudy, sprinkler}, {{"probability", {0.5, 0.5, 0.9, 0.1}}});
-    g.factor("table", {cloudy, rain}, {{"probability", {0.8, 0.2, 0.2, 0.8}}});
-    g.factor("table", {sprinkler, rain, wet}, {{"probability", {1, 0, 0.1, 0.9, 0.1, 0.9, 0.01, 0.99}}});
-  }
-};
-
 }  // namespace
-
-TEST_CASE("table: a hidden Markov model equals forward-backward to 1e-12, and its evidence the forward algorithm") {
-  const Hmm h = Hmm::random(4, 3, 60, 1);
-  const auto [exact, log_likelihood] = h.forward_backward();
-  Graph g;
-  std::vector<VariableId> z, x;
-  for (std::size_t t = 0; t < h.seen.size(); ++t) {
-    z.push_back(g.variable("", 1, "categorical(4)"));
-    x.push_back(g.observed("", 1, "categorical(3)"));
-    if (t == 0) g.factor("categorical_prior", {z[0]}, {{"probability", h.start}});
-    else g.factor("table", {z[t - 1], z[t]}, {{"probability", h.step}});
-    g.factor("table", {z[t], x[t]}, {{"probability", h.emit}});
-  }
-  for (const Plan& plan : {compile(g, forward_backward(), standard_registry()),
-                           compile(g, flooding({.tolerance = 1e-14, .limit = 200}), standard_registry())}) {
-    State state(plan);
-    for (std::size_t t = 0; t < x.size(); ++t) state.observe(x[t], h.seen[t]);
-    const Report report = run(plan, state);
-    CHECK(report.converged());
-    for (std::size_t t = 0; t < z.size(); ++t)
-      for (std::size_t k = 0; k < 4; ++k) CHECK(std::abs(state.belief(z[t]).mean(0, k) - exact[t][k]) < 1e-12);
-    const Evidence found = evidence(plan, state);
-    CHECK(found.is_exact);
-    CHECK(found.log_value == oracle::relative(log_likelihood, 1e-11));
-  }
-}
 
 TEST_CASE("table: a hidden Markov model as one plate is exact in one sweep, for any length, lag and gaps") {
   const auto build = [](const Hmm& h, std::int32_t lag, Graph& g) {
@@ -199,45 +156,6 @@ TEST_CASE("table: plates share a parent and have parents of their own") {
   }
   for (std::size_t j = 0; j < 3; ++j) CHECK(state.belief(one).mean(0, j) == oracle::relative(weight[j] / total, 1e-12));
   CHECK(log_evidence(plan, state) == oracle::relative(std::log(total), 1e-12));
-}
-
-TEST_CASE("table: two parents; on the loop of the sprinkler network the evidence is named approximate") {
-  Sprinkler s;
-  const Plan plan = compile(s.g, flooding({.tolerance = 1e-12}), standard_registry());
-  State state(plan);
-  state.observe(s.wet, 1);
-  CHECK(run(plan, state).converged());
-  const Evidence found = evidence(plan, state);
-  CHECK(!found.is_exact);
-  CHECK(found.line().find("loops") != std::string::npos);
-}
-
-// Without `cloudy` the two causes are independent: a tree, with explaining away.
-TEST_CASE("table: causes of one effect by enumeration, and a certain effect forbids what cannot be") {
-  for (const double seen : {0.0, 1.0}) {
-    Graph g;
-    const auto a = g.variable("a", 1, "categorical(2)"), b = g.variable("b", 1, "categorical(3)");
-    const auto c = g.observed("c", 1, "categorical(2)");
-    const std::vector<double> pa = {0.3, 0.7}, pb = {0.2, 0.5, 0.3},
-                              t = {1, 0, 0.4, 0.6, 1, 0, 0.25, 0.75, 1, 0, 0.9, 0.1};
-    g.factor("categorical_prior", {a}, {{"probability", pa}});
-    g.factor("categorical_prior", {b}, {{"probability", pb}});
-    g.factor("table", {a, b, c}, {{"probability", t}});
-    const Plan plan = compile(g, forward_backward(), standard_registry());
-    State state(plan);
-    state.observe(c, seen);
-    CHECK(run(plan, state).stop == Report::Stop::exact);
-    double total = 0;
-    std::vector<double> wa(2), wb(3);
-    for (std::size_t i = 0; i < 2; ++i)
-      for (std::size_t j = 0; j < 3; ++j) {
-        const double p = pa[i] * pb[j] * t[(i * 3 + j) * 2 + static_cast<std::size_t>(seen)];
-        total += p, wa[i] += p, wb[j] += p;
-      }
-    for (std::size_t i = 0; i < 2; ++i) CHECK(state.belief(a).mean(0, i) == oracle::relative(wa[i] / total, 1e-13));
-    for (std::size_t j = 0; j < 3; ++j) CHECK(state.belief(b).mean(0, j) == oracle::relative(wb[j] / total, 1e-13));
-    CHECK(log_evidence(plan, state) == oracle::relative(std::log(total), 1e-12));
-  }
 }
 
 TEST_CASE("table: two tables that share a parent and have one of their own each are still a tree") {

@@ -35,24 +35,3 @@ TEST_CASE("within: the marginal has the moments of the Gaussian cut on both side
         CHECK(Within::log_integral(x, {margin}) == oracle::relative(exact.mass, 1e-9, 1));
       }
 }
-
-TEST_CASE("within: the closed form is what the quadrature of its density gives") {
-  for (const double mean : {0.0, -2.0, 6.0})
-    for (const double margin : {0.3, 2.0}) {
-      const Gaussian x = Gaussian::from_moments(mean, 1.5);
-      const Tilted t = tilt([&](double s) { return Within::log_density(mean + std::sqrt(1.5) * s, {margin}); },
-                            std::vector{-mean / std::sqrt(1.5)});
-      const Gaussian closed_form = Within::to_x(x, {margin}), by_quadrature = tilted_message(t, x);
-      CHECK(closed_form.rho == oracle::relative(by_quadrature.rho, 1e-8));
-      CHECK(closed_form.tau == oracle::relative(by_quadrature.tau, 1e-8, 1));
-    }
-}
-
-TEST_CASE("within: extremes stay valid") {
-  CHECK(Within::to_x(Gaussian::uniform(), {1}).is_uniform());
-  CHECK(Within::to_x(Gaussian::point(3), {1}).is_uniform());
-  for (const double mean : {1e-3, 1e3, -1e9, 1e60})
-    for (const double variance : {1e-80, 1e-6, 1e6, 1e80})
-      for (const double margin : {1e-9, 1.0, 1e9})
-        CHECK(is_valid(Within::to_x(Gaussian::from_moments(mean, variance), {margin})));
-}

@@ -9,7 +9,6 @@
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
-#include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/relative.h"
 
 namespace {
@@ -54,50 +53,7 @@ struct Sample {
   Data data(const LinearRegression& model) const { return {{model.x, x}, {model.y, y}}; }
 };
 
-// Closed-form posterior of all weights.
-struct Posterior {
-  oracle::PlainMatrix mean, covariance;
-  Posterior(const Sample& s, std::size_t inputs) {
-    oracle::PlainMatrix x(s.y.size(), inputs), pull(inputs, 1, 0.5 / kPriorVariance);
-    for (std::size_t i = 0; i < s.x.size(); ++i) x[i] = s.x[i];
-    covariance =
-        (1 / kNoise * x.transpose() * x + 1 / kPriorVariance * oracle::PlainMatrix::identity(inputs)).inverse();
-    mean = covariance * (pull + 1 / kNoise * x.transpose() * oracle::PlainMatrix::column(s.y));
-  }
-};
-
 }  // namespace
-
-TEST_CASE("learn: one weight has its exact posterior after one epoch, whatever the batches") {
-  const LinearRegression model(1);
-  const Sample sample(60, 1);
-  const Posterior exact(sample, 1);
-  for (const std::size_t batches : {1u, 7u, 60u}) {
-    Learner learner = model.learner({.batches = batches, .epochs = 1});
-    const LearnReport report = learner.fit(sample.data(model));
-    CHECK(report.stop == LearnReport::Stop::limit);
-    CHECK(report.faults == 0);
-    const Belief w = learner.belief(model.w);
-    CHECK(w.mean() == oracle::relative(exact.mean[0], 1e-12));
-    CHECK(w.variance() == oracle::relative(exact.covariance(0, 0), 1e-12));
-  }
-}
-
-TEST_CASE("learn: several weights reach the exact posterior means, one example per batch") {
-  // Messages at a fixed point of Gaussian belief propagation have exact means; variances are those of the factorised
-  // belief, no larger than the exact ones.
-  const LinearRegression model(3);
-  const Sample sample(40, 3);
-  const Posterior exact(sample, 3);
-  Learner learner = model.learner({.batches = 40, .epochs = 400, .tolerance = 0});
-  learner.fit(sample.data(model));
-  const Belief w = learner.belief(model.w);
-  for (std::size_t j = 0; j < 3; ++j) {
-    CHECK(w.mean(j) == oracle::relative(exact.mean[j], 1e-8));
-    CHECK(w.variance(j) <= exact.covariance(j, j) * (1 + 1e-9));
-    CHECK(w.variance(j) < kPriorVariance);
-  }
-}
 
 TEST_CASE("learn: a forgotten batch leaves exactly the prior times the other stored messages") {
   const LinearRegression model(2);
@@ -124,34 +80,6 @@ TEST_CASE("learn: a forgotten batch leaves exactly the prior times the other sto
   for (std::size_t j = 0; j < 2; ++j)
     CHECK(learner.belief(model.w).mean(j) == oracle::relative(other.belief(model.w).mean(j), 1e-9));
   CHECK_THROWS_AS(learner.forget(5), Error);
-}
-
-TEST_CASE("learn: restored memory goes on with the same bytes") {
-  const LinearRegression model(2);
-  const Sample sample(30, 2);
-  const LearnOptions options{.batches = 5, .epochs = 6, .tolerance = 0};
-  Learner whole = model.learner(options);
-  whole.fit(sample.data(model));
-  LearnOptions half = options;
-  half.epochs = 3;
-  Learner first = model.learner(half);
-  first.fit(sample.data(model));
-  Learner second = model.learner(options);
-  second.restore(first.memory());
-  second.fit(sample.data(model));
-  for (std::size_t j = 0; j < 2; ++j) CHECK(second.belief(model.w)[j] == whole.belief(model.w)[j]);
-  CHECK_THROWS_AS(model.learner({.batches = 4}).restore(first.memory()), Error);
-}
-
-TEST_CASE("learn: evidence_weight counts every stored message that many times") {
-  const LinearRegression model(1);
-  const Sample sample(20, 1);
-  Learner learner = model.learner({.batches = 4, .epochs = 50, .tolerance = 0, .evidence_weight = 3});
-  learner.fit(sample.data(model));
-  // One weight and linear factors: the messages do not depend on the belief, so the tempered posterior is known.
-  const Posterior exact(sample, 1);
-  const double evidence = 1 / exact.covariance(0, 0) - 1 / kPriorVariance;
-  CHECK(learner.belief(model.w)[0].rho == oracle::relative(1 / kPriorVariance + 3 * evidence, 1e-10));
 }
 
 TEST_CASE("learn: a weight that the prior knows exactly stays what it is; the others learn") {

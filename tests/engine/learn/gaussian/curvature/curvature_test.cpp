@@ -54,13 +54,6 @@ struct Setting {
   PlainMatrix residuals, gains, precision, gradient;
 };
 
-Matrix without_row(const Matrix& all, Index row) {
-  Matrix rest(all.rows() - 1, all.cols());
-  for (Index n = 0; n < rest.rows(); ++n)
-    for (Index k = 0; k < all.cols(); ++k) rest(n, k) = all(n < row ? n : n + 1, k);
-  return rest;
-}
-
 }  // namespace
 
 TEST_CASE("curvature: primal and dual are the dense solution, more rows than scalars or fewer") {
@@ -109,30 +102,6 @@ TEST_CASE("curvature: the evidence of a linear model is the Gaussian density of 
   const double direct =
       -0.5 * (dot(off, covariance.solve(off)) + covariance.log_determinant() + 24 * std::log(2 * std::numbers::pi));
   CHECK(evidence == oracle::relative(direct, 1e-6));
-}
-
-TEST_CASE("curvature: left-out predictions of a linear model are those of a fit without the row") {
-  RowData data{random_matrix(15, 3, 1), random_matrix(15, 1, 2)};
-  const LinearRows model(3, 1);
-  const SharedPrior prior{Vector::Zero(4), Vector::Constant(4, 2.0)};
-  const SharedFitOptions options{.epochs = 60, .learn_noise = false, .learn_scale = false, .least_gain = 0};
-  const auto fitted = [&](const RowData& rows, Curvature& curvature) {
-    SharedState state{.mean = Vector::Zero(4), .noise = {LogLinearNoise::constant(0.4)}};
-    fit_shared(model, rows, prior, options, state, curvature);
-    return state;
-  };
-  const auto all = make_primal();
-  const SharedState state = fitted(data, *all);
-  const RowBeliefs left_out = leave_one_out(data, row_noise(state, data.rows), *all);
-  for (const Index row : {0, 7, 14}) {
-    const RowData rest{without_row(data.rows, row), without_row(data.targets, row)};
-    const auto curvature = make_primal();
-    const SharedState without = fitted(rest, *curvature);
-    Matrix f;
-    model.evaluate(without.mean, data.rows.row(row), f);
-    CHECK(left_out.mean(row, 0) == oracle::relative(f(0, 0), 1e-7));
-    CHECK(left_out.variance(row, 0) == oracle::relative(curvature->variances(data.rows.row(row))(0), 1e-7));
-  }
 }
 
 TEST_CASE("curvature: noise and prior scale are learned by evidence") {
