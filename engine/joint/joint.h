@@ -43,7 +43,7 @@ struct JointOptions {
   // EP sites are refreshed until no mean that they affect changes by more than this many standard deviations, and no
   // standard deviation by more than this fraction, or until only rounding changes them.
   double site_tolerance = 1e-10;
-  // Largest number of refreshes. Sites are damped only if they do not settle.
+  // Largest number of refreshes. Sites are damped while they overshoot or do not settle.
   int refreshes = 500;
   // If not 0, unknowns start at a draw from their priors instead of at the prior means (or 0). The solver leaves maxima
   // and saddles, such as 0 between the two factors of a product, in any case.
