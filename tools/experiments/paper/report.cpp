@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <fstream>
 
@@ -122,10 +123,14 @@ std::string markdown(const Report& report) {
 }
 
 std::string results_page(const Report& report) {
-  std::string text = fmt::format("{} `report.html` has pictures and notes.\n\n{}\n", kHowToRead,
+  std::string text = fmt::format("{} `report.html` has pictures, notes and further tables.\n\n{}\n", kHowToRead,
                                  markdown_table(claims_of(report.sections)));
+  // By the claims and the table of all methods.
+  constexpr std::array kSaidAgain = {"regression", "ivon", "laplace", "table4"};
   for (const Section& section : report.sections)
-    for (const Table& table : section.tables) text += fmt::format("{}\n\n{}\n", table.caption, markdown_table(table));
+    for (const Table& table : section.tables)
+      if (std::ranges::find(kSaidAgain, table.name) == kSaidAgain.end())
+        text += fmt::format("{}\n\n{}\n", table.caption, markdown_table(table));
   return text + run_text(report);
 }
 

@@ -24,7 +24,7 @@ void check_marks(const std::string& text, const std::string& part) {
 
 TEST_CASE("results: the document has the marks of every part that tools/experiments/results/results writes") {
   const std::string results = document("tools/experiments/results/RESULTS.md");
-  for (const char* part : {"experiments", "compare", "uci", "honesty", "hybrid", "sizes"}) check_marks(results, part);
+  for (const char* part : {"experiments", "compare", "uci", "honesty", "sizes"}) check_marks(results, part);
 }
 
 TEST_CASE(
