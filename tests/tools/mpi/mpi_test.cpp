@@ -102,7 +102,7 @@ TEST_CASE("mpi: processes learn a graph of one's own as one does, up to rounding
   folder.write("t.csv", rows);
   const std::string fit = "fit t.csv --quiet --target y --graph " DMA_SOURCE_DIR "/tools/examples/graphs/decay.json";
   require_dma(folder, fit + " --model 1.json");
-  const auto together = require_dma(folder, fit + " --model 2.json", mpirun(2));
+  require_dma(folder, fit + " --model 2.json", mpirun(2));
   for (const std::string model : {"1", "2"})
     require_dma(folder, "predict " + model + ".json t.csv --out " + model + ".csv");
   CHECK(folder.read("1.csv").size() > 1000);
@@ -146,7 +146,7 @@ TEST_CASE("mpi: a fit whose process was killed goes on from its checkpoint to th
   CHECK(stopped.exit_code != 0);
   CHECK_MESSAGE(holds(stopped.errors, "checkpoint: mpirun -n 2"), stopped.errors);
   CHECK(folder.read("part.json").empty());
-  const auto resumed = require_dma(folder, kLongFit + kResumed);
+  require_dma(folder, kLongFit + kResumed);
   CHECK(folder.read("part.json") == folder.read("whole.json"));
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("mpi: Ctrl-C to mpirun leaves a checkpoint and one line with the comma
   const auto stopped = run_dma(folder, kLongFit + "part.json --checkpoint-every 5", started);
   CHECK(stopped.exit_code != 0);
   CHECK_MESSAGE(holds(stopped.errors, "checkpoint: mpirun -n 2"), stopped.errors);
-  const auto resumed = require_dma(folder, kLongFit + kResumed);
+  require_dma(folder, kLongFit + kResumed);
   CHECK(folder.read("part.json") == folder.read("whole.json"));
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("mpi: processes go on from their checkpoint to the same bytes") {
       "fit t.csv --target y --quiet --method hybrid --hidden 6 --batch-size 10 --least-gain 0 --model ";
   require_dma(folder, fit + "whole.json --workers 2 --epochs 4");
   require_dma(folder, fit + "part.json --epochs 2 --checkpoint-every 2", mpirun(2));
-  const auto resumed = require_dma(folder, fit + "part.json --epochs 4 --resume part.json.checkpoint", mpirun(2));
+  require_dma(folder, fit + "part.json --epochs 4 --resume part.json.checkpoint", mpirun(2));
   CHECK(folder.read("part.json") == folder.read("whole.json"));
 }
 

@@ -70,7 +70,7 @@ TEST_CASE("classifier command: a target of text is fitted, predicted and inspect
   CHECK(summary.at("classes").size() == 3);
   CHECK(summary.at("layers").size() >= 1);
   CHECK(summary.at("held_out").at("rows") == 24);
-  const auto drawn = require_dma(folder, "inspect model.json --plot weights.svg");
+  require_dma(folder, "inspect model.json --plot weights.svg");
   CHECK(holds(folder.read("weights.svg"), "Weights: area is |posterior mean|"));
 }
 

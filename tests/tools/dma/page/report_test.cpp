@@ -261,7 +261,7 @@ TEST_CASE("report: texts of a graph, of cells and of a checkpoint stay texts") {
   const TemporaryFolder folder;
   const std::string bad = "</script><script>bad()</script>", image = "<img src=x onerror=bad()>";
   const auto check_page = [&](const std::string& command) {
-    const auto outcome = require_dma(folder, command + " --report report.html");
+    require_dma(folder, command + " --report report.html");
     const std::string page = folder.read("report.html");
     CHECK(holds(page, "bad()"));
     CHECK(!holds(page, "<script>bad"));
