@@ -93,8 +93,12 @@ SeriesTable read_series(const std::filesystem::path& file, const std::string& co
     const TableColumn times = cells.column(columns.size() - 1);
     double number = 0;
     const bool has_dates = !times.cells.empty() && !parse_number(times.cells[0], number);
-    table.time = has_dates ? SeriesTime::of_dates(file, times.cells, steps)
-                           : SeriesTime::of_numbers(file, cells.numbers_of(columns.size() - 1), steps);
+    if (has_dates) {
+      table.time = SeriesTime::of_dates(file, times.cells, steps);
+    } else {
+      const Eigen::VectorXd numbers = cells.numbers_of(columns.size() - 1);
+      table.time = SeriesTime::of_numbers(file, {numbers.begin(), numbers.end()}, steps);
+    }
   } else {
     steps.resize(cells.rows());
     std::iota(steps.begin(), steps.end(), std::size_t{0});

@@ -19,6 +19,8 @@ EFFECTS, ERRORS = [28, 8, -3, 7, -1, 1, 18, 12], [15, 10, 16, 11, 9, 11, 10, 18]
 RANDOM = np.random.default_rng(1)
 INPUTS = RANDOM.uniform(-1, 1, (500, 3))
 COUNTS = RANDOM.poisson(np.exp(INPUTS @ [0.5, -0.8, 0.3]))
+PERSONS, ITEMS = 200, 5
+RIGHT = RANDOM.uniform(size=(PERSONS, ITEMS)) < 1 / (1 + np.exp(np.linspace(-1, 1, ITEMS) - RANDOM.normal(0, 1.3, (PERSONS, 1))))
 
 JAGS = {
     "schools": """model { mu ~ dnorm(0, 0.04); tau ~ dt(0, 0.04, 1) T(0,)
@@ -29,6 +31,8 @@ JAGS = {
           for (t in 1:10) { y[i,t] ~ dnorm(a + sa * u[i] + (b + sb * (r * u[i] + sqrt(1 - r * r) * v[i])) * (t - 1), pow(noise, -2)) } } }""",
     "poisson": """model { for (k in 1:3) { w[k] ~ dnorm(0, 1) }
         for (i in 1:500) { y[i] ~ dpois(exp(inprod(x[i,], w))) } }""",
+    "rasch": """model { tau ~ dt(0, 0.04, 1) T(0,); for (i in 1:5) { b[i] ~ dnorm(0, 0.01) }
+        for (p in 1:200) { theta[p] ~ dnorm(0, pow(tau, -2)); for (i in 1:5) { y[p,i] ~ dbern(ilogit(theta[p] - b[i])) } } }""",
 }
 
 
@@ -82,6 +86,18 @@ def poisson():
     g.factor("poisson", [g.linear(w, INPUTS.ravel()), y])
     belief = dma.solve(g, {y: COUNTS})[w]
     return belief.mean[0], belief.sd[0]
+
+
+def rasch():
+    g = dma.Graph()
+    zero, theta, y = g.observed("zero"), g.variable("theta", PERSONS), g.observed("y", PERSONS * ITEMS)
+    spread = g.factor("gaussian_noise", [dma.all_to_one(zero), theta], variance=1)
+    hard = g.gaussian_prior(g.variable("hard", ITEMS), 0, variance=100)
+    who, which = np.repeat(np.arange(PERSONS), ITEMS), np.tile(np.arange(ITEMS), PERSONS)
+    g.factor("logistic", [theta[who.tolist()] - hard[which.tolist()], y])
+    tau = dma.hyper("tau", "half_cauchy", [5], [(spread, "variance", 2)])
+    found = dma.hyper_belief(dma.solve(g, {zero: 0, y: RIGHT.ravel()}, dma.joint(hypers=[tau])).state, "tau")
+    return found.mean, found.sd
 
 
 def lmer():
@@ -143,6 +159,8 @@ MODELS = {
         "dma": timed(schools), "JAGS": lambda: jags("schools", f"y = {of_r(EFFECTS)}, s = {of_r(ERRORS)}", "tau")},
     "sleepstudy, the mean slope": {"dma": timed(sleep), "lme4": lmer, "JAGS": lambda: jags("sleep", sleep_data, "b")},
     "Poisson regression, the first weight": {"dma": timed(poisson), "glm": glm, "JAGS": lambda: jags("poisson", count_data, "w")},
+    "Rasch, 200 persons, 5 items, the spread tau": {
+        "dma": timed(rasch), "JAGS": lambda: jags("rasch", f"y = matrix({of_r(RIGHT)}, ncol = 5, byrow = TRUE)", "tau")},
     "diabetes table, five folds (RMSE, coverage)": tables(),
 }  # fmt: skip
 
