@@ -97,7 +97,7 @@ SeriesTable read_series(const std::filesystem::path& file, const std::string& co
       table.time = SeriesTime::of_dates(file, times.cells, steps);
     } else {
       const Eigen::VectorXd numbers = cells.numbers_of(columns.size() - 1);
-      table.time = SeriesTime::of_numbers(file, {numbers.begin(), numbers.end()}, steps);
+      table.time = SeriesTime::of_numbers(file, {numbers.data(), static_cast<std::size_t>(numbers.size())}, steps);
     }
   } else {
     steps.resize(cells.rows());
