@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
 
@@ -48,7 +49,7 @@ void check_named_refused(const std::string& program, const TemporaryFolder& fold
   const auto outcome = run_named(program, folder, arguments, "");
   CHECK(outcome.exit_code == 2);
   CHECK(outcome.output == "");
-  CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
+  CHECK_MESSAGE(holds(outcome.errors, expected), outcome.errors);
   CHECK(outcome.errors.starts_with(program + ": "));
   CHECK(std::ranges::count(outcome.errors, '\n') == 1);
   CHECK(outcome.errors.ends_with('\n'));
@@ -100,6 +101,21 @@ Outcome run_dma(const TemporaryFolder& folder, const std::string& arguments, con
 }
 Outcome run_lab(const TemporaryFolder& folder, const std::string& arguments) {
   return run_named("dma-lab", folder, arguments, "");
+}
+
+Outcome require_dma(const TemporaryFolder& folder, const std::string& arguments, const std::string& environment) {
+  INFO(arguments);
+  Outcome outcome = run_dma(folder, arguments, environment);
+  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  return outcome;
+}
+Json json_of_dma(const TemporaryFolder& folder, const std::string& arguments, const std::string& environment) {
+  return parse_json(require_dma(folder, arguments, environment).output);
+}
+
+bool holds(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+void check_holds(std::string_view text, std::initializer_list<std::string_view> parts) {
+  for (const std::string_view part : parts) CHECK_MESSAGE(holds(text, part), part);
 }
 
 void check_refused(const TemporaryFolder& folder, const std::string& arguments, const std::string& expected) {

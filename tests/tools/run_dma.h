@@ -4,9 +4,12 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "engine/support/json.h"
 
 namespace dma::testing {
 
@@ -34,6 +37,13 @@ struct Outcome {
 
 // Runs `dma <arguments>` in the folder; the arguments are read by a shell. What it prints does not stay in the folder.
 Outcome run_dma(const TemporaryFolder& folder, const std::string& arguments, const std::string& environment = "");
+
+// The same, and the test ends where the program does not end well; json_of_dma reads what it printed.
+Outcome require_dma(const TemporaryFolder& folder, const std::string& arguments, const std::string& environment = "");
+Json json_of_dma(const TemporaryFolder& folder, const std::string& arguments, const std::string& environment = "");
+
+bool holds(std::string_view text, std::string_view part);
+void check_holds(std::string_view text, std::initializer_list<std::string_view> parts);
 
 // The same of `dma-lab`.
 Outcome run_lab(const TemporaryFolder& folder, const std::string& arguments);

@@ -7,6 +7,7 @@
 
 #include "engine/support/independent.h"
 #include "engine/support/pair.h"
+#include "engine/support/shuffle.h"
 #include "tools/experiments/paper/thread_seconds.h"
 
 namespace dma::bench {
@@ -90,16 +91,10 @@ namespace {
 using Way = NetworkEpochs::Way;
 constexpr std::array kWays{Way::fused, Way::hand, Way::unfused, Way::adam};
 
-double middle(std::vector<double> values) {
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, at);
-  return *at;
-}
-
 double middle_ratio(const std::vector<double>& above, const std::vector<double>& below) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < above.size(); ++i) ratios.push_back(above[i] / below[i]);
-  return middle(ratios);
+  return median(ratios);
 }
 
 }  // namespace
@@ -117,8 +112,8 @@ NetworkRow measure_network(const std::string& name, const PeakRates& peaks, doub
       epochs.run(way);
       times[way].push_back(1e9 * (thread_seconds() - before) / network.weights_times_rows());
     }
-  row.fused = middle(times[Way::fused]), row.unfused = middle(times[Way::unfused]);
-  row.hand = middle(times[Way::hand]), row.adam = middle(times[Way::adam]);
+  row.fused = median(times[Way::fused]), row.unfused = median(times[Way::unfused]);
+  row.hand = median(times[Way::hand]), row.adam = median(times[Way::adam]);
   row.least = least_time(peaks, network.task.layers);
   row.fused_by_hand = middle_ratio(times[Way::fused], times[Way::hand]);
   row.unfused_by_fused = middle_ratio(times[Way::unfused], times[Way::fused]);

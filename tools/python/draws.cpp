@@ -68,16 +68,14 @@ void bind_draws(py::module_& module) {
       .def("__len__", [](const DrawsHandle& c) { return c.chains.size(); })
       .def("__repr__", [](const DrawsHandle& c) { return c.chains.line(); });
   const DrawOptions usual;
-  module.def(
-      "draw_posterior",
-      [](StateHandle& s, int chains, int warm_up, int draws, int leaps, std::uint64_t seed) {
-        const Alone alone(s);
-        const DrawOptions options{chains, warm_up, draws, leaps, seed};
-        return DrawsHandle{without_lock([&] { return draw_posterior(s.state, options); }), s.plan};
-      },
-      py::arg("state"), py::kw_only(), py::arg("chains") = usual.chains, py::arg("warm_up") = usual.warm_up,
-      py::arg("draws") = usual.draws, py::arg("leaps") = usual.leaps, py::arg("seed") = usual.seed,
-      "Hamiltonian Monte Carlo from the Gaussian of a run by joint(), where that does not fit.");
+  module.def("draw_posterior",
+             when_alone(+[](StateHandle& s, int chains, int warm_up, int draws, int leaps, std::uint64_t seed) {
+               const DrawOptions options{chains, warm_up, draws, leaps, seed};
+               return DrawsHandle{without_lock([&] { return draw_posterior(s.state, options); }), s.plan};
+             }),
+             py::arg("state"), py::kw_only(), py::arg("chains") = usual.chains, py::arg("warm_up") = usual.warm_up,
+             py::arg("draws") = usual.draws, py::arg("leaps") = usual.leaps, py::arg("seed") = usual.seed,
+             "Hamiltonian Monte Carlo from the Gaussian of a run by joint(), where that does not fit.");
 }
 
 }  // namespace dma::python

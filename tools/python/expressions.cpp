@@ -144,33 +144,20 @@ void bind_growing(py::module_& module) {
            py::arg("discrete_lag") = py::none())
       .def_property_readonly("graph", [](const SharedGrowing& g) { return Shared(g, &g->whole.graph()); })
       .def_property_readonly("compiled", [](const Growing& g) { return g.whole.compiled(); })
+      .def("observe", when_alone(+[](Growing& g, const py::object& variable, const Array& values) {
+             g.whole.observe(id_of(g.whole.graph(), variable), span_of(values));
+           }),
+           py::arg("variable"), py::arg("values"), "A number for every element of an observed variable.")
+      .def("start", when_alone(+[](Growing& g, const py::object& variable, const Array& values) {
+             g.whole.start(id_of(g.whole.graph(), variable), span_of(values));
+           }),
+           py::arg("variable"), py::arg("values"), "Where a new variable is looked for first.")
+      .def("update", when_alone(+[](Growing& g) { return g.whole.update(); }),
+           "Solves the window with what is new, and lets go of what is older than the lag.")
       .def(
-          "observe",
-          [](Growing& g, const py::object& variable, const Array& values) {
-            const Alone alone(g);
-            g.whole.observe(id_of(g.whole.graph(), variable), span_of(values));
-          },
-          py::arg("variable"), py::arg("values"), "A number for every element of an observed variable.")
-      .def(
-          "start",
-          [](Growing& g, const py::object& variable, const Array& values) {
-            const Alone alone(g);
-            g.whole.start(id_of(g.whole.graph(), variable), span_of(values));
-          },
-          py::arg("variable"), py::arg("values"), "Where a new variable is looked for first.")
-      .def(
-          "update",
-          [](Growing& g) {
-            const Alone alone(g);
-            return g.whole.update();
-          },
-          "Solves the window with what is new, and lets go of what is older than the lag.")
-      .def(
-          "belief",
-          [](Growing& g, const py::object& variable) {
-            const Alone alone(g);
+          "belief", when_alone(+[](Growing& g, const py::object& variable) {
             return std::make_shared<Belief>(g.whole.belief(id_of(g.whole.graph(), variable)));
-          },
+          }),
           py::arg("variable"),
           "Given everything so far, or when it left the window; forgotten `remember` updates later, by default `lag`.");
 }

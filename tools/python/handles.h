@@ -48,6 +48,14 @@ class Alone {
  private:
   Guarded& handle_;
 };
+// A function of a handle and of what else it takes, which works with it alone.
+template <class Result, class Handle, class... Others>
+auto when_alone(Result (*work)(Handle&, Others...)) {
+  return [work](Handle& handle, Others... others) -> Result {
+    const Alone alone(handle);
+    return work(handle, std::forward<Others>(others)...);
+  };
+}
 struct StateHandle : Guarded {
   StateHandle(PlanHandle its_plan, State its_state)
       : Guarded("state"), plan(std::move(its_plan)), state(std::move(its_state)) {}

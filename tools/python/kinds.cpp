@@ -166,14 +166,14 @@ void bind_run_certificates(py::module_& module) {
   const RunCertificateOptions usual;
   module.def(
       "certificate",
-      [](StateHandle& s, const py::object& variable, std::size_t dimensions, double tolerance, std::size_t limit) {
-        const Alone alone(s);
-        const RunCertificateOptions options{dimensions, tolerance, limit};
-        const auto id = variable.is_none() ? std::nullopt : std::optional(id_of(s.plan, variable));
-        return without_lock([&] {
-          return id ? certificate(s.plan.plan, s.state, *id, options) : certificate(s.plan.plan, s.state, options);
-        });
-      },
+      when_alone(
+          +[](StateHandle& s, const py::object& variable, std::size_t dimensions, double tolerance, std::size_t limit) {
+            const RunCertificateOptions options{dimensions, tolerance, limit};
+            const auto id = variable.is_none() ? std::nullopt : std::optional(id_of(s.plan, variable));
+            return without_lock([&] {
+              return id ? certificate(s.plan.plan, s.state, *id, options) : certificate(s.plan.plan, s.state, options);
+            });
+          }),
       py::arg("state"), py::arg("variable") = py::none(), py::kw_only(), py::arg("dimensions") = usual.dimensions,
       py::arg("tolerance") = usual.tolerance, py::arg("limit") = usual.limit,
       "Every message to a variable, or to all of them, against the exact one, after a run by sweeps.");

@@ -155,31 +155,26 @@ void bind_learner(py::module_& module) {
   const auto values = py::arg("values");
   const auto tables = py::arg("tables") = py::dict();
   learner
-      .def(
-          "fit",
-          [](LearnerHandle& h, const py::dict& given, const py::dict& given_tables, py::object callback) {
-            const Alone alone(h);
-            const Examples examples(h.plan, given, given_tables);
-            Listener listener(std::move(callback));
-            LearnReport report = without_lock([&] {
-              return h.learner.fit(examples.data, [&](const EpochRecord& e) {
-                return listener.hear(0, e.epoch, e.log_likelihood, e.seconds);
-              });
-            });
-            rethrow(listener);
-            return report;
-          },
-          values, tables, py::arg("callback") = py::none(),
-          "Epochs until a rule says stop. Arrays of examples x elements by variable, NaN where a value is missing; "
-          "elements of given(...) ports by (factor, port). Called again, it goes on.")
-      .def(
-          "add",
-          [](LearnerHandle& h, const py::dict& given, const py::dict& given_tables) {
-            const Alone alone(h);
-            const Examples examples(h.plan, given, given_tables);
-            return without_lock([&] { return h.learner.add(examples.data).examples; });
-          },
-          values, tables, "Learns these examples once, on top of all that is known; how many they were.")
+      .def("fit",
+           when_alone(+[](LearnerHandle& h, const py::dict& given, const py::dict& given_tables, py::object callback) {
+             const Examples examples(h.plan, given, given_tables);
+             Listener listener(std::move(callback));
+             LearnReport report = without_lock([&] {
+               return h.learner.fit(examples.data, [&](const EpochRecord& e) {
+                 return listener.hear(0, e.epoch, e.log_likelihood, e.seconds);
+               });
+             });
+             rethrow(listener);
+             return report;
+           }),
+           values, tables, py::arg("callback") = py::none(),
+           "Epochs until a rule says stop. Arrays of examples x elements by variable, NaN where a value is missing; "
+           "elements of given(...) ports by (factor, port). Called again, it goes on.")
+      .def("add", when_alone(+[](LearnerHandle& h, const py::dict& given, const py::dict& given_tables) {
+             const Examples examples(h.plan, given, given_tables);
+             return without_lock([&] { return h.learner.add(examples.data).examples; });
+           }),
+           values, tables, "Learns these examples once, on top of all that is known; how many they were.")
       .def(
           "predict",
           [](LearnerHandle& h, const py::dict& given, const py::dict& given_tables) {
@@ -192,43 +187,26 @@ void bind_learner(py::module_& module) {
             return predicted(h, given, given_tables, &Learner::predict_left_out);
           },
           values, tables, "Of the examples that were fitted, each as if its mini-batch had never been learned.")
-      .def(
-          "forget",
-          [](LearnerHandle& h, std::size_t batch) {
-            const Alone alone(h);
-            h.learner.forget(batch);
-          },
-          py::arg("batch"), "What a mini-batch taught is taken back.")
-      .def(
-          "belief",
-          [](LearnerHandle& h, const py::object& variable) {
-            const Alone alone(h);
-            return std::make_shared<Belief>(h.learner.belief(id_of(h.plan, variable)));
-          },
-          py::arg("variable"), "What is known of a shared variable.")
-      .def(
-          "freeze",
-          [](LearnerHandle& h, const py::object& variable) {
-            const Alone alone(h);
-            h.learner.freeze(id_of(h.plan, variable));
-          },
-          py::arg("variable"), "A shared variable stays as it is known now.")
-      .def(
-          "thaw",
-          [](LearnerHandle& h, const py::object& variable) {
-            const Alone alone(h);
-            h.learner.thaw(id_of(h.plan, variable));
-          },
-          py::arg("variable"), "Lets a frozen variable learn again.")
-      .def(
-          "set_parameter",
-          [](LearnerHandle& h, const py::object& factor, const std::string& name, const py::object& numbers) {
-            const Alone alone(h);
-            const ParameterValue value = parameter_of(name, numbers);
-            h.learner.set_parameter(factor_of(h.plan, factor), name,
-                                    std::span(value.numbers.begin(), value.numbers.size()));
-          },
-          py::arg("factor"), py::arg("parameter"), py::arg("values"), "Other numbers for a factor.");
+      .def("forget", when_alone(+[](LearnerHandle& h, std::size_t batch) { h.learner.forget(batch); }),
+           py::arg("batch"), "What a mini-batch taught is taken back.")
+      .def("belief", when_alone(+[](LearnerHandle& h, const py::object& variable) {
+             return std::make_shared<Belief>(h.learner.belief(id_of(h.plan, variable)));
+           }),
+           py::arg("variable"), "What is known of a shared variable.")
+      .def("freeze",
+           when_alone(+[](LearnerHandle& h, const py::object& variable) { h.learner.freeze(id_of(h.plan, variable)); }),
+           py::arg("variable"), "A shared variable stays as it is known now.")
+      .def("thaw",
+           when_alone(+[](LearnerHandle& h, const py::object& variable) { h.learner.thaw(id_of(h.plan, variable)); }),
+           py::arg("variable"), "Lets a frozen variable learn again.")
+      .def("set_parameter",
+           when_alone(
+               +[](LearnerHandle& h, const py::object& factor, const std::string& name, const py::object& numbers) {
+                 const ParameterValue value = parameter_of(name, numbers);
+                 h.learner.set_parameter(factor_of(h.plan, factor), name,
+                                         std::span(value.numbers.begin(), value.numbers.size()));
+               }),
+           py::arg("factor"), py::arg("parameter"), py::arg("values"), "Other numbers for a factor.");
 }
 
 }  // namespace dma::python

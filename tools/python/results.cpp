@@ -187,57 +187,46 @@ void bind_explanations(py::module_& module) {
       .def("text", &Explanation::text, "Every source of every element.")
       .def("__repr__", &Explanation::line)
       .def("_repr_html_", [](const Explanation& e) { return html_of(e.text()); });
-  module.def(
-      "explain",
-      [](StateHandle& s, const py::object& variable) {
-        const Alone alone(s);
-        return explain(s.plan.plan, s.state, id_of(s.plan, variable));
-      },
-      py::arg("state"), py::arg("variable"), "Why a belief is what it is, after a run by sweeps.");
+  module.def("explain", when_alone(+[](StateHandle& s, const py::object& variable) {
+               return explain(s.plan.plan, s.state, id_of(s.plan, variable));
+             }),
+             py::arg("state"), py::arg("variable"), "Why a belief is what it is, after a run by sweeps.");
 }
 
 // Correlations and draws, after a run by joint().
 void bind_joint(py::module_& module) {
-  module.def(
-      "covariance",
-      [](StateHandle& s, const py::object& a, const py::object& b) {
-        const Alone alone(s);
-        const Eigen::MatrixXd found = JointPosterior(s.state).covariance(id_of(s.plan, a), id_of(s.plan, b));
-        std::vector<double> rows;
-        for (Eigen::Index i = 0; i < found.rows(); ++i)
-          for (Eigen::Index j = 0; j < found.cols(); ++j) rows.push_back(found(i, j));
-        return as_array(std::move(rows), {found.rows(), found.cols()});
-      },
-      py::arg("state"), py::arg("a"), py::arg("b"), "Of the elements of two variables, after a run by joint().");
-  module.def(
-      "sample",
-      [](StateHandle& s, const py::object& variable, std::size_t draws, std::uint64_t seed) {
-        const Alone alone(s);
-        const VariableId id = id_of(s.plan, variable);
-        const std::size_t size = s.plan.plan->variable(id).elements();
-        std::vector<double> rows;
-        const auto add = [&](const auto& value) {
-          for (std::size_t draw = 0; draw < draws; ++draw)
-            for (std::size_t i = 0; i < size; ++i) rows.push_back(value(draw, i));
-        };
-        if (s.plan.plan->schedule.name == "exact") {
-          const Assignments found = ExactPosterior(s.state).sample(draws, seed);
-          add([&](std::size_t draw, std::size_t i) { return found(draw, {id, i}); });
-        } else {
-          const JointSamples found = JointPosterior(s.state).sample(draws, seed);
-          add([&](std::size_t draw, std::size_t i) { return found(draw, id, i); });
-        }
-        return as_array(std::move(rows), {static_cast<py::ssize_t>(draws), static_cast<py::ssize_t>(size)});
-      },
-      py::arg("state"), py::arg("variable"), py::arg("draws"), py::arg("seed") = 1,
-      "Draw x element, after a run by joint() or exact().");
-  module.def(
-      "set_start",
-      [](StateHandle& s, const py::object& variable, const Array& values) {
-        const Alone alone(s);
-        set_start(s.state, id_of(s.plan, variable), span_of(values));
-      },
-      py::arg("state"), py::arg("variable"), py::arg("values"), "Where the next run by joint() begins.");
+  module.def("covariance", when_alone(+[](StateHandle& s, const py::object& a, const py::object& b) {
+               const Eigen::MatrixXd found = JointPosterior(s.state).covariance(id_of(s.plan, a), id_of(s.plan, b));
+               std::vector<double> rows;
+               for (Eigen::Index i = 0; i < found.rows(); ++i)
+                 for (Eigen::Index j = 0; j < found.cols(); ++j) rows.push_back(found(i, j));
+               return as_array(std::move(rows), {found.rows(), found.cols()});
+             }),
+             py::arg("state"), py::arg("a"), py::arg("b"), "Of the elements of two variables, after a run by joint().");
+  module.def("sample",
+             when_alone(+[](StateHandle& s, const py::object& variable, std::size_t draws, std::uint64_t seed) {
+               const VariableId id = id_of(s.plan, variable);
+               const std::size_t size = s.plan.plan->variable(id).elements();
+               std::vector<double> rows;
+               const auto add = [&](const auto& value) {
+                 for (std::size_t draw = 0; draw < draws; ++draw)
+                   for (std::size_t i = 0; i < size; ++i) rows.push_back(value(draw, i));
+               };
+               if (s.plan.plan->schedule.name == "exact") {
+                 const Assignments found = ExactPosterior(s.state).sample(draws, seed);
+                 add([&](std::size_t draw, std::size_t i) { return found(draw, {id, i}); });
+               } else {
+                 const JointSamples found = JointPosterior(s.state).sample(draws, seed);
+                 add([&](std::size_t draw, std::size_t i) { return found(draw, id, i); });
+               }
+               return as_array(std::move(rows), {static_cast<py::ssize_t>(draws), static_cast<py::ssize_t>(size)});
+             }),
+             py::arg("state"), py::arg("variable"), py::arg("draws"), py::arg("seed") = 1,
+             "Draw x element, after a run by joint() or exact().");
+  module.def("set_start", when_alone(+[](StateHandle& s, const py::object& variable, const Array& values) {
+               set_start(s.state, id_of(s.plan, variable), span_of(values));
+             }),
+             py::arg("state"), py::arg("variable"), py::arg("values"), "Where the next run by joint() begins.");
   py::class_<HyperBelief>(module, "HyperBelief", "What is known of a hyper.")
       .def_property_readonly("mean", &HyperBelief::mean)
       .def_property_readonly("sd", &HyperBelief::sd)
@@ -245,42 +234,32 @@ void bind_joint(py::module_& module) {
            "The value that it is below with this probability.")
       .def("__repr__",
            [](const HyperBelief& b) { return fmt::format("<dma.HyperBelief {:.4g} +- {:.2g}>", b.mean(), b.sd()); });
-  module.def(
-      "hyper_belief",
-      [](StateHandle& s, const std::string& name) {
-        const Alone alone(s);
-        return JointPosterior(s.state).hyper(name);
-      },
-      py::arg("state"), py::arg("name"), "After a run by joint(hypers=[...]).");
+  module.def("hyper_belief",
+             when_alone(+[](StateHandle& s, const std::string& name) { return JointPosterior(s.state).hyper(name); }),
+             py::arg("state"), py::arg("name"), "After a run by joint(hypers=[...]).");
 }
 
 // Tables and the most probable values, after a run by exact().
 void bind_exact(py::module_& module) {
-  module.def(
-      "marginal",
-      [](StateHandle& s, const std::vector<py::object>& variables) {
-        const Alone alone(s);
-        std::vector<ElementOf> elements;
-        std::vector<py::ssize_t> shape;
-        for (const py::object& variable : variables) {
-          const VariableId id = id_of(s.plan, variable);
-          const auto& v = s.plan.plan->variable(id);
-          for (std::size_t i = 0; i < v.elements(); ++i) {
-            elements.emplace_back(id, i);
-            shape.push_back(static_cast<py::ssize_t>(v.family.outcomes()));
-          }
-        }
-        return as_array(ExactPosterior(s.state).marginal(elements), shape);
-      },
-      py::arg("state"), py::arg("variables"), "Their joint table, an axis for each, after a run by exact().");
-  module.def(
-      "evidence_bounds",
-      [](StateHandle& s) {
-        const Alone alone(s);
-        const EvidenceBounds found = evidence_bounds(s.state);
-        return std::pair(found.lower, found.upper);
-      },
-      py::arg("state"), "The log evidence lies between these, after a run by tree_reweighted().");
+  module.def("marginal", when_alone(+[](StateHandle& s, const std::vector<py::object>& variables) {
+               std::vector<ElementOf> elements;
+               std::vector<py::ssize_t> shape;
+               for (const py::object& variable : variables) {
+                 const VariableId id = id_of(s.plan, variable);
+                 const auto& v = s.plan.plan->variable(id);
+                 for (std::size_t i = 0; i < v.elements(); ++i) {
+                   elements.emplace_back(id, i);
+                   shape.push_back(static_cast<py::ssize_t>(v.family.outcomes()));
+                 }
+               }
+               return as_array(ExactPosterior(s.state).marginal(elements), shape);
+             }),
+             py::arg("state"), py::arg("variables"), "Their joint table, an axis for each, after a run by exact().");
+  module.def("evidence_bounds", when_alone(+[](StateHandle& s) {
+               const EvidenceBounds found = evidence_bounds(s.state);
+               return std::pair(found.lower, found.upper);
+             }),
+             py::arg("state"), "The log evidence lies between these, after a run by tree_reweighted().");
   const auto elements_of = [](StateHandle& s, const std::vector<py::object>& variables) {
     std::vector<ElementOf> elements;
     for (const py::object& variable : variables) {
@@ -311,22 +290,20 @@ void bind_exact(py::module_& module) {
       },
       py::arg("state"), py::arg("causes"), py::arg("utility"), py::arg("seen"),
       "What it is worth to see a variable before choosing.");
-  module.def(
-      "most_probable",
-      [](StateHandle& s) {
-        const Alone alone(s);
-        const MostProbable best = ExactPosterior(s.state).most_probable();
-        py::dict values;
-        for (std::uint32_t v = 0; v < s.plan.plan->variables.size(); ++v) {
-          const auto& variable = s.plan.plan->variables[v];
-          if (variable.family.outcomes() == 0) continue;
-          std::vector<std::uint32_t> found;
-          for (std::size_t i = 0; i < variable.elements(); ++i) found.push_back(best.values(0, {{v}, i}));
-          values[py::str(variable.name.text())] = found.size() == 1 ? py::object(py::int_(found[0])) : py::cast(found);
-        }
-        return std::pair(values, best.log_probability);
-      },
-      py::arg("state"), "Values of all discrete variables, and their log probability, after a run by exact().");
+  module.def("most_probable", when_alone(+[](StateHandle& s) {
+               const MostProbable best = ExactPosterior(s.state).most_probable();
+               py::dict values;
+               for (std::uint32_t v = 0; v < s.plan.plan->variables.size(); ++v) {
+                 const auto& variable = s.plan.plan->variables[v];
+                 if (variable.family.outcomes() == 0) continue;
+                 std::vector<std::uint32_t> found;
+                 for (std::size_t i = 0; i < variable.elements(); ++i) found.push_back(best.values(0, {{v}, i}));
+                 values[py::str(variable.name.text())] =
+                     found.size() == 1 ? py::object(py::int_(found[0])) : py::cast(found);
+               }
+               return std::pair(values, best.log_probability);
+             }),
+             py::arg("state"), "Values of all discrete variables, and their log probability, after a run by exact().");
 }
 
 }  // namespace

@@ -177,109 +177,68 @@ void bind_state(py::module_& module) {
   py::class_<StateHandle, SharedState>(module, "State", "Every number that changes while a plan runs.")
       .def(py::init([](const PlanHandle& plan) { return std::make_shared<StateHandle>(plan, State(plan.plan)); }),
            py::arg("plan"))
-      .def(
-          "observe",
-          [](StateHandle& s, const py::object& variable, const py::object& values) {
-            const Alone alone(s);
-            observe_values(s.state, *s.plan.graph, id_of(s.plan, variable), values);
-          },
-          py::arg("variable"), py::arg("values"), "None is missing; a category may be given by its name.")
-      .def(
-          "freeze",
-          [](StateHandle& s, const py::object& variable) {
-            const Alone alone(s);
-            s.state.freeze(id_of(s.plan, variable));
-          },
-          py::arg("variable"), "Messages to it stay as they are, whatever the others hear.")
-      .def(
-          "thaw",
-          [](StateHandle& s, const py::object& variable) {
-            const Alone alone(s);
-            s.state.thaw(id_of(s.plan, variable));
-          },
-          py::arg("variable"), "Lets a frozen variable learn again.")
-      .def(
-          "is_frozen",
-          [](StateHandle& s, const py::object& variable) {
-            const Alone alone(s);
-            return s.state.is_frozen(id_of(s.plan, variable));
-          },
-          py::arg("variable"), "Whether the variable is frozen.")
-      .def(
-          "set_parameter",
-          [](StateHandle& s, const py::object& factor, const std::string& name, const py::object& values) {
-            const Alone alone(s);
-            const ParameterValue value = parameter_of(name, values);
-            s.state.set_parameter(factor_of(s.plan, factor), name,
-                                  std::span(value.numbers.begin(), value.numbers.size()));
-          },
-          py::arg("factor"), py::arg("parameter"), py::arg("values"), "Other numbers for a factor, in this state.")
-      .def(
-          "set_table",
-          [](StateHandle& s, const py::object& factor, const std::string& port,
-             const std::vector<std::uint32_t>& elements) {
-            const Alone alone(s);
-            s.state.set_table(factor_of(s.plan, factor), port, std::span<const std::uint32_t>(elements));
-          },
-          py::arg("factor"), py::arg("port"), py::arg("elements"), "The elements that given(...) left open.")
-      .def(
-          "belief",
-          [](StateHandle& s, const py::object& variable) {
-            const Alone alone(s);
-            return std::make_shared<Belief>(s.state.belief(id_of(s.plan, variable)));
-          },
-          py::arg("variable"), "What is known of a variable.")
-      .def("beliefs",
-           [](StateHandle& s) {
-             const Alone alone(s);
+      .def("observe", when_alone(+[](StateHandle& s, const py::object& variable, const py::object& values) {
+             observe_values(s.state, *s.plan.graph, id_of(s.plan, variable), values);
+           }),
+           py::arg("variable"), py::arg("values"), "None is missing; a category may be given by its name.")
+      .def("freeze",
+           when_alone(+[](StateHandle& s, const py::object& variable) { s.state.freeze(id_of(s.plan, variable)); }),
+           py::arg("variable"), "Messages to it stay as they are, whatever the others hear.")
+      .def("thaw",
+           when_alone(+[](StateHandle& s, const py::object& variable) { s.state.thaw(id_of(s.plan, variable)); }),
+           py::arg("variable"), "Lets a frozen variable learn again.")
+      .def("is_frozen", when_alone(+[](StateHandle& s, const py::object& variable) {
+             return s.state.is_frozen(id_of(s.plan, variable));
+           }),
+           py::arg("variable"), "Whether the variable is frozen.")
+      .def("set_parameter",
+           when_alone(+[](StateHandle& s, const py::object& factor, const std::string& name, const py::object& values) {
+             const ParameterValue value = parameter_of(name, values);
+             s.state.set_parameter(factor_of(s.plan, factor), name,
+                                   std::span(value.numbers.begin(), value.numbers.size()));
+           }),
+           py::arg("factor"), py::arg("parameter"), py::arg("values"), "Other numbers for a factor, in this state.")
+      .def("set_table",
+           when_alone(+[](StateHandle& s, const py::object& factor, const std::string& port,
+                          const std::vector<std::uint32_t>& elements) {
+             s.state.set_table(factor_of(s.plan, factor), port, std::span<const std::uint32_t>(elements));
+           }),
+           py::arg("factor"), py::arg("port"), py::arg("elements"), "The elements that given(...) left open.")
+      .def("belief", when_alone(+[](StateHandle& s, const py::object& variable) {
+             return std::make_shared<Belief>(s.state.belief(id_of(s.plan, variable)));
+           }),
+           py::arg("variable"), "What is known of a variable.")
+      .def("beliefs", when_alone(+[](StateHandle& s) {
              py::dict all;
              for (std::uint32_t v = 0; v < s.plan.graph->variables().size(); ++v)
                if (!s.plan.plan->variables[v].eliminated)
                  all[py::str(s.plan.graph->variables()[v].name)] =
                      std::make_shared<Belief>(s.state.belief(VariableId{v, s.plan.graph->mark()}));
              return all;
-           }, "Beliefs of all variables by name.")
-      .def(
-          "messages",
-          [](StateHandle& s, const py::object& factor, const std::string& port) {
-            const Alone alone(s);
-            std::vector<double> moments;
-            for (const Gaussian& message : s.state.messages(factor_of(s.plan, factor), port))
-              moments.insert(moments.end(), {message.mean(), message.variance()});
-            const auto rows = static_cast<py::ssize_t>(moments.size() / 2);
-            return as_array(std::move(moments), {rows, 2});
-          },
-          py::arg("factor"), py::arg("port"), "Mean and variance of the messages to a port, slot by slot.")
-      .def("reset",
-           [](StateHandle& s) {
-             const Alone alone(s);
-             s.state.reset();
-           }, "Forgets all messages, but no values.")
-      .def("copy",
-           [](StateHandle& s) {
-             const Alone alone(s);
-             return std::make_shared<StateHandle>(s.plan, s.state.copy());
-           }, "An independent copy.")
+           }),
+           "Beliefs of all variables by name.")
+      .def("messages", when_alone(+[](StateHandle& s, const py::object& factor, const std::string& port) {
+             std::vector<double> moments;
+             for (const Gaussian& message : s.state.messages(factor_of(s.plan, factor), port))
+               moments.insert(moments.end(), {message.mean(), message.variance()});
+             const auto rows = static_cast<py::ssize_t>(moments.size() / 2);
+             return as_array(std::move(moments), {rows, 2});
+           }),
+           py::arg("factor"), py::arg("port"), "Mean and variance of the messages to a port, slot by slot.")
+      .def("reset", when_alone(+[](StateHandle& s) { s.state.reset(); }), "Forgets all messages, but no values.")
+      .def("copy", when_alone(+[](StateHandle& s) { return std::make_shared<StateHandle>(s.plan, s.state.copy()); }),
+           "An independent copy.")
       .def_property_readonly("plan", [](const StateHandle& s) { return s.plan; })
       .def("__copy__",
-           [](StateHandle& s) {
-             const Alone alone(s);
-             return std::make_shared<StateHandle>(s.plan, s.state.copy());
-           })
+           when_alone(+[](StateHandle& s) { return std::make_shared<StateHandle>(s.plan, s.state.copy()); }))
       .def("__repr__",
            [](const StateHandle& s) {
              return fmt::format("<dma.State of {} variables>", s.plan.plan->variables.size());
            })
-      .def("dot",
-           [](StateHandle& s) {
-             const Alone alone(s);
-             return to_dot(*s.plan.graph, *s.plan.plan->registry, s.state);
-           }, "The graph with its beliefs as text for Graphviz.")
+      .def("dot", when_alone(+[](StateHandle& s) { return to_dot(*s.plan.graph, *s.plan.plan->registry, s.state); }),
+           "The graph with its beliefs as text for Graphviz.")
       .def("_repr_svg_",
-           [](StateHandle& s) {
-             const Alone alone(s);
-             return svg_of(to_dot(*s.plan.graph, *s.plan.plan->registry, s.state));
-           })
+           when_alone(+[](StateHandle& s) { return svg_of(to_dot(*s.plan.graph, *s.plan.plan->registry, s.state)); }))
       .def("_repr_html_", &page_of_state);
   module.def("run", &run_state, py::arg("plan"), py::arg("state"), py::kw_only(), py::arg("warm") = false,
              py::arg("diagnose") = true, py::arg("callback") = py::none(), py::arg("seconds") = py::none(),

@@ -12,8 +12,7 @@
 
 namespace {
 
-using dma::testing::run_dma;
-using dma::testing::TemporaryFolder;
+using namespace dma::testing;
 
 bool has_mpi() {
   return std::filesystem::exists(DMA_BINARY_DIR "/libdma_mpi.so") && std::system("command -v mpirun >/dev/null") == 0;
@@ -50,10 +49,8 @@ TEST_CASE("mpi: processes fit the model that as many workers of one process do, 
        {"hybrid --hidden 6 --epochs 4 --holdout 0.1", "joint --hidden 6 --epochs 5 --members 2"})
     for (const int processes : {2, 4}) {
       const std::string fit = "fit t.csv --target y --quiet --method " + method;
-      const auto alone = run_dma(folder, fit + " --workers " + std::to_string(processes) + " --model alone.json");
-      CHECK_MESSAGE(alone.exit_code == 0, alone.errors);
-      const auto together = run_dma(folder, fit + " --model together.json", mpirun(processes));
-      CHECK_MESSAGE(together.exit_code == 0, together.errors);
+      const auto alone = require_dma(folder, fit + " --workers " + std::to_string(processes) + " --model alone.json");
+      const auto together = require_dma(folder, fit + " --model together.json", mpirun(processes));
       CHECK(folder.read("together.json") == folder.read("alone.json"));
       CHECK(folder.read("alone.json").size() > 100);
     }
@@ -73,9 +70,8 @@ TEST_CASE("mpi: far rows, logarithms and nearest rows are those of one process, 
   for (const auto& [name, told] : {std::pair("far", "3 more rows"), std::pair("ratios", "log-normal")}) {
     const std::string fit = fmt::format("fit {}.csv --target y --hidden 6 --epochs 20 --members 1 --model ", name);
     const auto alone = run_dma(folder, fit + "alone.json --workers 2");
-    CHECK_MESSAGE(alone.output.find(told) != std::string::npos, alone.output);
-    const auto together = run_dma(folder, fit + "together.json", mpirun(2));
-    CHECK_MESSAGE(together.exit_code == 0, together.errors);
+    CHECK_MESSAGE(holds(alone.output, told), alone.output);
+    const auto together = require_dma(folder, fit + "together.json", mpirun(2));
     CHECK(folder.read("together.json") == folder.read("alone.json"));
   }
 }
@@ -88,14 +84,11 @@ TEST_CASE("mpi: rows have weights in joint learning, and nowhere else") {
     rows += fmt::format("{:.4f},{},{:.4f}\n", std::sin(1.3 * n), n % 3, std::sin(2.6 * n) + 0.05 * std::cos(31.0 * n));
   folder.write("t.csv", rows);
   const std::string fit = "fit t.csv --target y --weights w --quiet --hidden 6 --epochs 5 --members 2 --model ";
-  const auto alone = run_dma(folder, fit + "alone.json --workers 2");
-  CHECK_MESSAGE(alone.exit_code == 0, alone.errors);
-  const auto together = run_dma(folder, fit + "together.json", mpirun(2));
-  CHECK_MESSAGE(together.exit_code == 0, together.errors);
+  const auto alone = require_dma(folder, fit + "alone.json --workers 2");
+  const auto together = require_dma(folder, fit + "together.json", mpirun(2));
   CHECK(folder.read("together.json") == folder.read("alone.json"));
   const auto refused = run_dma(folder, fit + "refused.json --method hybrid", mpirun(2));
-  CHECK_MESSAGE(refused.errors.find("dma: weights of rows are known to joint learning only") != std::string::npos,
-                refused.errors);
+  CHECK_MESSAGE(holds(refused.errors, "dma: weights of rows are known to joint learning only"), refused.errors);
 }
 
 TEST_CASE("mpi: processes learn a graph of one's own as one does, up to rounding") {
@@ -108,11 +101,10 @@ TEST_CASE("mpi: processes learn a graph of one's own as one does, up to rounding
   }
   folder.write("t.csv", rows);
   const std::string fit = "fit t.csv --quiet --target y --graph " DMA_SOURCE_DIR "/tools/examples/graphs/decay.json";
-  CHECK(run_dma(folder, fit + " --model 1.json").exit_code == 0);
-  const auto together = run_dma(folder, fit + " --model 2.json", mpirun(2));
-  CHECK_MESSAGE(together.exit_code == 0, together.errors);
+  require_dma(folder, fit + " --model 1.json");
+  require_dma(folder, fit + " --model 2.json", mpirun(2));
   for (const std::string model : {"1", "2"})
-    CHECK(run_dma(folder, "predict " + model + ".json t.csv --out " + model + ".csv").exit_code == 0);
+    require_dma(folder, "predict " + model + ".json t.csv --out " + model + ".csv");
   CHECK(folder.read("1.csv").size() > 1000);
   CHECK(folder.read("1.csv") == folder.read("2.csv"));
 }
@@ -137,7 +129,7 @@ TEST_CASE("mpi: a process that is killed before there is a checkpoint ends all, 
   CHECK_MESSAGE(stopped.errors.find("dma: ", said + 5) == std::string::npos, stopped.errors);
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
-    files += entry.path().string().find("part") != std::string::npos;
+    files += holds(entry.path().string(), "part");
   CHECK(files == 0);
 }
 
@@ -149,14 +141,12 @@ TEST_CASE("mpi: a fit whose process was killed goes on from its checkpoint to th
   folder.write("second_dies.sh",
                "if [ \"$OMPI_COMM_WORLD_RANK\" != 1 ]; then exec \"$@\"; fi\n"
                "\"$@\" & while [ ! -e part.json.checkpoint ]; do sleep 0.02; done; kill -9 $!; wait $!\n");
-  const auto whole = run_dma(folder, kLongFit + "whole.json --quiet --workers 2");
-  REQUIRE_MESSAGE(whole.exit_code == 0, whole.errors);
+  const auto whole = require_dma(folder, kLongFit + "whole.json --quiet --workers 2");
   const auto stopped = run_dma(folder, kLongFit + "part.json --checkpoint-every 5", mpirun(2) + " sh second_dies.sh");
   CHECK(stopped.exit_code != 0);
-  CHECK_MESSAGE(stopped.errors.find("checkpoint: mpirun -n 2") != std::string::npos, stopped.errors);
+  CHECK_MESSAGE(holds(stopped.errors, "checkpoint: mpirun -n 2"), stopped.errors);
   CHECK(folder.read("part.json").empty());
-  const auto resumed = run_dma(folder, kLongFit + kResumed);
-  CHECK_MESSAGE(resumed.exit_code == 0, resumed.errors);
+  require_dma(folder, kLongFit + kResumed);
   CHECK(folder.read("part.json") == folder.read("whole.json"));
 }
 
@@ -170,13 +160,11 @@ TEST_CASE("mpi: Ctrl-C to mpirun leaves a checkpoint and one line with the comma
       "\"$@\" & while [ ! -e part.json.checkpoint ] && kill -0 $!; do sleep 0.02; done; kill -INT $!; wait $!\n");
   std::string started = mpirun(2);
   started.insert(started.find("mpirun -n"), "sh interrupted.sh ");
-  const auto whole = run_dma(folder, kLongFit + "whole.json --quiet --workers 2");
-  REQUIRE_MESSAGE(whole.exit_code == 0, whole.errors);
+  const auto whole = require_dma(folder, kLongFit + "whole.json --quiet --workers 2");
   const auto stopped = run_dma(folder, kLongFit + "part.json --checkpoint-every 5", started);
   CHECK(stopped.exit_code != 0);
-  CHECK_MESSAGE(stopped.errors.find("checkpoint: mpirun -n 2") != std::string::npos, stopped.errors);
-  const auto resumed = run_dma(folder, kLongFit + kResumed);
-  CHECK_MESSAGE(resumed.exit_code == 0, resumed.errors);
+  CHECK_MESSAGE(holds(stopped.errors, "checkpoint: mpirun -n 2"), stopped.errors);
+  require_dma(folder, kLongFit + kResumed);
   CHECK(folder.read("part.json") == folder.read("whole.json"));
 }
 
@@ -186,10 +174,9 @@ TEST_CASE("mpi: processes go on from their checkpoint to the same bytes") {
   folder.write("t.csv", table(100));
   const std::string fit =
       "fit t.csv --target y --quiet --method hybrid --hidden 6 --batch-size 10 --least-gain 0 --model ";
-  CHECK(run_dma(folder, fit + "whole.json --workers 2 --epochs 4").exit_code == 0);
-  CHECK(run_dma(folder, fit + "part.json --epochs 2 --checkpoint-every 2", mpirun(2)).exit_code == 0);
-  const auto resumed = run_dma(folder, fit + "part.json --epochs 4 --resume part.json.checkpoint", mpirun(2));
-  CHECK_MESSAGE(resumed.exit_code == 0, resumed.errors);
+  require_dma(folder, fit + "whole.json --workers 2 --epochs 4");
+  require_dma(folder, fit + "part.json --epochs 2 --checkpoint-every 2", mpirun(2));
+  require_dma(folder, fit + "part.json --epochs 4 --resume part.json.checkpoint", mpirun(2));
   CHECK(folder.read("part.json") == folder.read("whole.json"));
 }
 
@@ -204,7 +191,7 @@ TEST_CASE("mpi: what one process must do alone, and wrong input, is refused by o
         std::pair{"fit bad.csv --target y", "bad.csv"}}) {
     const auto outcome = run_dma(folder, arguments, mpirun(2));
     CHECK(outcome.exit_code != 0);
-    CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
+    CHECK_MESSAGE(holds(outcome.errors, expected), outcome.errors);
     std::size_t lines = 0;
     for (std::size_t at = 0; (at = outcome.errors.find("dma: ", at)) != std::string::npos; ++at) ++lines;
     CHECK_MESSAGE(lines == 1, outcome.errors);
@@ -221,6 +208,6 @@ TEST_CASE("mpi: a module in the current folder is never loaded, not even where t
   folder.write("lib/libdma_mpi.so", "no module");
   const auto outcome = run_dma(folder, "fit t.csv --target y", hidden);
   CHECK(outcome.exit_code == 2);
-  CHECK_MESSAGE(outcome.errors.find("finds its MPI module by /proc/self/exe") != std::string::npos, outcome.errors);
+  CHECK_MESSAGE(holds(outcome.errors, "finds its MPI module by /proc/self/exe"), outcome.errors);
 }
 #endif

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import dma
 import numpy as np
 import pytest
 
@@ -19,6 +20,14 @@ def run_dma(*arguments: object, program: str = "dma") -> str:
     done = subprocess.run([path, *map(str, arguments)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def ran(g: dma.Graph, observed: Any = None, schedule: Any = "forward_backward", **options: Any) -> tuple[dma.Plan, dma.State, dma.Report]:
+    """A state of the graph's plan that has run with these values."""
+    state = dma.State(plan := dma.compile(g, schedule, **options))
+    for variable, values in (observed or {}).items():
+        state.observe(variable, values)
+    return plan, state, dma.run(plan, state)
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ import dma
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import ran
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -163,9 +164,5 @@ def test_the_graph_of_a_model_is_whole_and_written_and_compiled(table: pd.DataFr
     assert {"x", "y", "W1", "b1", "W2"} <= {one.name for one in g.variables}
     again = dma.parse_graph(dma.graph_text(g)).graph
     assert [one.kind for one in again.factors] == [one.kind for one in g.factors]
-    plan = dma.compile(again, "forward_backward")
-    state = dma.State(plan)
-    state.observe("x", [0.1, 0.2])
-    state.observe("y", [None])
-    dma.run(plan, state)
+    _, state, _ = ran(again, {"x": [0.1, 0.2], "y": [None]}, "forward_backward")
     assert np.isfinite(state.belief("y").variance[0]) and state.belief("y").variance[0] > 0

@@ -12,6 +12,7 @@ from typing import Any
 import dma
 import numpy as np
 import pytest
+from conftest import ran
 
 
 @dma.factor
@@ -37,8 +38,7 @@ def test_a_function_has_the_moments_of_its_values() -> None:
     g = dma.Graph()
     x = g.gaussian_prior(g.variable("x"), 0.3, variance=0.5)
     y = g.apply("softplus", x)
-    state = dma.State(plan := dma.compile(g, kinds=[softplus]))
-    dma.run(plan, state)
+    _, state, _ = ran(g, kinds=[softplus])
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
     values = np.log1p(np.exp(0.3 + math.sqrt(0.5) * nodes))
     weights = weights / weights.sum()
@@ -53,9 +53,7 @@ def test_a_log_density_gives_what_the_built_in_noise_gives(schedule: Any) -> Non
         g = dma.Graph()
         x, y = g.gaussian_prior(g.variable("x", 3), 0, variance=1), g.observed("y", 3)
         g.factor(kind, [x, y], **parameters)
-        state = dma.State(plan := dma.compile(g, schedule, kinds=[bell], method="ep"))
-        state.observe(y, [-1, 0.5, 2])
-        dma.run(plan, state)
+        plan, state, _ = ran(g, {y: [-1, 0.5, 2]}, schedule, kinds=[bell], method="ep")
         found.append((state.belief(x).mean, state.belief(x).variance, dma.log_evidence(plan, state)))
     for one, other in zip(*found):
         np.testing.assert_allclose(one, other, rtol=1e-6)
@@ -115,9 +113,7 @@ def test_a_run_is_certified_by_the_exact_marginal_and_compared_with_other_solver
     g = dma.Graph()
     x, y = g.gaussian_prior(g.variable("x"), 0.3, variance=1), g.observed("y")
     g.gaussian_noise(g.leaky_relu(x, 0.1), y, variance=0.25)
-    state = dma.State(plan := dma.compile(g))
-    state.observe(y, 0.4)
-    dma.run(plan, state)
+    plan, state, _ = ran(g, {y: 0.4})
     found = dma.certificate(state, x)
     edge = next(one for one in found.edges if one.kind == "leaky_relu")
     t = np.linspace(-9, 9, 200001)
@@ -135,9 +131,7 @@ def test_a_run_is_certified_by_the_exact_marginal_and_compared_with_other_solver
     seen = g.gaussian_noise(g.linear(v, ring), g.observed("seen", 3), variance=0.5)
     covariance = np.linalg.inv(np.eye(3) + ring.T @ ring / 0.5)
     compared = dma.compare_with_joint(g, {"seen": [3.0, 4.0, 5.0]}, dma.flooding(damping=0.5))
-    swept = dma.State(plan := dma.compile(g, dma.flooding(damping=0.5), fuse=False))
-    swept.observe(seen, [3.0, 4.0, 5.0])
-    dma.run(plan, swept)
+    plan, swept, _ = ran(g, {seen: [3.0, 4.0, 5.0]}, dma.flooding(damping=0.5), fuse=False)
     name, apart, ratio = compared.rows[0]
     assert name == "v" and compared.joint.stop == "exact" and "mean apart" in repr(compared)
     assert apart < 1e-6 and ratio == pytest.approx(swept.belief(v).variance[0] / covariance[0, 0], rel=1e-6)
@@ -146,9 +140,7 @@ def test_a_run_is_certified_by_the_exact_marginal_and_compared_with_other_solver
     discrete = dma.compare_with_exact(sprinkler, {"wet grass": 1})
     beliefs = []
     for schedule in ("exact", "flooding"):
-        state = dma.State(plan := dma.compile(sprinkler, schedule, fuse=False))
-        state.observe("wet grass", 1)
-        dma.run(plan, state)
+        _, state, _ = ran(sprinkler, {"wet grass": 1}, schedule, fuse=False)
         beliefs.append(state.belief("rain").mean)
     assert dict(discrete.rows)["rain"] == pytest.approx(np.abs(beliefs[0] - beliefs[1]).max(), abs=1e-9)
     assert discrete.log_evidence == pytest.approx(math.log(0.6471), rel=1e-9)  # by enumeration
@@ -214,8 +206,7 @@ def test_results_that_are_no_numbers() -> None:
     nan = dma.factor_from_function("nan", lambda x: float("nan"))
     g = dma.Graph()
     y = g.apply("nan", g.gaussian_prior(g.variable("x"), 0, variance=1))
-    state = dma.State(plan := dma.compile(g, kinds=[nan]))
-    dma.run(plan, state)
+    _, state, _ = ran(g, kinds=[nan])
     assert (state.belief(y).natural == 0).all()  # nothing is known; no NaN comes out
 
 
@@ -225,9 +216,7 @@ def test_a_result_beyond_all_numbers_is_outside_of_the_domain() -> None:
     g = dma.Graph()
     x, y = g.gaussian_prior(g.variable("x"), 0, variance=1e300), g.observed("y")
     g.factor("bell", [x, y])
-    state = dma.State(plan := dma.compile(g, kinds=[bell], method="ep"))
-    state.observe(y, 1.0)
-    dma.run(plan, state)
+    _, state, _ = ran(g, {y: 1.0}, kinds=[bell], method="ep")
     assert not np.isnan(state.belief(x).mean).any()
 
 

@@ -107,7 +107,7 @@ def test_missing_targets_of_every_kind_are_dropped_with_one_note() -> None:
 
 def test_a_graph_refuses_text_and_missing_cells() -> None:
     g = dma.Graph()
-    g.gaussian_noise(g.gaussian_prior(g.shared("w"), 0, 1) * g.observed("size"), 1, g.observed("y"))
+    g.gaussian_noise(g.gaussian_prior(g.shared("w"), 0, sd=1) * g.observed("size"), g.observed("y"), sd=1)
     frame = messy()
     with pytest.raises(dma.Error, match="row 1, column 'size': a missing cell, or text, where a number is expected"):
         dma.GraphRegressor(g).fit(frame[["size"]], frame["y"])

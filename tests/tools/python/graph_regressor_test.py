@@ -272,7 +272,6 @@ def test_a_learner_is_the_formula_at_once_in_a_stream_and_without_what_it_forget
 
 
 def test_a_learner_is_told_who_plays() -> None:
-    """tools/examples/season.cpp"""
     players = [[0, 1], [2, 3], [0, 2], [1, 3], [0, 3], [1, 2], [3, 2], [1, 0]]
     g = dma.Graph()
     skill = g.gaussian_prior(g.shared("skill", 4), 0, variance=100)

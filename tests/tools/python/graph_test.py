@@ -15,6 +15,7 @@ from typing import Any
 import dma
 import numpy as np
 import pytest
+from conftest import ran
 
 X, Y, NOISE = np.array([1.0, 2.0, 0.5]), 1.3, 0.04
 
@@ -131,10 +132,8 @@ def test_an_unknown_spread_is_integrated_over() -> None:
     assert parsed.hypers == ["tau"]
     solver = dma.joint()
     parsed.add_hypers(solver)
-    plan = dma.compile(parsed.graph, solver)
-    again = dma.State(plan)
-    again.observe("y", parsed.observations["y"])
-    assert dma.run(plan, again).converged
+    _, again, report = ran(parsed.graph, {"y": parsed.observations["y"]}, solver)
+    assert report.converged
     assert dma.hyper_belief(again, "tau").mean == tau.mean
 
 
@@ -146,10 +145,8 @@ def test_an_unknown_covariance_is_integrated_over() -> None:
     noise = g.gaussian_vector_noise(dma.gather(mu, [0, 1] * len(rows)), y, covariance=np.eye(2))
     solver = dma.joint()
     noise.learn(solver, "noise", "half_normal", [3], 2)
-    plan = dma.compile(g, solver)
-    state = dma.State(plan)
-    state.observe(y, rows.ravel())
-    assert dma.run(plan, state).converged
+    _, state, report = ran(g, {y: rows.ravel()}, solver)
+    assert report.converged
     np.testing.assert_allclose(noise.learned(state, "noise"), np.cov(rows.T), rtol=0.05)
     assert abs(dma.hyper_belief(state, "noise.r10").mean - np.corrcoef(rows.T)[0, 1]) < 0.02
 
@@ -178,8 +175,7 @@ def test_categories_have_a_column_each() -> None:
     g = dma.Graph()
     z = g.variable("z", 2, "categorical(3)")
     g.factor("categorical_prior", [z], probability=[0.2, 0.3, 0.5])
-    state = dma.State(plan := dma.compile(g))
-    dma.run(plan, state)
+    _, state, _ = ran(g)
     np.testing.assert_allclose(state.belief(z).mean, [[0.2, 0.3, 0.5]] * 2)
     assert state.belief(z).family == "categorical(3)"
 
@@ -190,9 +186,7 @@ def test_missing_values_are_none_or_masked(missing: Any) -> None:
     m = g.gaussian_prior(g.variable("m"), 0, variance=100)
     seen = g.observed("seen", 3)
     g.gaussian_noise(dma.all_to_one(m), seen, variance=1)
-    state = dma.State(plan := dma.compile(g, may_be_missing=["seen"]))
-    state.observe(seen, missing)
-    dma.run(plan, state)
+    plan, state, _ = ran(g, {seen: missing}, may_be_missing=["seen"])
     np.testing.assert_allclose(state.belief(m).mean, [3 / 2.01])
     with pytest.raises(dma.Error, match="seen"):
         state.observe(seen, [1.0, np.nan, 2.0])
@@ -224,8 +218,7 @@ def test_expressions_with_numbers() -> None:
     g = dma.Graph()
     a = g.gaussian_prior(g.variable("a", 2), [1.0, 2.0], variance=1.0)
     b = np.float64(3.0) * a + 1.0
-    state = dma.State(plan := dma.compile(g))
-    dma.run(plan, state)
+    _, state, _ = ran(g)
     np.testing.assert_allclose(state.belief(b).mean, [4.0, 7.0])
     np.testing.assert_allclose(state.belief(b).variance, [9.0, 9.0])
 
@@ -309,9 +302,7 @@ def test_control_c_a_callback_or_the_time_end_a_run_and_a_warm_one_goes_on() -> 
     with pytest.raises(KeyboardInterrupt):
         dma.run(endless, other)
     assert dma.run(plan, state, warm=True).converged
-    exact = dma.State(chain := dma.compile(g))
-    exact.observe(seen, values)
-    dma.run(chain, exact)
+    _, exact, _ = ran(g, {seen: values})
     np.testing.assert_allclose(state.belief(x).mean, exact.belief(x).mean, atol=1e-6)
     with pytest.raises(dma.Error, match="seconds: -1 is given"):
         dma.run(plan, state, seconds=-1.0)
@@ -389,10 +380,8 @@ def test_a_frozen_variable_keeps_its_belief_and_a_factor_its_damping() -> None:
     g.factor("gaussian_prior", x, mean=0.0, variance=1.0)
     g.factor("gaussian_noise", [x, z], damping=0.5, variance=1.0)
     g.factor("gaussian_noise", [z, y], variance=1.0)
-    plan = dma.compile(g, dma.flooding())
-    state = dma.State(plan)
-    state.observe(y, 3.0)
-    assert dma.run(plan, state).converged
+    plan, state, report = ran(g, {y: 3.0}, dma.flooding())
+    assert report.converged
     assert state.belief(x).mean == pytest.approx(1.0)
     state.freeze(x)
     assert state.is_frozen("x")
@@ -462,10 +451,7 @@ probability ( wet | sprinkler, rain ) { (off, no) 1, 0; (off, yes) 0.1, 0.9; (on
 def test_a_discrete_graph_with_a_loop_is_solved_exactly() -> None:
     parsed = dma.parse_graph(SPRINKLER, {"wet": "yes"})
     assert parsed.graph["sprinkler"].categories == ["off", "on"]
-    plan = dma.compile(parsed.graph, dma.exact())
-    state = dma.State(plan)
-    state.observe("wet", "yes")
-    report = dma.run(plan, state)
+    plan, state, report = ran(parsed.graph, {"wet": "yes"}, dma.exact())
     assert report.stop == "exact"
     joint = np.zeros((2, 2, 2))  # by clouds, sprinkler, rain
     for c, s, r in np.ndindex(2, 2, 2):
@@ -495,9 +481,7 @@ def test_gates_and_bounds() -> None:
     x = g.observed("x", family="bernoulli")
     g.factor("bernoulli_prior", [x], probability=0.9, when={effective: 0})
     g.factor("bernoulli_prior", [x], probability=1.0, when={"effective": 1})
-    state = dma.State(plan := dma.compile(g, "exact"))
-    state.observe(x, 1)
-    report = dma.run(plan, state)
+    plan, state, report = ran(g, {x: 1}, "exact")
     assert report.stop == "exact" and "2 cases" in str(report)
     np.testing.assert_allclose(state.belief(effective).mean, 0.5 / 0.95)
     np.testing.assert_allclose(dma.log_evidence(plan, state), np.log(0.95))
@@ -507,8 +491,7 @@ def test_gates_and_bounds() -> None:
     ring = dma.Graph()
     s = ring.variable("s", 4, "categorical(2)")
     ring.factor("potential", [s, dma.gather(s, [1, 2, 3, 0])], weight=[2.0, 1, 1, 2])
-    state = dma.State(plan := dma.compile(ring, dma.tree_reweighted()))
-    dma.run(plan, state)
+    plan, state, _ = ran(ring, {}, dma.tree_reweighted())
     lower, upper = dma.evidence_bounds(state)
     assert lower <= np.log(3.0**4 + 1) <= upper < np.log(3.0**4 + 1) + 0.5
     assert upper == dma.log_evidence(plan, state)

@@ -13,7 +13,7 @@ import dma
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import run_dma
+from conftest import ran, run_dma
 
 DATA = Path(os.environ["DMA_SOURCE_DIR"]) / "tools/examples/data"
 
@@ -126,9 +126,7 @@ def test_names_are_text_where_a_notebook_shows_them() -> None:
     bad = '<script>bad("&")</script>'
     g = dma.Graph()
     g.gaussian_prior(g.variable(bad), 0, variance=1)
-    plan = dma.compile(g, dma.joint())
-    state = dma.State(plan)
-    report = dma.run(plan, state)
+    plan, state, report = ran(g, {}, dma.joint())
     shown = [g, state, state.belief(bad), report, dma.evidence(plan, state), dma.rate([(bad, "Ben")])]
     pages = [one._repr_html_() for one in shown]
     assert all("<script" not in page for page in pages) and "&lt;script&gt;bad" in pages[1] and "&lt;script&gt;bad" in pages[-1]
@@ -141,10 +139,7 @@ def test_vectors_and_chains() -> None:
     g.gaussian_vector_prior(x, [1, -1], covariance=prior)
     seen = g.gaussian_vector_noise(x, y, covariance=noise)
     assert len(seen) == 2 and seen[1].kind == "gaussian_linear"
-    plan = dma.compile(g, dma.joint())
-    state = dma.State(plan)
-    state.observe(y, [2.0, 0.0])
-    dma.run(plan, state)
+    plan, state, _ = ran(g, {y: [2.0, 0.0]}, dma.joint())
     gain = prior @ np.linalg.inv(prior + noise)
     assert np.allclose(state.belief(x).mean, [1, -1] + gain @ [1.0, 1.0])
     chains = dma.draw_posterior(state, chains=2, warm_up=50, draws=200)
@@ -165,9 +160,8 @@ def test_poses_and_growing_graphs() -> None:
     g.point_prior(dma.gather(x, [0]), [0, 0, 0], covariance=np.eye(3) * 1e-6)
     g.between(dma.gather(x, [0, 1]), dma.gather(x, [1, 2]), [1, 0, np.pi / 2], covariance=np.eye(3) * 0.01)
     g.between(dma.gather(x, [0]), dma.gather(x, [2]), [9, 9, 0], precision=np.eye(3), loss="cauchy:0.1")
-    plan = dma.compile(g, dma.joint())
-    state = dma.State(plan)
-    assert dma.run(plan, state).converged
+    _, state, report = ran(g, {}, dma.joint())
+    assert report.converged
     assert state.belief(x).mean.shape == (3, 3)
     np.testing.assert_allclose(state.belief(x).mean[1:, :2], [[1, 0], [1, 1]], atol=0.01)
     parsed = dma.parse_graph((DATA.parent / "graphs/square.g2o").read_text())
@@ -238,9 +232,7 @@ def test_a_graph_is_written_and_a_belief_explained() -> None:
     g.gaussian_noise(m, y, variance=1.0)
     again = dma.parse_graph(dma.graph_text(g)).graph
     assert dma.graph_text(again) == dma.graph_text(g) and again.describe() == g.describe()
-    state = dma.State(plan := dma.compile(g))
-    state.observe(y, 2.0)
-    dma.run(plan, state)
+    _, state, _ = ran(g, {y: 2.0})
     (first, most), (_, least) = dma.explain(state, m).elements[0]
     assert first.startswith("gaussian_noise") and abs(most - 0.8) < 1e-12 and abs(least - 0.2) < 1e-12  # 1 of 1 + 1/4
 

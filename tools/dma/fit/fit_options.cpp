@@ -106,8 +106,7 @@ void add_fit_settings(Command command, FitSettings& s) {
   command
       .add_option("--method", s.method,
                   "joint: all weights as one Gaussian (default, wherever it fits into memory and time); or how "
-                  "messages are computed: "
-                  "hybrid (default beyond), dma (the paper's), ... (dma factors lists them)")
+                  "messages are computed: hybrid (default beyond), dma (the paper's), ... (dma factors lists them)")
       .value("joint|METHOD")
       .group(learning);
   command.add_option("--tempering", s.tempering, "times that each row's evidence counts; 1 is the posterior")
@@ -119,8 +118,7 @@ void add_fit_settings(Command command, FitSettings& s) {
   command
       .add_option("--parts", s.parts,
                   "mini-batches that share one stored message of 16 bytes a weight: less memory (default: 1, more "
-                  "where messages "
-                  "would take over 0.5 GB)")
+                  "where messages would take over 0.5 GB)")
       .group(learning);
   command.add_option("--epochs", s.epochs, "most passes over the data").group(learning);
   command

@@ -18,8 +18,7 @@ std::string sentence_of_classes(const TableModel& model) {
   if (r.frequencies >= 0.5 ||
       (r.of_frequencies.log_loss - left_out.log_loss) * static_cast<double>(t.rows) <= kNatsByChance)
     return fmt::format(
-        "{}: no structure found: predicts the class frequencies ({:.0f} % are of the most "
-        "frequent class)",
+        "{}: no structure found: predicts the class frequencies ({:.0f} % are of the most frequent class)",
         model.targets()[0], 100 * r.of_frequencies.accuracy);
   const ClassScores& judge = t.held_out_classes ? *t.held_out_classes : left_out;
   return fmt::format(

@@ -1,11 +1,8 @@
 #include "tools/dma/io/csv_plain.h"
 
 #include <algorithm>
-#include <bit>
-#include <cfloat>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <cstring>
 
 #include "engine/support/parallel.h"
@@ -14,56 +11,9 @@ namespace dma {
 
 namespace {
 
-constexpr double kTens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                            1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
-constexpr bool kRoundsOnce = FLT_EVAL_METHOD == 0;  // not in wider registers first
-
-// Eight digits at once, first digit in the lowest byte; pairs of neighbours are joined, then pairs of those.
-bool read_eight_digits(const char* at, std::uint64_t& number) {
-  std::uint64_t bytes = 0;
-  std::memcpy(&bytes, at, sizeof bytes);
-  const std::uint64_t values = bytes - 0x3030303030303030;
-  if (((values | (bytes + 0x4646464646464646)) & 0x8080808080808080) != 0) return false;
-  const std::uint64_t pairs = values * 10 + (values >> 8);
-  constexpr std::uint64_t kMask = 0x000000ff000000ff;
-  number = ((pairs & kMask) * 0x000f424000000064 + ((pairs >> 16) & kMask) * 0x0000271000000001) >> 32;
-  return true;
-}
-
-const char* read_digits(const char* at, const char* end, std::uint64_t& digits) {
-  if constexpr (std::endian::native == std::endian::little)
-    for (std::uint64_t eight = 0; end - at >= 8 && read_eight_digits(at, eight); at += 8)
-      digits = 100'000'000 * digits + eight;
-  for (; at != end && *at >= '0' && *at <= '9'; ++at) digits = 10 * digits + static_cast<std::uint64_t>(*at - '0');
-  return at;
-}
-
-// What from_chars would give, and where it would stop; nullptr: no finite number. Digits that make a whole number below
-// 2^53, and a power of ten that a double holds exactly, leave one rounding: their quotient is the nearest double.
+// Where the number ends; nullptr: no finite number.
 const char* read_number(const char* at, const char* end, double& value) {
-  const char* const begin = at;
-  const bool is_negative = at != end && *at == '-';
-  if (is_negative) ++at;
-  std::uint64_t digits = 0;
-  const char* const first = at;
-  at = read_digits(at, end, digits);
-  const std::ptrdiff_t whole = at - first;
-  std::ptrdiff_t behind = 0;
-  if (at != end && *at == '.') {
-    const char* const point = ++at;
-    at = read_digits(at, end, digits);
-    behind = at - point;
-  }
-  constexpr std::ptrdiff_t kDigitsThatFit = 19;  // in 64 bits
-  const bool goes_on = at != end && (*at | 0x20) >= 'a' && (*at | 0x20) <= 'z';  // an exponent, or inf
-  if (kRoundsOnce && whole + behind > 0 && whole + behind <= kDigitsThatFit && digits < (std::uint64_t{1} << 53) &&
-      !goes_on) {
-    const double size = static_cast<double>(digits) / kTens[behind];
-    value = is_negative ? -size : size;
-    return at;
-  }
-  const auto [stop, code] = std::from_chars(begin, end, value);
+  const auto [stop, code] = std::from_chars(at, end, value);
   return code == std::errc{} && std::isfinite(value) ? stop : nullptr;
 }
 

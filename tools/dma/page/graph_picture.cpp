@@ -13,8 +13,7 @@ constexpr double kStep = 76, kLevel = 150, kWeights = 86, kPriors = 26, kLinear 
 std::string variable(double x, double y, const std::string& name, const std::string& note, bool observed) {
   return fmt::format(
       "<g><title>{}</title><circle class=\"box\" cx=\"{}\" cy=\"{}\" r=\"20\"/>{}<text class=\"name\" x=\"{}\" "
-      "y=\"{}\" "
-      "text-anchor=\"middle\">{}</text></g>\n",
+      "y=\"{}\" text-anchor=\"middle\">{}</text></g>\n",
       page::escaped(note), x, y,
       observed ? fmt::format("<circle class=\"axis\" cx=\"{}\" cy=\"{}\" r=\"17\"/>", x, y) : "", x, y + 4,
       page::escaped(name));
@@ -23,8 +22,7 @@ std::string variable(double x, double y, const std::string& name, const std::str
 std::string factor(double x, double y, const std::string& name, const std::string& note) {
   return fmt::format(
       "<g><title>{}</title><rect class=\"f-blue\" x=\"{}\" y=\"{}\" width=\"14\" height=\"14\" rx=\"2\"/><text "
-      "x=\"{}\" y=\"{}\" "
-      "text-anchor=\"middle\">{}</text></g>\n",
+      "x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text></g>\n",
       page::escaped(note), x - 7, y - 7, x, y + 24, page::escaped(name));
 }
 
@@ -68,8 +66,7 @@ std::string graph_picture(const NetworkGraph& network) {
     nodes += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>", x + 25, kWeights + 4, page::escaped(weights));
     nodes += fmt::format(
         "<g><title>Gaussian prior of every weight</title><rect class=\"f-blue\" x=\"{}\" y=\"{}\" width=\"14\" "
-        "height=\"14\" "
-        "rx=\"2\"/><text x=\"{}\" y=\"{}\">prior</text></g>",
+        "height=\"14\" rx=\"2\"/><text x=\"{}\" y=\"{}\">prior</text></g>",
         x - 7, kPriors - 7, x + 14, kPriors + 4);
     x += kStep;
     nodes += variable(x, kLevel, last ? "f" : fmt::format("z{}", layer), count(outputs, "number"), false);

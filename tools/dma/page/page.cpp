@@ -91,15 +91,11 @@ std::string about_judged_rows(const Shown& shown) {
            "them.</p>\n";
   if (by == "left_out")
     return "<p>Pictures show the learned rows, <em>each predicted as if it had been left out</em>: what it alone "
-           "taught is taken out of the "
-           "fitted Gaussian again, without a new fit. The noise, the prior's scale and the place around which the "
-           "model is linearised "
-           "have seen the row, so where weights are many and rows few this flatters; <code>--holdout 0.2</code> keeps "
-           "rows aside for "
-           "good.</p>\n";
+           "taught is taken out of the fitted Gaussian again, without a new fit. The noise, the prior's scale and the "
+           "place around which the model is linearised have seen the row, so where weights are many and rows few this "
+           "flatters; <code>--holdout 0.2</code> keeps rows aside for good.</p>\n";
   return "<p class=\"warning\">Pictures and scores are of the rows that were learned: unseen rows will be predicted "
-         "worse. This method knows no "
-         "left-out rows; --holdout 0.2 keeps some aside.</p>\n";
+         "worse. This method knows no left-out rows; --holdout 0.2 keeps some aside.</p>\n";
 }
 
 std::string importance_section(const Shown& shown, const std::string& pointer) {
@@ -109,10 +105,9 @@ std::string importance_section(const Shown& shown, const std::string& pointer) {
   const auto loss = escaped(shown.at("/report/matters/loss").get<std::string>());
   std::string text = fmt::format(
       "<p><em>Permutation importance</em>: how much the {0} of {1} learned rows, predicted by the fitted model, rises "
-      "from {2} when one "
-      "column is handed to other rows; mean and standard deviation of {3} shuffles. These are rows that were learned: "
-      "it says what the "
-      "model looks at, not what would help on unseen rows. Columns that say the same share their importance.</p>\n",
+      "from {2} when one column is handed to other rows; mean and standard deviation of {3} shuffles. These are rows "
+      "that were learned: it says what the model looks at, not what would help on unseen rows. Columns that say the "
+      "same share their importance.</p>\n",
       loss, shown.whole_number("/report/matters/rows"), shown.number(pointer + "/before"),
       shown.whole_number("/report/matters/shuffles"));
   if (looked_at < all)

@@ -2,8 +2,7 @@
 
 Somebody throws a fair die and now and then takes a loaded one, on which half of all throws are sixes (Durbin, Eddy,
 Krogh, Mitchison, 1998). Which die was it, throw by throw? Both must agree: the recursions by hand, and enumeration of
-all 2^10 ways for the first ten throws. More: [regimes](../regimes.md), and in C++
-[hidden_markov.cpp](../../examples/hidden_markov.cpp).
+all 2^10 ways for the first ten throws. More: [regimes](../regimes.md).
 """
 
 import itertools

@@ -3,7 +3,7 @@
 Weeks of remission of 42 patients with leukaemia, half of them on the drug 6-MP (Freireich and others, 1963); twelve were
 still in remission at the end, so that their time is a lower bound. Published is the Weibull regression by maximum
 likelihood: the drug multiplies times by exp(1.267 +- 0.311), and the shape is 1 / 0.732. Its factor is `weibull`; counts
-work alike with `poisson`, in C++ [poisson_regression.cpp](../../examples/poisson_regression.cpp).
+work alike with `poisson`, in C++ [regressions.cpp](../../examples/regressions.cpp).
 """
 
 import dma

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <fstream>
 
@@ -122,33 +123,15 @@ std::string markdown(const Report& report) {
 }
 
 std::string results_page(const Report& report) {
-  std::string text = fmt::format("{} `report.html` has pictures and notes.\n\n{}\n", kHowToRead,
+  std::string text = fmt::format("{} `report.html` has pictures, notes and further tables.\n\n{}\n", kHowToRead,
                                  markdown_table(claims_of(report.sections)));
+  // By the claims and the table of all methods.
+  constexpr std::array kSaidAgain = {"regression", "ivon", "laplace", "table4"};
   for (const Section& section : report.sections)
-    for (const Table& table : section.tables) text += fmt::format("{}\n\n{}\n", table.caption, markdown_table(table));
+    for (const Table& table : section.tables)
+      if (std::ranges::find(kSaidAgain, table.name) == kSaidAgain.end())
+        text += fmt::format("{}\n\n{}\n", table.caption, markdown_table(table));
   return text + run_text(report);
-}
-
-std::string summary_page(const Report& report) {
-  const auto section = std::ranges::find(report.sections, "exact", &Section::name);
-  if (section == report.sections.end()) return "";
-  const auto table = [&](const char* name) { return *std::ranges::find(section->tables, name, &Table::name); };
-  const Table all = table("exact"), same_prior = table("exact_prior");
-  const auto few = [](const std::vector<std::string>& row) {
-    std::vector<std::string> some;
-    for (const std::size_t i : {0, 1, 3, 4, 6, 10, 12}) some.push_back(row[i]);
-    return some;
-  };
-  Table shown{"summary", "", few(all.columns), {}};
-  for (const auto& row : all.rows) shown.rows.push_back(few(row));
-  for (const auto& row : same_prior.rows)
-    if (row[0].starts_with("joint")) shown.rows.push_back(few(row));
-  return fmt::format(
-      "`{}`, {}, {}: {} of {} claims of the paper hold as stated; every one, with the reason where it does not, is in "
-      "[all results](../experiments/results/RESULTS.md). Outside the data of the paper's 83-weight task:\n\n{}\n"
-      "![DMA, the default, joint learning under the data's prior, and the exact posterior](../pictures/exact.svg)\n",
-      report.facts.command, report.facts.date, report.facts.machine, report.holding(), report.claims(),
-      markdown_table(shown));
 }
 
 std::string html(const Report& report) {
@@ -178,7 +161,6 @@ void write_report(const Report& report, const std::filesystem::path& folder) {
   write_file(folder / "report.md", markdown(report));
   write_file(folder / "report.html", html(report));
   write_file(folder / "RESULTS.md", results_page(report));
-  if (const std::string summary = summary_page(report); !summary.empty()) write_file(folder / "summary.md", summary);
 }
 
 RunFacts facts_of_this_machine() {

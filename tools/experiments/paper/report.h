@@ -26,8 +26,6 @@ struct Report {
 std::string markdown(const Report& report);
 // Claims and tables alone: a part of tools/experiments/results/RESULTS.md.
 std::string results_page(const Report& report);
-// The part of tools/docs/numbers.md: one table and the main picture; empty without section `exact`.
-std::string summary_page(const Report& report);
 std::string html(const Report& report);
 std::string csv(const Table& table);
 

@@ -2,31 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 #include <numeric>
 
 #include "engine/support/error.h"
-#include "engine/support/whole_number.h"
+#include "tools/dma/page/dependence.h"
 
 namespace dma::reproduce {
 
-double quantile(std::vector<double> values, double probability) {
-  std::ranges::sort(values);
-  const double place = probability * static_cast<double>(values.size() - 1);
-  const auto below = whole_number<std::size_t>(place, 0, values.size() - 1);
-  const auto above = std::min(below + 1, values.size() - 1);
-  return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
-}
-
 double median(const std::vector<double>& values) {
   if (values.empty()) fail("a median of no values was asked for");
-  return quantile(values, 0.5);
+  return report::quantile_of(values, 0.5);
 }
 
 double interquartile_range(const std::vector<double>& values) {
-  return quantile(values, 0.75) - quantile(values, 0.25);
+  return report::quantile_of(values, 0.75) - report::quantile_of(values, 0.25);
 }
 
 double mean(const std::vector<double>& values) {
@@ -42,7 +33,7 @@ Interval median_interval(const std::vector<double>& values, int draws, std::uint
     for (double& value : resample) value = values[any(random)];
     medians.push_back(median(resample));
   }
-  return {quantile(medians, 0.025), quantile(medians, 0.975)};
+  return {report::quantile_of(medians, 0.025), report::quantile_of(medians, 0.975)};
 }
 
 std::string median_text(const std::vector<double>& values) {

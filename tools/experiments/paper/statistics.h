@@ -7,8 +7,6 @@
 
 namespace dma::reproduce {
 
-// By linear interpolation between order statistics.
-double quantile(std::vector<double> values, double probability);
 double median(const std::vector<double>& values);
 // Third quartile less first.
 double interquartile_range(const std::vector<double>& values);

@@ -55,8 +55,7 @@ void add_claims(Section& s, const Json& rows, bool large) {
   const auto nanoseconds = [&](double epoch_ms) { return 1e6 * epoch_ms / products; };
   const std::string fast = fmt::format(
       "Per weight and example this Adam takes {:.1f} ns, its training NLL after every epoch included (the authors' "
-      "{:.1f}), DMA {:.1f} (the "
-      "authors' {:.1f}).",
+      "{:.1f}), DMA {:.1f} (the authors' {:.1f}).",
       nanoseconds(adam.at("epoch_ms")), nanoseconds(large ? 17 : 0.45), nanoseconds(dma.at("epoch_ms")),
       nanoseconds(large ? 67 : 0.80));
   s.claims.push_back(claim(where, fmt::format("an epoch of DMA costs {} times one of Adam", large ? "4" : "1.8"),

@@ -19,8 +19,7 @@ std::string markdown(const std::vector<TableResult>& results, bool held_out) {
       "Accuracy and log-loss on {}, mean and standard error over the folds; expected calibration error of all rows "
       "together, ten bins.\n\n"
       "| table | rows | inputs | classes | folds | accuracy | log-loss | worst row | calibration error | log-loss by "
-      "left-out rows "
-      "| fraction of networks beside the linear model | of neighbours | CPU s per fold "
+      "left-out rows | fraction of networks beside the linear model | of neighbours | CPU s per fold "
       "|\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
       held_out ? "held-back training rows" : "unseen rows");
   for (const TableResult& r : results) {

@@ -13,9 +13,7 @@
 
 namespace {
 
-using dma::testing::check_refused;
-using dma::testing::run_dma;
-using dma::testing::TemporaryFolder;
+using namespace dma::testing;
 
 // Three kinds of flower by the two numbers that tell them apart, and one that does not.
 std::string flowers(int rows, bool chance = false) {
@@ -42,18 +40,15 @@ void check_table_refused(const std::string& csv, const std::string& expected, co
 TEST_CASE("classifier command: a target of text is fitted, predicted and inspected") {
   const TemporaryFolder folder;
   folder.write("data.csv", flowers(120));
-  const auto fit = run_dma(folder, kFitFlowers + "--holdout 0.2 --model model.json");
-  REQUIRE_MESSAGE(fit.exit_code == 0, fit.errors);
-  for (const char* part :
-       {"target    kind: lily", "left out  ", "held out  kind, 24 rows: accuracy", "wrote     model.json",
-        "kind: classifies 100.0 % of the 24 rows kept aside", "probabilities are off by"})
-    CHECK_MESSAGE(fit.output.find(part) != std::string::npos, part, fit.output);
+  const auto fit = require_dma(folder, kFitFlowers + "--holdout 0.2 --model model.json");
+  check_holds(fit.output,
+              {"target    kind: lily", "left out  ", "held out  kind, 24 rows: accuracy", "wrote     model.json",
+               "kind: classifies 100.0 % of the 24 rows kept aside", "probabilities are off by"});
 
-  const auto predicted = run_dma(folder, "predict model.json data.csv");
-  CHECK(predicted.exit_code == 0);
+  const auto predicted = require_dma(folder, "predict model.json data.csv");
   CHECK(predicted.output.starts_with("kind_class,kind_p_lily,\"kind_p_ox eye\",kind_p_rose\n"));
   CHECK(std::ranges::count(predicted.output, '\n') == 121);
-  const auto json = dma::parse_json(run_dma(folder, "predict model.json data.csv --json").output);
+  const auto json = json_of_dma(folder, "predict model.json data.csv --json");
   const auto& own = json.at("predictions").at("kind");
   int hits = 0;
   for (std::size_t n = 0; n < 120; ++n) {
@@ -70,27 +65,24 @@ TEST_CASE("classifier command: a target of text is fitted, predicted and inspect
   CHECK(hits > 110);
 
   const auto inspected = run_dma(folder, "inspect model.json");
-  CHECK(inspected.output.find("clear sign") != std::string::npos);
-  CHECK(inspected.output.find("kind: classifies ") != std::string::npos);
-  const auto summary = dma::parse_json(run_dma(folder, "inspect model.json --json").output);
+  check_holds(inspected.output, {"clear sign", "kind: classifies "});
+  const auto summary = json_of_dma(folder, "inspect model.json --json");
   CHECK(summary.at("classes").size() == 3);
   CHECK(summary.at("layers").size() >= 1);
   CHECK(summary.at("held_out").at("rows") == 24);
-  const auto drawn = run_dma(folder, "inspect model.json --plot weights.svg");
-  CHECK(drawn.exit_code == 0);
-  CHECK(folder.read("weights.svg").find("Weights: area is |posterior mean|") != std::string::npos);
+  require_dma(folder, "inspect model.json --plot weights.svg");
+  CHECK(holds(folder.read("weights.svg"), "Weights: area is |posterior mean|"));
 }
 
 TEST_CASE("classifier command: the same seed gives the same file; labels of chance are called what they are") {
   const TemporaryFolder folder;
   folder.write("data.csv", flowers(90, true));
   const auto fit = run_dma(folder, kFitFlowers + "--model a.json --plot classes.svg");
-  CHECK(folder.read("classes.svg").find("90 rows, each left out") != std::string::npos);
-  CHECK_MESSAGE(fit.output.find("kind: no structure found: predicts the class frequencies") != std::string::npos,
-                fit.output);
+  CHECK(holds(folder.read("classes.svg"), "90 rows, each left out"));
+  CHECK_MESSAGE(holds(fit.output, "kind: no structure found: predicts the class frequencies"), fit.output);
   REQUIRE(run_dma(folder, kFitFlowers + "--quiet --model b.json").output == "");
   CHECK(folder.read("a.json") == folder.read("b.json"));
-  const auto json = dma::parse_json(run_dma(folder, kFitFlowers + "--json").output);
+  const auto json = json_of_dma(folder, kFitFlowers + "--json");
   CHECK(json.at("left_out").at("kind").at("log_loss").get<double>() < 1.12);
 }
 
@@ -100,15 +92,14 @@ TEST_CASE("classifier command: numbers are classes only if that is said") {
   for (int n = 0; n < 40; ++n) table += fmt::format("{},{}\n", n, n < 20 ? 0 : 1);
   folder.write("data.csv", table);
   const std::string fit = "fit data.csv --target y --hidden 3 --members 1 ";
-  CHECK(run_dma(folder, fit + "--epochs 3").output.find("noise sd") != std::string::npos);
-  CHECK(run_dma(folder, fit + "--classes").output.find("target    y: 0 (20 rows), 1 (20 rows)") != std::string::npos);
+  CHECK(holds(run_dma(folder, fit + "--epochs 3").output, "noise sd"));
+  CHECK(holds(run_dma(folder, fit + "--classes").output, "target    y: 0 (20 rows), 1 (20 rows)"));
 }
 
 TEST_CASE("classifier command: tables that hold no classes to learn are refused") {
   check_table_refused("x,y\n1,a\n2,a\n3,b\n", "column 'y': the class 'b' has one row");
   check_table_refused("x,y\n1,a\n2,a\n", "all rows have the class 'a'");
-  check_table_refused("x,y\n1,a\n2,\n3,a\n", "line 3, column 'y': an empty cell where a class is expected",
-                      "--strict");
+  check_table_refused("x,y\n1,a\n2,\n3,a\n", "line 3, column 'y': an empty cell where a class is expected", "--strict");
   check_table_refused("x,y\n1,a\n2,NA\n3,a\n", "line 3, column 'y': a missing value ('NA')", "--strict");
   check_table_refused("x,y\n1,a\n2,7\n3,a\n", "line 3, column 'y': a number ('7') among classes");
   check_table_refused("x,y\n1,7\n2,a\n3,8\n",
@@ -122,8 +113,8 @@ TEST_CASE("classifier command: options that say nothing about classes are refuse
   const std::string table = "x,y\n1,a\n2,b\n3,a\n4,b\n";
   for (const char* option :
        {"--noise 0.1", "--noise-model inputs", "--method dma", "--tempering 2", "--batches 2", "--learn-prior",
-        "--least-gain 0.1", "--preset paper", "--features-map bumps3", "--no-bias",
-        "--checkpoint c.json", "--slopes 0.1,0.2", "--members 0", "--epochs 0", "--hidden 0"})
+        "--least-gain 0.1", "--preset paper", "--features-map bumps3", "--no-bias", "--checkpoint c.json",
+        "--slopes 0.1,0.2", "--members 0", "--epochs 0", "--hidden 0"})
     check_table_refused(table, std::string(option).substr(0, std::string(option).find(' ')) + ":", option);
 }
 
@@ -132,11 +123,10 @@ TEST_CASE("classifier command: a classifier's file in the wrong place, and table
   folder.write("data.csv", flowers(60));
   folder.write("numbers.csv", "x,y\n1,2\n2,3\n3,5\n4,7\n");
   folder.write("other.csv", "length,breadth,idle\n1,2,3\n");
-  REQUIRE(run_dma(folder, kFitFlowers + "--quiet --model model.json").exit_code == 0);
+  require_dma(folder, kFitFlowers + "--quiet --model model.json");
   check_refused(folder, "fit numbers.csv --target y --resume model.json",
                 "'model.json' is a finished model, not a checkpoint");
-  check_refused(folder, "predict model.json other.csv",
-                        "has no column 'width', which 'model.json' was fitted on");
+  check_refused(folder, "predict model.json other.csv", "has no column 'width', which 'model.json' was fitted on");
   check_refused(folder, "fit data.csv --update model.json",
                 "--update: 'model.json' predicts classes, and rows are added to models of numbers alone");
   check_refused(folder, kFitFlowers + "--resume model.json", "--resume: a classifier has no such option");

@@ -15,9 +15,7 @@
 
 namespace {
 
-using dma::testing::check_refused;
-using dma::testing::run_dma;
-using dma::testing::TemporaryFolder;
+using namespace dma::testing;
 
 // 60 rows of two inputs and two targets, in an order of columns that is not the model's.
 std::string two_targets() {
@@ -44,9 +42,9 @@ Eigen::MatrixXd read_table(const TemporaryFolder& folder, const std::string& fil
 TEST_CASE("dma fit: predictions of the program are those of the library, columns matched by name") {
   const TemporaryFolder folder;
   folder.write("data.csv", two_targets());
-  REQUIRE(run_dma(folder, kTwoTargets + "--hidden 8 --members 2 --epochs 20 --model model.json").exit_code == 0);
+  require_dma(folder, kTwoTargets + "--hidden 8 --members 2 --epochs 20 --model model.json");
   folder.write("new.csv", "b;c;a\n2;text;1\n-3;;0.5\n");
-  REQUIRE(run_dma(folder, "predict model.json new.csv --out predictions.csv").exit_code == 0);
+  require_dma(folder, "predict model.json new.csv --out predictions.csv");
   std::vector<std::string> names;
   const Eigen::MatrixXd predictions = read_table(folder, "predictions.csv", names);
   CHECK(names == std::vector<std::string>{"target, one_mean", "target, one_sd", "target, one_epistemic_sd",
@@ -62,7 +60,7 @@ TEST_CASE("dma fit: predictions of the program are those of the library, columns
     CHECK(predictions.col(5 * j + 3) == expected.quantile(0.025).col(j));
     CHECK(predictions.col(5 * j + 4) == expected.quantile(0.975).col(j));
   }
-  const auto json = dma::parse_json(run_dma(folder, "predict model.json new.csv --json").output);
+  const auto json = json_of_dma(folder, "predict model.json new.csv --json");
   CHECK(json["rows"] == 2);
   CHECK(json["predictions"]["target two"]["mean"][1] == expected.mean(1, 1));
   CHECK(run_dma(folder, "predict model.json new.csv").output == folder.read("predictions.csv"));
@@ -73,7 +71,7 @@ TEST_CASE("dma fit: the same seed gives the same bytes, another seed others") {
   folder.write("data.csv", two_targets());
   const std::string fit = kTwoTargets + "--hidden 5 --epochs 5 --holdout 0.2 --quiet ";
   for (const char* run : {"--model 1.json", "--model 2.json", "--model 3.json --seed 2"})
-    REQUIRE(run_dma(folder, fit + run).exit_code == 0);
+    require_dma(folder, fit + run);
   CHECK(folder.read("1.json") == folder.read("2.json"));
   CHECK(folder.read("1.json") != folder.read("3.json"));
 }
@@ -82,15 +80,14 @@ TEST_CASE("dma fit: a report for programs, and one for people that --quiet silen
   const TemporaryFolder folder;
   folder.write("data.csv", two_targets());
   const std::string fit = kTwoTargets + "--hidden 5 --epochs 5 --holdout 0.25 --model model.json ";
-  const auto json = dma::parse_json(run_dma(folder, fit + "--json").output);
+  const auto json = json_of_dma(folder, fit + "--json");
   CHECK(json["held_out"]["rows"] == 15);
   CHECK(json["training"]["rows"] == 45);
   CHECK(json["held_out"]["target two"]["rmse"].is_number());
   CHECK(json["held_out"]["target two"]["coverage_90"].is_number());
   CHECK(json["files"] == dma::Json::array({"model.json"}));
   const auto people = run_dma(folder, fit);
-  CHECK(people.output.find("held out  target two, 15 rows: RMSE") != std::string::npos);
-  CHECK(people.output.find("wrote     model.json") != std::string::npos);
+  check_holds(people.output, {"held out  target two, 15 rows: RMSE", "wrote     model.json"});
   CHECK(people.errors == "");  // no progress bar where nobody watches
   const auto quiet = run_dma(folder, fit + "--quiet");
   CHECK(quiet.output + quiet.errors == "");
@@ -103,8 +100,8 @@ TEST_CASE("dma fit: pictures of the fit, its training and its weights") {
   CHECK(run_dma(folder, fit + "--plot-training curve.svg", "PATH=/nowhere").errors == "");
   CHECK(run_dma(folder, "inspect model.json --plot hinton.svg").errors == "");
   CHECK(folder.files() == std::vector<std::string>{"curve.svg", "data.csv", "fit.svg", "hinton.svg", "model.json"});
-  CHECK(folder.read("fit.svg").find("predicted = observed") != std::string::npos);
-  CHECK(folder.read("hinton.svg").find("</svg>") != std::string::npos);
+  CHECK(holds(folder.read("fit.svg"), "predicted = observed"));
+  CHECK(holds(folder.read("hinton.svg"), "</svg>"));
 }
 
 TEST_CASE("dma fit: rows that the others do not predict are told, set aside, and no part of what is saved") {
@@ -124,58 +121,55 @@ TEST_CASE("dma fit: rows that the others do not predict are told, set aside, and
   CHECK(json["training"]["far_rows"] == 3);
   CHECK(json["training"]["far"] == dma::Json::array({7, 47, 87}));
   CHECK(outcome.errors == "");  // no doubts about the fit
-  CHECK(folder.read("page.html").find("beyond 10 sd of what the others predict") != std::string::npos);
+  CHECK(holds(folder.read("page.html"), "beyond 10 sd of what the others predict"));
   const std::string told = run_dma(folder, "inspect wrong.json").output;
-  CHECK(told.find("far       3 more rows lie beyond 10 sd of what the others predict") != std::string::npos);
-  REQUIRE(run_dma(folder, "fit right.csv" + fit + "--model right.json --quiet").exit_code == 0);
+  CHECK(holds(told, "far       3 more rows lie beyond 10 sd of what the others predict"));
+  require_dma(folder, "fit right.csv" + fit + "--model right.json --quiet");
   const auto same = [&] {
     return run_dma(folder, "predict wrong.json right.csv").output ==
            run_dma(folder, "predict right.json right.csv").output;
   };
   CHECK(same());
   for (const char* model : {"wrong.json", "right.json"})
-    REQUIRE(run_dma(folder, fmt::format("fit --update {} right.csv --quiet", model)).exit_code == 0);
+    require_dma(folder, fmt::format("fit --update {} right.csv --quiet", model));
   CHECK(same());
 }
 
 TEST_CASE("dma inspect: layers, noise and training record") {
   const TemporaryFolder folder;
   folder.write("data.csv", two_targets());
-  REQUIRE(run_dma(folder, kTwoTargets + "--hidden 5 --epochs 3 --tolerance 0 --noise 0.5,2 --quiet --model model.json")
-              .exit_code == 0);
-  const auto json = dma::parse_json(run_dma(folder, "inspect model.json --json").output);
+  require_dma(folder, kTwoTargets + "--hidden 5 --epochs 3 --tolerance 0 --noise 0.5,2 --quiet --model model.json");
+  const auto json = json_of_dma(folder, "inspect model.json --json");
   CHECK(json["layers"].size() == 2);
   CHECK(json["layers"][0]["weights"] == 15);
   CHECK(json["training"]["epochs"] == dma::Json::array({3}));
   CHECK(json["noise"]["target two"].get<double>() == doctest::Approx(2));
   const auto people = run_dma(folder, "inspect model.json");
-  CHECK(people.output.find("network   2-5-2 with biases, 27 weights") != std::string::npos);
-  CHECK(people.output.find("stopped by the limit") != std::string::npos);
-  REQUIRE(run_dma(folder, kTwoTargets + "--hidden 5 --epochs 2 --members 3 --quiet --model model.json").exit_code == 0);
+  check_holds(people.output, {"network   2-5-2 with biases, 27 weights", "stopped by the limit"});
+  require_dma(folder, kTwoTargets + "--hidden 5 --epochs 2 --members 3 --quiet --model model.json");
   run_dma(folder, "inspect model.json --plot weights.svg");
-  CHECK(folder.read("weights.svg").find(">Weights of network 1 of 3: area is") != std::string::npos);
+  CHECK(holds(folder.read("weights.svg"), ">Weights of network 1 of 3: area is"));
 }
 
 TEST_CASE("dma: every command explains itself with an example") {
   const TemporaryFolder folder;
   for (const char* command :
        {"", "fit", "predict", "infer", "smooth", "rate", "inspect", "generate", "generate regression", "factors"}) {
-    const auto help = run_dma(folder, std::string(command) + " --help");
-    CHECK(help.exit_code == 0);
-    CHECK(help.output.find("Example:\n  dma ") != std::string::npos);
+    const auto help = require_dma(folder, std::string(command) + " --help");
+    CHECK(holds(help.output, "Example:\n  dma "));
   }
-  CHECK(run_dma(folder, "--version").exit_code == 0);
+  require_dma(folder, "--version");
 }
 
 TEST_CASE("dma factors: the table and its JSON list the same kinds") {
   const TemporaryFolder folder;
   const auto table = run_dma(folder, "factors");
-  const auto json = dma::parse_json(run_dma(folder, "factors --json").output);
+  const auto json = json_of_dma(folder, "factors --json");
   CHECK(json.size() > 5);
-  std::size_t for_joint = 0;                                        // kinds without messages
-  CHECK(table.output.find("earned quality") == std::string::npos);  // seconds of computing, for those who ask: --bands
+  std::size_t for_joint = 0;                      // kinds without messages
+  CHECK(!holds(table.output, "earned quality"));  // seconds of computing, for those who ask: --bands
   for (const auto& kind : json) {
-    CHECK(table.output.find(kind["kind"].get<std::string>()) != std::string::npos);
+    CHECK(holds(table.output, kind["kind"].get<std::string>()));
     CHECK(!kind["ports"].empty());
     for_joint += kind["methods"].empty() ? 1 : 0;
   }
@@ -187,7 +181,7 @@ TEST_CASE("dma factors: the table and its JSON list the same kinds") {
 
 TEST_CASE("dma generate regression: deterministic rows of the paper's task") {
   const TemporaryFolder folder;
-  REQUIRE(run_dma(folder, "generate regression --seed 3 --out data.csv --grid grid.csv").exit_code == 0);
+  require_dma(folder, "generate regression --seed 3 --out data.csv --grid grid.csv");
   CHECK(run_dma(folder, "generate regression --seed 3").output == folder.read("data.csv"));
   CHECK(run_dma(folder, "generate regression --seed 4").output != folder.read("data.csv"));
   std::vector<std::string> names;
@@ -207,18 +201,18 @@ TEST_CASE("dma fit: what noise is taken for is an option, kept in the file, and 
   folder.write("data.csv", csv);
   const std::string fit = "fit data.csv --target y --hidden 4 --members 1 ";
   for (const char* name : {"constant", "inputs"}) {
-    REQUIRE(run_dma(folder, fit + fmt::format("--noise-model {0} --model {0}.json", name)).exit_code == 0);
+    require_dma(folder, fit + fmt::format("--noise-model {0} --model {0}.json", name));
     CHECK(run_dma(folder, fmt::format("inspect {}.json", name)).output.find(fmt::format("(learned, {})", name)) !=
           std::string::npos);
     CHECK(dma::oracle::json_in_model(folder.read(fmt::format("{}.json", name)))["options"]["noise_model"] == name);
   }
-  REQUIRE(run_dma(folder, fit + "--model default.json --quiet").exit_code == 0);
-  REQUIRE(run_dma(folder, fit + "--noise-model choose --model same.json --quiet").exit_code == 0);
+  require_dma(folder, fit + "--model default.json --quiet");
+  require_dma(folder, fit + "--noise-model choose --model same.json --quiet");
   CHECK(folder.read("default.json") == folder.read("same.json"));
   const auto refused = [&](const std::string& options, const std::string& why) {
     const auto outcome = run_dma(folder, fit + options);
     CHECK(outcome.exit_code == 2);
-    CHECK_MESSAGE(outcome.errors.find(why) != std::string::npos, outcome.errors);
+    CHECK_MESSAGE(holds(outcome.errors, why), outcome.errors);
   };
   refused("--noise-model input", "--noise-model: there is no 'input'; did you mean 'inputs'?");
   refused("--noise-model inputs --noise 0.1", "leave one of them away");
@@ -234,12 +228,12 @@ TEST_CASE("dma fit: neighbours that take part are named, kept in the file and us
   const std::string fit = "fit data.csv --target y --hidden 3 --members 1 ";
   const auto with = run_dma(folder, fit + "--model with.json"), without = run_dma(folder, fit + "--no-neighbours");
   REQUIRE(with.exit_code == 0);
-  CHECK_MESSAGE(with.output.find("nearest   neighbours 100 %, the models above 0 %") != std::string::npos, with.output);
-  CHECK(without.output.find("neighbours") == std::string::npos);
-  const auto shown = dma::parse_json(run_dma(folder, "inspect with.json --json").output);
+  CHECK_MESSAGE(holds(with.output, "nearest   neighbours 100 %, the models above 0 %"), with.output);
+  CHECK(!holds(without.output, "neighbours"));
+  const auto shown = json_of_dma(folder, "inspect with.json --json");
   CHECK(shown["shares"]["neighbours"][0] > 0.99);
   CHECK(shown["lengthscales"]["y"].size() == 1);
-  REQUIRE(run_dma(folder, "predict with.json data.csv --out p.csv").exit_code == 0);
+  require_dma(folder, "predict with.json data.csv --out p.csv");
   std::vector<std::string> names;
   const Eigen::MatrixXd predicted = read_table(folder, "p.csv", names), table = read_table(folder, "data.csv", names);
   CHECK((predicted.col(0) - table.col(1)).cwiseAbs().maxCoeff() < 0.2);
@@ -254,12 +248,12 @@ TEST_CASE("dma fit: inputs on a logarithmic scale are named, and --no-log-inputs
   const std::string fit = "fit data.csv --target y --hidden 3 --members 1 --no-neighbours ";
   const auto with = run_dma(folder, fit + "--model with.json"), without = run_dma(folder, fit + "--no-log-inputs");
   REQUIRE(with.exit_code == 0);
-  CHECK_MESSAGE(with.output.find("scale     logarithmic for income\n") != std::string::npos, with.output);
-  CHECK(without.output.find("logarithmic") == std::string::npos);
-  CHECK(dma::parse_json(run_dma(folder, "inspect with.json --json").output)["log_inputs"][0] == "income");
+  CHECK_MESSAGE(holds(with.output, "scale     logarithmic for income\n"), with.output);
+  CHECK(!holds(without.output, "logarithmic"));
+  CHECK(json_of_dma(folder, "inspect with.json --json")["log_inputs"][0] == "income");
   // A missing cell is filled by what the logarithms have in their middle.
   folder.write("new.csv", "income,age\n,40\n");
-  REQUIRE(run_dma(folder, "predict with.json new.csv --out p.csv").exit_code == 0);
+  require_dma(folder, "predict with.json new.csv --out p.csv");
   std::vector<std::string> names;
   CHECK(std::abs(read_table(folder, "p.csv", names)(0, 0) - 3.95) < 0.1);
 }
@@ -276,17 +270,17 @@ TEST_CASE(
   const auto with = run_dma(folder, fit + "--model with.json --report page.html"),
              without = run_dma(folder, fit + "--no-log-target");
   REQUIRE(with.exit_code == 0);
-  CHECK_MESSAGE(with.output.find("target    price, log-normal, noise sd 0.") != std::string::npos, with.output);
-  CHECK(without.output.find("log-normal") == std::string::npos);
-  CHECK(dma::parse_json(run_dma(folder, "inspect with.json --json").output)["log_targets"][0] == "price");
-  REQUIRE(run_dma(folder, "predict with.json data.csv --out p.csv").exit_code == 0);
+  CHECK_MESSAGE(holds(with.output, "target    price, log-normal, noise sd 0."), with.output);
+  CHECK(!holds(without.output, "log-normal"));
+  CHECK(json_of_dma(folder, "inspect with.json --json")["log_targets"][0] == "price");
+  require_dma(folder, "predict with.json data.csv --out p.csv");
   std::vector<std::string> names;
   CHECK(read_table(folder, "p.csv", names).minCoeff() > 0);  // quantiles too
-  CHECK(folder.read("page.html").find("standard deviation of the noise of the logarithm") != std::string::npos);
+  CHECK(holds(folder.read("page.html"), "standard deviation of the noise of the logarithm"));
   folder.write("more.csv", "x,price\n1,-5\n");
   const auto refused = run_dma(folder, "fit more.csv --update with.json --model more.json");
   CHECK(refused.exit_code != 0);
-  CHECK_MESSAGE(refused.errors.find("logarithms of numbers above 0") != std::string::npos, refused.errors);
+  CHECK_MESSAGE(holds(refused.errors, "logarithms of numbers above 0"), refused.errors);
 }
 
 TEST_CASE("dma fit: a table of any cells is fitted, predicted, updated and inspected; by hand it is the same model") {
@@ -303,43 +297,38 @@ TEST_CASE("dma fit: a table of any cells is fitted, predicted, updated and inspe
   folder.write("mixed.csv", mixed);
   folder.write("hand.csv", by_hand);
   const std::string options = " --target y --hidden 4 --members 1 --epochs 20 ";
-  const auto fit = run_dma(folder, "fit mixed.csv" + options + "--columns --model mixed.json --report mixed.html");
-  REQUIRE(fit.exit_code == 0);
-  CHECK(fit.errors.find("columns left out: 'id' (text with 60 values in 60 rows)") != std::string::npos);
-  CHECK(fit.errors.find("columns made into numbers: 'colour' (text), 'open' (yes or no)") != std::string::npos);
+  const auto fit = require_dma(folder, "fit mixed.csv" + options + "--columns --model mixed.json --report mixed.html");
+  check_holds(fit.errors, {"columns left out: 'id' (text with 60 values in 60 rows)",
+                           "columns made into numbers: 'colour' (text), 'open' (yes or no)"});
   CHECK(fit.output.find("column    colour: text with 3 values, a column for each: red, blue, green") !=
         std::string::npos);
-  CHECK(folder.read("mixed.html").find("what was made of it") != std::string::npos);
-  REQUIRE(run_dma(folder, "fit hand.csv" + options + "--quiet --model hand.json").exit_code == 0);
+  CHECK(holds(folder.read("mixed.html"), "what was made of it"));
+  require_dma(folder, "fit hand.csv" + options + "--quiet --model hand.json");
   CHECK(run_dma(folder, "predict mixed.json mixed.csv").output == run_dma(folder, "predict hand.json hand.csv").output);
   auto with = dma::oracle::json_in_model(folder.read("mixed.json"));
   with["columns"] = dma::Json::array();
   CHECK(with == dma::oracle::json_in_model(folder.read("hand.json")));
 
   folder.write("new.csv", "x,colour,open\n1,purple,yes\n2,red,\n");
-  const auto predicted = run_dma(folder, "predict mixed.json new.csv");
-  CHECK(predicted.exit_code == 0);
+  const auto predicted = require_dma(folder, "predict mixed.json new.csv");
   CHECK(predicted.errors.find("'colour': a value that the fit did not have ('purple'); the other columns decide") !=
         std::string::npos);
-  CHECK(predicted.errors.find("'open': a cell is missing") != std::string::npos);
+  CHECK(holds(predicted.errors, "'open': a cell is missing"));
   folder.write("more.csv", "x,colour,open,y\n1,red,no,3.2\n2,blue,yes,\n3,blue,yes,-1.4\n");
-  const auto updated = run_dma(folder, "fit --update mixed.json more.csv");
-  CHECK(updated.exit_code == 0);
-  CHECK(updated.errors.find("1 of 3 rows are left out") != std::string::npos);
-  CHECK(dma::parse_json(run_dma(folder, "inspect mixed.json --json").output)["columns"].size() == 4);
+  const auto updated = require_dma(folder, "fit --update mixed.json more.csv");
+  CHECK(holds(updated.errors, "1 of 3 rows are left out"));
+  CHECK(json_of_dma(folder, "inspect mixed.json --json")["columns"].size() == 4);
 }
 
 TEST_CASE("dma fit: a time that is too short leaves a usable model, and says how to go on; progress is told") {
   const TemporaryFolder folder;
-  REQUIRE(run_dma(folder, "generate regression --out data.csv").exit_code == 0);
-  const auto hurried = run_dma(folder, "fit data.csv --target y --model model.json --time 0.001s --progress");
-  CHECK(hurried.exit_code == 0);
-  CHECK(hurried.errors.find("the time was over before all was learned; go on with: ") != std::string::npos);
-  CHECK(hurried.errors.find("first epoch  0:01 so far\n") != std::string::npos);
-  CHECK(hurried.output.find("there is no time to try others") != std::string::npos);
-  CHECK(run_dma(folder, "predict model.json data.csv").exit_code == 0);
-  REQUIRE(run_dma(folder, "fit data.csv --target y --hidden 3 --quiet --model a.json").exit_code == 0);
-  REQUIRE(run_dma(folder, "fit data.csv --target y --hidden 3 --quiet --model b.json --time 100h").exit_code == 0);
+  require_dma(folder, "generate regression --out data.csv");
+  const auto hurried = require_dma(folder, "fit data.csv --target y --model model.json --time 0.001s --progress");
+  check_holds(hurried.errors, {"the time was over before all was learned; go on with: ", "first epoch  0:01 so far\n"});
+  CHECK(holds(hurried.output, "there is no time to try others"));
+  require_dma(folder, "predict model.json data.csv");
+  require_dma(folder, "fit data.csv --target y --hidden 3 --quiet --model a.json");
+  require_dma(folder, "fit data.csv --target y --hidden 3 --quiet --model b.json --time 100h");
   CHECK(folder.read("a.json") == folder.read("b.json"));
   for (const char* wrong : {"0", "-3", "soon", "5days", "1e9", "nan", "3 s"})
     check_refused(folder, fmt::format("fit data.csv --target y --time '{}'", wrong),

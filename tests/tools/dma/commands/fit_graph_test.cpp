@@ -13,16 +13,14 @@
 namespace {
 
 using dma::oracle::PlainMatrix;
-using dma::testing::check_refused;
-using dma::testing::run_dma;
-using dma::testing::TemporaryFolder;
+using namespace dma::testing;
 
 // y = a exp(-b t) + c, `factors` behind what computes f.
 std::string decay(const std::string& factors, const std::string& prior_of_c = R"({"kind": "gaussian_prior",
       "connects": ["c"], "parameters": {"mean": 1, "variance": 4}},)") {
   return R"({"variables": {"a": {"shared": true}, "b": {"shared": true}, "c": {"shared": true},
     "t": {"observed": null}, "y": {"observed": null}, "unit": {"observed": -1},)" +
-         std::string(factors.find("\"n\"") == std::string::npos ? "" : R"("n": {"observed": null},)") + R"(
+         std::string(!holds(factors, "\"n\"") ? "" : R"("n": {"observed": null},)") + R"(
     "bt": {}, "minus": {}, "fall": {}, "scaled": {}, "f": {}},
   "factors": [
     {"kind": "gaussian_prior", "connects": ["a"], "parameters": {"mean": 1, "variance": 4}},
@@ -77,41 +75,35 @@ TEST_CASE("dma fit --graph: a formula is what Gauss-Newton finds; saved, predict
   const TemporaryFolder folder;
   folder.write("data.csv", readings());
   folder.write("graph.json", decay(kNoise));
-  const auto fitted = run_dma(folder,
-                              "fit data.csv --graph graph.json --target y --noise-model given --least-gain 0 --json "
-                              "--model model.json");
-  REQUIRE_MESSAGE(fitted.exit_code == 0, fitted.errors);
-  const auto json = dma::parse_json(fitted.output);
+  const auto json = json_of_dma(folder,
+                                "fit data.csv --graph graph.json --target y --noise-model given --least-gain 0 --json "
+                                "--model model.json");
   const PlainMatrix m = steps();
   CHECK(json["learned"]["a"]["mean"].get<double>() == dma::oracle::relative(m[0], 1e-7));
   CHECK(json["learned"]["b"]["mean"].get<double>() == dma::oracle::relative(m[1], 1e-7));
   CHECK(json["learned"]["c"]["mean"].get<double>() == dma::oracle::relative(m[2], 1e-7));
   CHECK(json["features"] == dma::Json({"t"}));
   folder.write("new.csv", "t\n0.5\n6\n");
-  const auto predicted = dma::parse_json(run_dma(folder, "predict model.json new.csv --json").output);
+  const auto predicted = json_of_dma(folder, "predict model.json new.csv --json");
   CHECK(predicted["predictions"]["y"]["mean"][1].get<double>() ==
         dma::oracle::relative(m[0] * std::exp(-6 * m[1]) + m[2], 1e-7));
   CHECK(predicted["predictions"]["y"]["q2.5"][1] < predicted["predictions"]["y"]["mean"][1]);
   const auto inspected = run_dma(folder, "inspect model.json");
-  CHECK(inspected.output.find("target    y, gaussian noise, sd 0.1 (given)\n") != std::string::npos);
-  CHECK(inspected.output.find("learned   a = ") != std::string::npos);
+  check_holds(inspected.output, {"target    y, gaussian noise, sd 0.1 (given)\n", "learned   a = "});
   // Noise learned, rows kept aside, and a note on a column that the graph does not know.
-  const auto other = run_dma(folder, "fit data.csv --graph graph.json --target y --holdout 0.2");
-  CHECK(other.exit_code == 0);
-  CHECK(other.output.find("(learned)") != std::string::npos);
-  CHECK(other.output.find("held out  y, 8 rows: RMSE ") != std::string::npos);
-  CHECK(other.errors.find("the graph observes no variable of the names 'n', 'other': ignored") != std::string::npos);
+  const auto other = require_dma(folder, "fit data.csv --graph graph.json --target y --holdout 0.2");
+  check_holds(other.output, {"(learned)", "held out  y, 8 rows: RMSE "});
+  CHECK(holds(other.errors, "the graph observes no variable of the names 'n', 'other': ignored"));
 }
 
 TEST_CASE("dma fit --graph: a count and a number, each with its likelihood, on one formula") {
   const TemporaryFolder folder;
   folder.write("data.csv", readings());
   folder.write("graph.json", decay(kNoise + R"(, {"kind": "poisson", "connects": ["f", "n"]})"));
-  const auto fitted = run_dma(folder, "fit data.csv --graph graph.json --target y --target n --model model.json");
-  REQUIRE_MESSAGE(fitted.exit_code == 0, fitted.errors);
-  CHECK(fitted.output.find("target    n, poisson\n") != std::string::npos);
+  const auto fitted = require_dma(folder, "fit data.csv --graph graph.json --target y --target n --model model.json");
+  CHECK(holds(fitted.output, "target    n, poisson\n"));
   folder.write("new.csv", "t\n0\n");
-  const auto predicted = dma::parse_json(run_dma(folder, "predict model.json new.csv --json").output);
+  const auto predicted = json_of_dma(folder, "predict model.json new.csv --json");
   CHECK(predicted["predictions"]["y"]["mean"][0].get<double>() == dma::oracle::relative(3, 0.05));
   CHECK(predicted["predictions"]["n"]["mean"][0].get<double>() == dma::oracle::relative(std::exp(3.0), 0.15));
   const double high = predicted["predictions"]["n"]["q97.5"][0].get<double>();
@@ -125,9 +117,7 @@ TEST_CASE("dma fit --graph: a random intercept, its groups chosen by a column") 
   for (int i = 0; i < 30; ++i)
     csv += fmt::format("{},{},{}\n", i % 3, 0.1 * i, 2 * 0.1 * i + (i % 3) + 0.05 * std::sin(i * i));
   folder.write("data.csv", csv);
-  const auto fitted = run_dma(folder, "fit data.csv --graph graph.json --target y --json --model model.json");
-  REQUIRE_MESSAGE(fitted.exit_code == 0, fitted.errors);
-  const auto json = dma::parse_json(fitted.output);
+  const auto json = json_of_dma(folder, "fit data.csv --graph graph.json --target y --json --model model.json");
   CHECK(json["features"] == dma::Json({"x", "group"}));
   CHECK(json["learned"]["effect[2]"]["mean"].get<double>() == dma::oracle::relative(2, 0.05));
   folder.write("new.csv", "x,group\n1,3\n");
@@ -147,16 +137,14 @@ TEST_CASE("dma fit --update: rows added to a learned graph give what learning al
   };
   folder.write("first.csv", rows(0, 20)), folder.write("more.csv", rows(20, 50)), folder.write("all.csv", rows(0, 50));
   const std::string fit = " --graph graph.json --target y --noise-model given --quiet --model ";
-  REQUIRE(run_dma(folder, "fit first.csv" + fit + "model.json").exit_code == 0);
-  REQUIRE(run_dma(folder, "fit all.csv" + fit + "all.json").exit_code == 0);
-  const auto outcome = run_dma(folder, "fit --update model.json more.csv --model updated.json --json");
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const auto said = dma::parse_json(outcome.output);
+  require_dma(folder, "fit first.csv" + fit + "model.json");
+  require_dma(folder, "fit all.csv" + fit + "all.json");
+  const auto said = json_of_dma(folder, "fit --update model.json more.csv --model updated.json --json");
   CHECK(said["rows"] == 50);
   CHECK(said["settled"] == true);
   CHECK(said["before"]["y"]["rmse"].get<double>() < 0.1);
   const auto learned = [&](const std::string& model) {
-    return dma::parse_json(run_dma(folder, "inspect --json " + model).output)["learned"];
+    return json_of_dma(folder, "inspect --json " + model)["learned"];
   };
   const auto updated = learned("updated.json"), all = learned("all.json");
   for (const auto& [name, belief] : all.items()) {
@@ -242,17 +230,17 @@ TEST_CASE("dma fit --graph: classes by softmax are those of Newton's steps; save
   // Of the sum w[0] + w[1] nothing is learned: half of it has variance 1.
   CHECK(json["learned"]["w[1]"]["sd"].get<double>() == dma::oracle::relative(std::sqrt(1 + 1 / curvature), 0.02));
   CHECK(json["left_out"]["c"]["accuracy"] > 0.6);
-  const auto p = dma::parse_json(run_dma(folder, "predict model.json new.csv --json").output)["predictions"]["c"];
+  const auto p = json_of_dma(folder, "predict model.json new.csv --json")["predictions"]["c"];
   CHECK(p["class"][1] == "blue");
   CHECK(p["probabilities"]["red"][0].get<double>() == dma::oracle::relative(0.5, 1e-9));
   CHECK(run_dma(folder, "predict model.json new.csv").output.substr(0, 27) == "c_class,c_p_red,c_p_blue\nre");
   const auto inspected = run_dma(folder, "inspect model.json");
-  CHECK(inspected.output.find("target    c, softmax: red (") != std::string::npos);
-  CHECK(inspected.output.find("left out  c, each row predicted by the others: accuracy ") != std::string::npos);
+  check_holds(inspected.output,
+              {"target    c, softmax: red (", "left out  c, each row predicted by the others: accuracy "});
   check_refused(folder, "fit data.csv --update model.json --model other.json",
                 "predicts classes, and rows are added to models of numbers alone");
-  REQUIRE(run_dma(folder, "fit data.csv --graph graph.json --target c --report r.html").exit_code == 0);
-  CHECK(folder.read("r.html").find("softmax") != std::string::npos);
+  require_dma(folder, "fit data.csv --graph graph.json --target c --report r.html");
+  CHECK(holds(folder.read("r.html"), "softmax"));
   folder.write("data.csv", csv + "0,green\n1,green\n");
   check_refused(folder, "fit data.csv --graph graph.json --target c", "target 'c' has no class 'green'");
 }
@@ -283,17 +271,16 @@ TEST_CASE("dma fit --graph --preset table: a network of one's own is learned as 
   for (int i = 0; i < 40; ++i) fresh += fmt::format("{}\n", 700 + 15 * i);
   folder.write("data.csv", csv), folder.write("graph.json", graph), folder.write("fresh.csv", fresh);
   const std::string fit = "fit data.csv --target y --graph graph.json --preset table --epochs 40 ";
-  const auto fitted = run_dma(folder, fit + "--json --model model.json");
-  REQUIRE_MESSAGE(fitted.exit_code == 0, fitted.errors);
+  const auto fitted = require_dma(folder, fit + "--json --model model.json");
   const auto json = dma::parse_json(fitted.output);
   CHECK(json["features"] == dma::Json({"x"}));
   CHECK(json["left_out"]["y"]["rmse"].get<double>() < 1);
   CHECK(json["learned"].contains("w[7]"));
   CHECK(!json["learned"].contains("w[8]"));
   CHECK(fitted.errors == "");
-  REQUIRE(run_dma(folder, fit + "--quiet --model again.json").exit_code == 0);
+  require_dma(folder, fit + "--quiet --model again.json");
   CHECK(folder.read("again.json") == folder.read("model.json"));
-  const auto predicted = dma::parse_json(run_dma(folder, "predict model.json fresh.csv --json").output);
+  const auto predicted = json_of_dma(folder, "predict model.json fresh.csv --json");
   double squares = 0;
   for (int i = 0; i < 40; ++i) {
     const double off = predicted["predictions"]["y"]["mean"][static_cast<std::size_t>(i)].get<double>() -
@@ -302,9 +289,9 @@ TEST_CASE("dma fit --graph --preset table: a network of one's own is learned as 
   }
   CHECK(std::sqrt(squares / 40) < 1);
   const std::string shown = run_dma(folder, "inspect model.json").output;
-  CHECK_MESSAGE(shown.find("n = 8") != std::string::npos, shown);
+  CHECK_MESSAGE(holds(shown, "n = 8"), shown);
   // Without the preset nothing is standardised or chosen: the graph as it stands, of two units, cannot do that.
-  const auto alone = dma::parse_json(run_dma(folder, "fit data.csv --target y --graph graph.json --json").output);
+  const auto alone = json_of_dma(folder, "fit data.csv --target y --graph graph.json --json");
   CHECK(!alone["learned"].contains("w[2]"));
   CHECK(alone["left_out"]["y"]["rmse"].get<double>() > 1);
   check_refused(folder, "fit data.csv --target y --graph graph.json --preset paper", "--preset: ");

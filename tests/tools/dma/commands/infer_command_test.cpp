@@ -12,17 +12,13 @@
 
 namespace {
 
-using dma::testing::check_refused;
-using dma::testing::run_dma;
-using dma::testing::TemporaryFolder;
+using namespace dma::testing;
 
 const std::string kGraphs = DMA_SOURCE_DIR "/tools/examples/graphs/";
 
 dma::Json inferred(const std::string& graph, const std::string& options = "") {
   const TemporaryFolder folder;
-  const auto outcome = run_dma(folder, "infer '" + kGraphs + graph + "' --json " + options);
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  return dma::parse_json(outcome.output);
+  return json_of_dma(folder, "infer '" + kGraphs + graph + "' --json " + options);
 }
 
 void check_infer_refused(const std::string& graph, const std::string& expected, const std::string& options = "") {
@@ -54,7 +50,7 @@ TEST_CASE("infer: the sprinkler, by enumeration") {
   const auto json = inferred("sprinkler.json", "--schedule flooding");
   constexpr double kLoop = 0.08;
   CHECK(json["converged"] == true);
-  CHECK(json["report"].get<std::string>().find("approximate: the graph has loops") != std::string::npos);
+  CHECK(holds(json["report"].get<std::string>(), "approximate: the graph has loops"));
   CHECK(std::abs(json["beliefs"]["rain"]["mean"][1].get<double>() - rain / wet) < kLoop);
   CHECK(std::abs(json["beliefs"]["sprinkler"]["mean"][1].get<double>() - sprinkler / wet) < kLoop);
 }
@@ -77,7 +73,7 @@ TEST_CASE("infer: eight schools whose spread is not known") {
   CHECK(json["beliefs"]["mu"]["mean"][0].get<double>() == dma::oracle::relative(4.41, 0.02));
   const TemporaryFolder folder;
   const auto text = run_dma(folder, "infer '" + kGraphs + "schools.json'");
-  CHECK(text.output.find("  tau       3.598 +- 3.2") != std::string::npos);
+  CHECK(holds(text.output, "  tau       3.598 +- 3.2"));
   check_refused(folder, "infer '" + kGraphs + "schools.json' --schedule flooding",
                 "only joint() knows hypers; leave the schedule to \"auto\" or \"joint\", or hyper 'tau' out");
 }
@@ -96,15 +92,13 @@ TEST_CASE("infer: a text with beliefs, what nothing informs, the evidence, and t
     "factors": [{"kind": "gaussian_noise", "connects": ["open", "z"], "parameters": {"variance": 1}},
                 {"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 1, "variance": 1}},
                 {"kind": "gaussian_noise", "connects": ["x", "y"], "parameters": {"variance": 1}}]})");
-  const auto outcome = run_dma(folder, "infer g.json --dot g.dot");
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  CHECK(outcome.output.find("N(2, 0.7071^2)") != std::string::npos);
-  CHECK(outcome.output.find("nothing informs open[0], open[1], z[0], z[1]") != std::string::npos);
-  CHECK(outcome.output.find("log evidence: none; ") != std::string::npos);  // nothing is known of `open`
-  CHECK(folder.read("g.dot").find("N(2, 0.7071^2)") != std::string::npos);
+  const auto outcome = require_dma(folder, "infer g.json --dot g.dot");
+  check_holds(outcome.output, {"N(2, 0.7071^2)", "nothing informs open[0], open[1], z[0], z[1]"});
+  CHECK(holds(outcome.output, "log evidence: none; "));  // nothing is known of `open`
+  CHECK(holds(folder.read("g.dot"), "N(2, 0.7071^2)"));
   const auto formula = run_dma(folder, "infer " + kGraphs + "decay.json");
-  CHECK(formula.output.find("no value is given for t, y: dma fit data.csv --graph " + kGraphs +
-                            "decay.json --target y learns a, b, c from a table") != std::string::npos);
+  CHECK(holds(formula.output, "no value is given for t, y: dma fit data.csv --graph " + kGraphs +
+                                  "decay.json --target y learns a, b, c from a table"));
 }
 
 TEST_CASE("infer: what cannot be has no probability, and is said") {
@@ -120,7 +114,7 @@ TEST_CASE("infer: what cannot be has no probability, and is said") {
                   "zero: 'b' = 1 cannot be; change one of these observations");
   folder.write("one.json", R"json({"variables": {"a": {"family": "categorical(1)", "observed": 0}},
     "factors": [{"kind": "categorical_prior", "connects": ["a"], "parameters": {"probability": [1.0]}}]})json");
-  const auto json = dma::parse_json(run_dma(folder, "infer one.json --json").output);
+  const auto json = json_of_dma(folder, "infer one.json --json");
   CHECK(json["log_evidence"] == 0.0);
   CHECK(json["log_evidence_is_exact"] == true);
 }
@@ -133,10 +127,8 @@ TEST_CASE("infer: a BIF file, observed by name") {
   // Lauritzen and Spiegelhalter (1988): bronchitis 0.811 after both.
   CHECK(std::abs(json["beliefs"]["bronc"]["mean"][1].get<double>() - 0.811) < 5e-4);
   const TemporaryFolder folder;
-  const auto outcome = run_dma(folder, "infer '" + kGraphs + "asia.bif' --observe dysp=yes");
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  CHECK(outcome.output.find("  dysp      = yes\n") != std::string::npos);
-  CHECK(outcome.output.find("  bronc     no 0.166, yes 0.834\n") != std::string::npos);
+  const auto outcome = require_dma(folder, "infer '" + kGraphs + "asia.bif' --observe dysp=yes");
+  check_holds(outcome.output, {"  dysp      = yes\n", "  bronc     no 0.166, yes 0.834\n"});
   check_refused(folder, "infer '" + kGraphs + "asia.bif' --observe dysp=ye",
                 "variable 'dysp' has no category 'ye'; did you mean 'yes'?");
   check_refused(folder, "infer '" + kGraphs + "asia.bif' --observe dys=yes", "did you mean 'dysp'?");
@@ -152,13 +144,11 @@ TEST_CASE("infer: a g2o file, and the poses found as another") {
   CHECK(json["beliefs"]["pose"]["mean"].size() == 9);
   const TemporaryFolder folder;
   const std::string solved = (folder.path() / "solved.g2o").string();
-  const auto outcome = run_dma(folder, "infer '" + kGraphs + "square.g2o' --poses '" + solved + "'");
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  CHECK(outcome.output.find("  fixed      = (0, 0, 0)\njoint: converged") != std::string::npos);  // without residuals
+  const auto outcome = require_dma(folder, "infer '" + kGraphs + "square.g2o' --poses '" + solved + "'");
+  CHECK(holds(outcome.output, "  fixed      = (0, 0, 0)\njoint: converged"));  // without residuals
   // Solved again it stays where it is: the first gradient is that of the last time.
-  const auto again = run_dma(folder, "infer '" + solved + "' --loss cauchy:100 --verbose");
-  REQUIRE_MESSAGE(again.exit_code == 0, again.errors);
-  CHECK(again.output.find("objective: 0.187") != std::string::npos);
+  const auto again = require_dma(folder, "infer '" + solved + "' --loss cauchy:100 --verbose");
+  CHECK(holds(again.output, "objective: 0.187"));
   check_refused(folder, "infer '" + kGraphs + "square.g2o' --loss tukey", "the loss is 'tukey'");
   check_refused(folder, "infer '" + kGraphs + "asia.bif' --loss huber", "--loss is for g2o and TORO files of poses");
   check_refused(folder, "certify huber", "kind 'huber' has no messages");
@@ -169,14 +159,13 @@ TEST_CASE("infer: the points of a g2o file are shown, and vertices are named by 
   folder.write("p.g2o",
                "VERTEX_SE2 0 0 0 0\nVERTEX_SE2 1 1 0 0\nVERTEX_XY 33 1 1\nVERTEX_SE2 7 5 6 1\nVERTEX_SE2 8 6 6 1\n"
                "EDGE_SE2 0 1 2 0 0 1 0 0 1 0 1\nEDGE_SE2 7 8 1 0 0 1 0 0 1 0 1\nEDGE_SE2_XY 0 33 1.5 1 1 0 1\n");
-  const auto outcome = run_dma(folder, "infer p.g2o");
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  CHECK(outcome.output.starts_with("  vertex 1    (2, 0, 0) +- (1, 1, 1)\n"
-                                   "  vertex 7    uniform\n  vertex 8    uniform\n  fixed       = (0, 0, 0)\n"
-                                   "  vertex 33 x  N(1.5, 1^2)\n  vertex 33 y  N(1, 1^2)\njoint: singular"));
-  CHECK(outcome.output.find("nothing determines 'vertex 7', 'vertex 8'") != std::string::npos);
-  CHECK(outcome.output.find("nothing informs vertex 7, vertex 8\n") != std::string::npos);
-  const auto json = dma::parse_json(run_dma(folder, "infer p.g2o --json").output);
+  const auto outcome = require_dma(folder, "infer p.g2o");
+  CHECK(
+      outcome.output.starts_with("  vertex 1    (2, 0, 0) +- (1, 1, 1)\n"
+                                 "  vertex 7    uniform\n  vertex 8    uniform\n  fixed       = (0, 0, 0)\n"
+                                 "  vertex 33 x  N(1.5, 1^2)\n  vertex 33 y  N(1, 1^2)\njoint: singular"));
+  check_holds(outcome.output, {"nothing determines 'vertex 7', 'vertex 8'", "nothing informs vertex 7, vertex 8\n"});
+  const auto json = json_of_dma(folder, "infer p.g2o --json");
   CHECK(json["beliefs"]["point"]["mean"].size() == 2);
 }
 
@@ -193,10 +182,10 @@ TEST_CASE("infer: a run that diverges is printed, and is no success") {
   for (const char* const how : {"", "--json"}) {
     const auto outcome = run_dma(folder, fmt::format("infer g.json --schedule flooding {}", how));
     CHECK(outcome.exit_code == 2);
-    CHECK(outcome.output.find("diverged, stopped after") != std::string::npos);
-    CHECK(outcome.errors.find("the run diverged, so that its beliefs are no answer; try") != std::string::npos);
+    CHECK(holds(outcome.output, "diverged, stopped after"));
+    CHECK(holds(outcome.errors, "the run diverged, so that its beliefs are no answer; try"));
   }
-  CHECK(run_dma(folder, "infer g.json --schedule joint").exit_code == 0);
+  require_dma(folder, "infer g.json --schedule joint");
 }
 
 TEST_CASE("infer: cliques that are too wide are named, and the sweeps that take their place") {
@@ -212,14 +201,11 @@ TEST_CASE("infer: cliques that are too wide are named, and the sweeps that take 
     }
   for (int i = 0; i < 760; ++i) text += "4 1.5 1 1 1.5\n";
   folder.write("grid.uai", text);
-  const auto outcome = run_dma(folder, "infer grid.uai --memory-limit 20MB");
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  CHECK(outcome.output.find("flooding: converged after") != std::string::npos);
-  CHECK(outcome.output.find("\nnot exact: the widest clique joins ") != std::string::npos);
+  const auto outcome = require_dma(folder, "infer grid.uai --memory-limit 20MB");
+  check_holds(outcome.output, {"flooding: converged after", "\nnot exact: the widest clique joins "});
   check_refused(folder, "infer grid.uai --memory-limit 20MB --schedule exact", "or raise --memory-limit");
-  const auto bounded = run_dma(folder, "infer grid.uai --schedule tree_reweighted");
-  REQUIRE_MESSAGE(bounded.exit_code == 0, bounded.errors);
-  CHECK(bounded.output.find("beliefs approximate, log evidence between ") != std::string::npos);
+  const auto bounded = require_dma(folder, "infer grid.uai --schedule tree_reweighted");
+  CHECK(holds(bounded.output, "beliefs approximate, log evidence between "));
   CHECK(bounded.output.find("approximate: an upper bound, by tree-reweighted messages; it is at least ") !=
         std::string::npos);
 }
@@ -227,15 +213,15 @@ TEST_CASE("infer: cliques that are too wide are named, and the sweeps that take 
 TEST_CASE("infer: a factor in a gate counts where its file says") {
   // x is 1 for sure, or 9 times in 10; it was seen to be 1: 0.5 and 0.45.
   const TemporaryFolder folder;
-  folder.write("g.json", R"json({"variables": {"sure": {"categories": ["no", "yes"]}, "x": {"family": "bernoulli", "observed": 1}},
+  folder.write(
+      "g.json",
+      R"json({"variables": {"sure": {"categories": ["no", "yes"]}, "x": {"family": "bernoulli", "observed": 1}},
     "factors": [{"kind": "categorical_prior", "connects": ["sure"], "parameters": {"probability": [0.5, 0.5]}},
                 {"kind": "bernoulli_prior", "connects": ["x"], "parameters": {"probability": 1}, "when": {"sure": "yes"}},
                 {"kind": "bernoulli_prior", "connects": ["x"], "parameters": {"probability": 0.9}, "when": {"sure": 0}}]})json");
   for (const char* const schedule : {"auto", "exact", "flooding"}) {
-    const auto outcome = run_dma(folder, fmt::format("infer g.json --schedule {}", schedule));
-    REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-    CHECK(outcome.output.find("no 0.4737, yes 0.5263") != std::string::npos);
-    CHECK(outcome.output.find("2 cases, the likeliest sure = ") != std::string::npos);
+    const auto outcome = require_dma(folder, fmt::format("infer g.json --schedule {}", schedule));
+    check_holds(outcome.output, {"no 0.4737, yes 0.5263", "2 cases, the likeliest sure = "});
   }
   check_infer_refused(R"({"variables": {"x": {}}, "factors": [{"kind": "k", "connects": ["x"], "when": {"y": 1}}]})",
                       "/factors/0/when/y: no variable 'y' in this graph");
@@ -248,9 +234,8 @@ TEST_CASE("infer: a kind without the usual method is solved by the one it has") 
       R"json({"variables": {"z": {"family": "categorical(2)"}, "m": {"size": 2, "observed": [-1, 2]}, "y": {"observed": 0.4}},
     "factors": [{"kind": "categorical_prior", "connects": ["z"], "parameters": {"probability": [0.3, 0.7]}},
                 {"kind": "mixture", "connects": ["z", "m", "y"], "parameters": {"variance": [1, 4]}}]})json");
-  const auto outcome = run_dma(folder, "infer g.json --json");
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  CHECK(dma::parse_json(outcome.output)["report"].get<std::string>().find("refused") == std::string::npos);
+  const auto outcome = require_dma(folder, "infer g.json --json");
+  CHECK(!holds(dma::parse_json(outcome.output)["report"].get<std::string>(), "refused"));
 }
 
 TEST_CASE("infer: errors point into the file") {
@@ -304,7 +289,8 @@ TEST_CASE("infer: counts that are none are refused by name, and a square says no
     const TemporaryFolder folder;
     folder.write("g.json", fmt::format(R"({{"variables": {{"x": {{}}, "y": {{"observed": {}}}}}, "factors": [
       {{"kind": "gaussian_prior", "connects": ["x"], "parameters": {{"mean": 0, "variance": 1}}}},
-      {{"kind": "{}", "connects": ["x", "y"]}}]}})", observed, kind));
+      {{"kind": "{}", "connects": ["x", "y"]}}]}})",
+                                       observed, kind));
     const auto outcome = run_dma(folder, "infer g.json --evidence");
     return outcome.output + outcome.errors;
   };
@@ -313,9 +299,9 @@ TEST_CASE("infer: counts that are none are refused by name, and a square says no
         answer("poisson", no_count).find(fmt::format("the observed value is {}; factor 'poisson", no_count)) !=
             std::string::npos,
         answer("poisson", no_count));
-  CHECK(answer("poisson", 2).find("expects") == std::string::npos);
-  CHECK(answer("square", 4).find("approximate") != std::string::npos);
-  CHECK(answer("exponential", -1).find("the observed value is -1; factor 'exponential") != std::string::npos);
+  CHECK(!holds(answer("poisson", 2), "expects"));
+  CHECK(holds(answer("square", 4), "approximate"));
+  CHECK(holds(answer("exponential", -1), "the observed value is -1; factor 'exponential"));
 }
 
 TEST_CASE(
@@ -341,7 +327,7 @@ TEST_CASE(
                       "--memory-limit '8 elephants'");
   const TemporaryFolder folder;
   folder.write("g.json", small);
-  CHECK(run_dma(folder, "infer g.json").exit_code == 0);
+  require_dma(folder, "infer g.json");
   check_refused(folder, "infer g.json --memory-limit 1kB",
                 "'g.json' is larger than 6.2e-05 MB; a graph file is expected, of no more");
   check_refused(folder, "infer /dev/zero", "'/dev/zero' is not text: it has a byte 0; a graph file is expected");

@@ -13,8 +13,7 @@
 
 namespace {
 
-using dma::testing::run_dma;
-using dma::testing::TemporaryFolder;
+using namespace dma::testing;
 
 constexpr const char* kGood = "x,z,y\n1,5,2\n2,3,4\n3,4,5\n4,9,9\n5,2,11\n";
 const std::string kFit = "fit data.csv --target y --hidden 2 --epochs 2 ";
@@ -25,9 +24,9 @@ const std::string kEndless =
 // `dma` with its streams as the words say.
 std::string with(const std::string& redirections) { return "sh -c '\"$0\" \"$@\" " + redirections + "'"; }
 
-void check_one_line(const dma::testing::Outcome& outcome, int code, const std::string& expected) {
+void check_one_line(const Outcome& outcome, int code, const std::string& expected) {
   CHECK(outcome.exit_code == code);
-  CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
+  CHECK_MESSAGE(holds(outcome.errors, expected), outcome.errors);
   CHECK(outcome.errors.starts_with("dma: "));
   CHECK(std::ranges::count(outcome.errors, '\n') == 1);
 }
@@ -37,7 +36,7 @@ void check_one_line(const dma::testing::Outcome& outcome, int code, const std::s
 TEST_CASE("outputs: what standard output loses is an error, however little it is") {
   const TemporaryFolder folder;
   folder.write("data.csv", kGood);
-  REQUIRE(run_dma(folder, kFit + "--quiet --model model.json").exit_code == 0);
+  require_dma(folder, kFit + "--quiet --model model.json");
   for (const char* command :
        {"predict model.json data.csv", "inspect model.json --json", "generate regression", "--help", "--version"})
     for (const char* streams : {">&-", ">/dev/full"}) {
@@ -46,7 +45,7 @@ TEST_CASE("outputs: what standard output loses is an error, however little it is
     }
   for (const char* streams : {">&- 2>&-", ">/dev/full 2>/dev/full", "<&- >&- 2>&-"})
     CHECK(run_dma(folder, "predict model.json data.csv", with(streams)).exit_code == 2);
-  CHECK(run_dma(folder, "predict model.json data.csv --out p.csv", with("<&- >&- 2>&-")).exit_code == 0);
+  require_dma(folder, "predict model.json data.csv --out p.csv", with("<&- >&- 2>&-"));
   CHECK(folder.read("p.csv").starts_with("y_mean,"));
 }
 
@@ -54,8 +53,8 @@ TEST_CASE("outputs: no command runs from a column, a target or the name of a pic
   const TemporaryFolder folder;
   folder.write("data.csv", "\"x`touch PWN`\",\"y';system('touch PWN');'\"\n1,2\n2,3\n3,5\n4,4\n");
   const std::string fit = "fit data.csv --target \"y';system('touch PWN');'\" --hidden 2 --epochs 2 --quiet --plot ";
-  CHECK(run_dma(folder, fit + "\"p'.system('touch PWN').'.svg\"").exit_code == 0);
-  CHECK(run_dma(folder, fit + "'|touch PWN;.svg'").exit_code == 0);
+  require_dma(folder, fit + "\"p'.system('touch PWN').'.svg\"");
+  require_dma(folder, fit + "'|touch PWN;.svg'");
   const auto files = folder.files();
   CHECK(std::ranges::find(files, "PWN") == files.end());
   folder.write("data.csv", "\"x\nsystem('touch PWN')\n\",y\n1,2\n2,3\n3,5\n");
@@ -65,7 +64,7 @@ TEST_CASE("outputs: no command runs from a column, a target or the name of a pic
 TEST_CASE("outputs: onto an input is refused, a device stays a device, a pipe is written into") {
   const TemporaryFolder folder;
   folder.write("data.csv", kGood);
-  REQUIRE(run_dma(folder, kFit + "--quiet --model model.json --checkpoint c --checkpoint-every 1").exit_code == 0);
+  require_dma(folder, kFit + "--quiet --model model.json --checkpoint c --checkpoint-every 1");
   for (const std::string& arguments :
        {kFit + "--model data.csv", kFit + "--checkpoint ./data.csv", kFit + "--resume c --model c",
         std::string("predict model.json data.csv --out data.csv"),
@@ -86,11 +85,9 @@ TEST_CASE("outputs: the name of a file is written out where it would command the
   folder.write("data.csv", kGood);
   for (const char* name : {"m\x1b[2J", "m\nwrote     n", "m\xc2\x9b", "m\u202e"})
     for (const char* json : {"", " --json"}) {
-      const auto outcome = run_dma(folder, kFit + "--model '" + name + "'" + json);
-      REQUIRE(outcome.exit_code == 0);
-      for (const std::string& printed : {outcome.output, outcome.errors})
-        CHECK(printed.find(name) == std::string::npos);
-      CHECK(outcome.output.find(json[0] == '\0' ? "wrote     m\\x" : "\"files\"") != std::string::npos);
+      const auto outcome = require_dma(folder, kFit + "--model '" + name + "'" + json);
+      for (const std::string& printed : {outcome.output, outcome.errors}) CHECK(!holds(printed, name));
+      CHECK(holds(outcome.output, json[0] == '\0' ? "wrote     m\\x" : "\"files\""));
     }
   check_one_line(run_dma(folder, kFit + "--model missing/m.json"), 2,
                  "--model 'missing/m.json': there is no folder 'missing'; make it");
@@ -122,7 +119,7 @@ TEST_CASE("outputs: a signal ends with its number, and the command to go on can 
 TEST_CASE("outputs: one SIGTERM ends every command, with its number and nothing left behind") {
   const TemporaryFolder folder, temporary;
   folder.write("data.csv", kGood);
-  REQUIRE(run_dma(folder, kFit + "--quiet --model model.json").exit_code == 0);
+  require_dma(folder, kFit + "--quiet --model model.json");
   REQUIRE(mkfifo((folder.path() / "never").c_str(), 0600) == 0);  // a file that nobody writes
   const auto before = folder.files();
   REQUIRE(setenv("TMPDIR", temporary.path().c_str(), 1) == 0);
@@ -138,11 +135,10 @@ TEST_CASE("outputs: one SIGTERM ends every command, with its number and nothing 
     for (std::string word; words >> word;) arguments.push_back(word);
     const bool in_lab = arguments[0] == "lab";
     if (in_lab) arguments.erase(arguments.begin());
-    const pid_t process =
-        in_lab ? dma::testing::start_lab(folder, arguments) : dma::testing::start_dma(folder, arguments);
+    const pid_t process = in_lab ? start_lab(folder, arguments) : start_dma(folder, arguments);
     usleep(100'000);
     kill(process, SIGTERM);
-    CHECK(dma::testing::finish(process) == 143);
+    CHECK(finish(process) == 143);
     for (const char* made : {"certificates", "paper"}) std::filesystem::remove_all(folder.path() / made);
     CHECK(folder.files() == before);
     CHECK(temporary.files().empty());
@@ -160,11 +156,11 @@ TEST_CASE("outputs: a signal while a picture is drawn ends the drawing too and l
   const std::string path = std::getenv("PATH");
   setenv("PATH", (programs.path().string() + ":" + path).c_str(), 1);
   setenv("TMPDIR", temporary.path().c_str(), 1);
-  const pid_t process = dma::testing::start_dma(folder, {"infer", "g.json", "--plot", "p.svg"});
+  const pid_t process = start_dma(folder, {"infer", "g.json", "--plot", "p.svg"});
   while (!std::filesystem::exists(programs.path() / "drawing")) usleep(1000);
   CHECK(!temporary.files().empty());
   kill(process, SIGTERM);
-  CHECK(dma::testing::finish(process) == 143);
+  CHECK(finish(process) == 143);
   CHECK(temporary.files().empty());
   CHECK(folder.files() == std::vector<std::string>{"g.json"});
   setenv("PATH", path.c_str(), 1);
@@ -191,10 +187,9 @@ TEST_CASE("outputs: numbers of any size end in a model that predicts, or in one 
       folder.write("data.csv", column(values));
       const auto outcome = run_dma(folder, kFit + "--quiet --model model.json " + options);
       if (outcome.exit_code == 0) {
-        const auto predicted = run_dma(folder, "predict model.json data.csv");
-        CHECK_MESSAGE(predicted.exit_code == 0, predicted.errors);
-        CHECK(predicted.output.find("nan") == std::string::npos);
-        CHECK(predicted.output.find("inf") == std::string::npos);
+        const auto predicted = require_dma(folder, "predict model.json data.csv");
+        CHECK(!holds(predicted.output, "nan"));
+        CHECK(!holds(predicted.output, "inf"));
       } else {
         check_one_line(outcome, 2, "");
         CHECK(folder.files() == std::vector<std::string>{"data.csv"});
@@ -209,7 +204,7 @@ TEST_CASE("outputs: numbers beyond what the priors can reach are a warning") {
   check_one_line(run_dma(folder, fit + " --method dma"), 0, "beyond what the priors can reach");
   // Joint learning widens its priors and reaches them.
   CHECK(run_dma(folder, fit).errors == "");
-  CHECK(run_dma(folder, "predict model.json data.csv --json").output.find("100000.99") != std::string::npos);
+  CHECK(holds(run_dma(folder, "predict model.json data.csv --json").output, "100000.99"));
 }
 
 TEST_CASE("outputs: a table of a hundred thousand columns is fitted and predicted") {  // comparing all pairs took 11 s
@@ -221,6 +216,6 @@ TEST_CASE("outputs: a table of a hundred thousand columns is fitted and predicte
   }
   const TemporaryFolder folder;
   folder.write("data.csv", csv + "\n");
-  CHECK(run_dma(folder, "fit data.csv --target y --hidden 1 --epochs 1 --quiet --model model.json").exit_code == 0);
-  CHECK(run_dma(folder, "predict model.json data.csv").exit_code == 0);
+  require_dma(folder, "fit data.csv --target y --hidden 1 --epochs 1 --quiet --model model.json");
+  require_dma(folder, "predict model.json data.csv");
 }

@@ -13,16 +13,12 @@
 
 namespace {
 
-using dma::testing::check_refused;
-using dma::testing::run_dma;
-using dma::testing::TemporaryFolder;
+using namespace dma::testing;
 
 dma::Json rated(const std::string& csv, const std::string& options) {
   const TemporaryFolder folder;
   folder.write("g.csv", csv);
-  const auto outcome = run_dma(folder, "rate g.csv --json " + options);
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  return dma::parse_json(outcome.output);
+  return json_of_dma(folder, "rate g.csv --json " + options);
 }
 
 void check_rate_refused(const std::string& csv, const std::string& options, const std::string& expected) {
@@ -75,18 +71,14 @@ TEST_CASE("rate: skills, chances, a table and a picture") {
   std::string csv = "winner,loser\n";
   for (int i = 0; i < 12; ++i) csv += i % 4 == 3 ? "Zoë B,\"Al \"\"X\"\"\"\n" : "\"Al \"\"X\"\"\",Zoë B\nZoë B,Cleo\n";
   folder.write("g.csv", csv);
-  const auto outcome = run_dma(folder, "rate g.csv --out skills.csv --plot skills.svg");
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  CHECK(folder.read("skills.svg").find("95 % interval") != std::string::npos);
-  CHECK(outcome.output.find("21 games of 3 players, all at once\nstatus   converged") != std::string::npos);
-  CHECK(outcome.output.find("chance of the row to win") != std::string::npos);
+  const auto outcome = require_dma(folder, "rate g.csv --out skills.csv --plot skills.svg");
+  CHECK(holds(folder.read("skills.svg"), "95 % interval"));
+  check_holds(outcome.output, {"21 games of 3 players, all at once\nstatus   converged", "chance of the row to win"});
   const std::string table = folder.read("skills.csv");
   CHECK(table.starts_with("player,skill_mean,skill_sd,skill_q2.5,skill_q97.5,games\n\"Al \"\"X\"\"\","));
   CHECK(std::ranges::count(table, '\n') == 4);
   const auto online = run_dma(folder, "rate g.csv --online --pair 'Al \"X\"' Cleo --pair 'Zoë B' 'Cleo'");
-  CHECK(online.output.find("one after the other") != std::string::npos);
-  CHECK(online.output.find("Al \"X\" against Cleo: wins 0.") != std::string::npos);
-  CHECK(online.output.find("Zoë B against Cleo: wins 0.") != std::string::npos);
+  check_holds(online.output, {"one after the other", "Al \"X\" against Cleo: wins 0.", "Zoë B against Cleo: wins 0."});
 
   const auto pair = rated("winner,loser\nAnn,Ben\nBen,Cleo\n", "--pair 'Ann + Cleo' Ben")["pairs"][0];
   CHECK(pair["win"].get<double>() + pair["draw"].get<double>() + pair["loss"].get<double>() == doctest::Approx(1));
@@ -145,12 +137,10 @@ TEST_CASE("rate: what did not settle is said in a line of its own, and a table i
   }
   folder.write("g.csv", csv);
   for (const char* options : {"", "--beta 1e-6 --draws 1e-9"}) {
-    const auto outcome = run_dma(folder, fmt::format("rate g.csv {}", options));
-    REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-    const bool settled =
-        dma::parse_json(run_dma(folder, fmt::format("rate g.csv --json {}", options)).output)["settled"];
-    CHECK_MESSAGE((outcome.output.find("what follows is not settled") == std::string::npos) == settled, outcome.output);
-    CHECK(outcome.output.find("\nstatus   ") != std::string::npos);
-    CHECK(outcome.output.find("nan") == std::string::npos);
+    const auto outcome = require_dma(folder, fmt::format("rate g.csv {}", options));
+    const bool settled = json_of_dma(folder, fmt::format("rate g.csv --json {}", options))["settled"];
+    CHECK_MESSAGE((!holds(outcome.output, "what follows is not settled")) == settled, outcome.output);
+    CHECK(holds(outcome.output, "\nstatus   "));
+    CHECK(!holds(outcome.output, "nan"));
   }
 }

@@ -10,10 +10,7 @@
 
 namespace {
 
-using dma::testing::finish;
-using dma::testing::run_dma;
-using dma::testing::start_dma;
-using dma::testing::TemporaryFolder;
+using namespace dma::testing;
 
 // Long enough to be hit in the middle, twice over: two members of many short epochs.
 const std::vector<std::string> kResumedFit = {
@@ -31,7 +28,7 @@ std::vector<std::string> resumed() {
 const std::string& undisturbed_model() {
   static const std::string model = [] {
     const TemporaryFolder folder;
-    REQUIRE(run_dma(folder, "generate regression --out data.csv").exit_code == 0);
+    require_dma(folder, "generate regression --out data.csv");
     REQUIRE(finish(start_dma(folder, kResumedFit)) == 0);
     return folder.read("model.json");
   }();
@@ -43,7 +40,7 @@ const std::string& undisturbed_model() {
 TEST_CASE("resume: killed with kill -9 again and again, the model is the same bytes in the end") {
   const std::string& expected = undisturbed_model();
   const TemporaryFolder folder;
-  REQUIRE(run_dma(folder, "generate regression --out data.csv").exit_code == 0);
+  require_dma(folder, "generate regression --out data.csv");
   int kills = 0;
   unsigned milliseconds = 20;
   for (;;) {
@@ -66,14 +63,14 @@ TEST_CASE("resume: killed with kill -9 again and again, the model is the same by
 TEST_CASE("resume: Ctrl-C finishes the epoch, saves, says how to go on, and going on gives the same bytes") {
   const std::string& expected = undisturbed_model();
   const TemporaryFolder folder;
-  REQUIRE(run_dma(folder, "generate regression --out data.csv").exit_code == 0);
+  require_dma(folder, "generate regression --out data.csv");
   const pid_t process = start_dma(folder, kResumedFit);
   while (!std::filesystem::exists(folder.path() / "c")) usleep(1000);
   kill(process, SIGINT);
   REQUIRE(finish(process) == 130);
   CHECK(folder.read("model.json") != "");  // usable as it is
   CHECK(folder.read("model.json") != expected);
-  CHECK(run_dma(folder, "predict model.json data.csv --out p.csv").exit_code == 0);
+  require_dma(folder, "predict model.json data.csv --out p.csv");
   REQUIRE(finish(start_dma(folder, resumed())) == 0);
   CHECK(folder.read("model.json") == expected);
 }
@@ -81,7 +78,7 @@ TEST_CASE("resume: Ctrl-C finishes the epoch, saves, says how to go on, and goin
 TEST_CASE("resume: a second Ctrl-C ends the fit at once and loses nothing that a checkpoint had") {
   const std::string& expected = undisturbed_model();
   const TemporaryFolder folder;
-  REQUIRE(run_dma(folder, "generate regression --out data.csv").exit_code == 0);
+  require_dma(folder, "generate regression --out data.csv");
   for (unsigned milliseconds = 0; milliseconds < 16; milliseconds += 3) {  // while it learns, writes, or is gone
     std::filesystem::remove(folder.path() / "c");
     const pid_t process = start_dma(folder, kResumedFit);
@@ -91,7 +88,7 @@ TEST_CASE("resume: a second Ctrl-C ends the fit at once and loses nothing that a
     kill(process, SIGINT);
     CHECK(finish(process) == 130);
     CHECK(folder.read("c") != "");
-    for (const std::string& file : folder.files()) CHECK(file.find(".part") == std::string::npos);
+    for (const std::string& file : folder.files()) CHECK(!holds(file, ".part"));
   }
   REQUIRE(finish(start_dma(folder, resumed())) == 0);
   CHECK(folder.read("model.json") == expected);
@@ -99,24 +96,23 @@ TEST_CASE("resume: a second Ctrl-C ends the fit at once and loses nothing that a
 
 TEST_CASE("resume: a finished fit can be given more epochs") {
   const TemporaryFolder folder;
-  REQUIRE(run_dma(folder, "generate regression --out data.csv").exit_code == 0);
+  require_dma(folder, "generate regression --out data.csv");
   const std::string fit = "fit data.csv --target y --hidden 5 --tolerance 0 --patience 0 --quiet ";
-  REQUIRE(run_dma(folder, fit + "--epochs 4 --checkpoint c --checkpoint-every 2").exit_code == 0);
-  REQUIRE(run_dma(folder, fit + "--epochs 9 --resume c --model longer.json").exit_code == 0);
-  REQUIRE(run_dma(folder, fit + "--epochs 9 --model once.json").exit_code == 0);
+  require_dma(folder, fit + "--epochs 4 --checkpoint c --checkpoint-every 2");
+  require_dma(folder, fit + "--epochs 9 --resume c --model longer.json");
+  require_dma(folder, fit + "--epochs 9 --model once.json");
   CHECK(folder.read("longer.json") == folder.read("once.json"));
 }
 
 TEST_CASE("resume: stopped while rows held out choose the width, or later, a fit ends with the same bytes") {
-  const std::vector<std::string> fit = {"fit",        "data.csv",     "--target", "y",
-                                        "--model",    "model.json",   "--quiet",  "--checkpoint",
-                                        "c",          "--jobs",       "1",        "--checkpoint-every",
-                                        "1"};
+  const std::vector<std::string> fit = {
+      "fit",    "data.csv", "--target",           "y", "--model", "model.json", "--quiet", "--checkpoint", "c",
+      "--jobs", "1",        "--checkpoint-every", "1"};
   const TemporaryFolder folder;
   folder.write("data.csv", run_dma(folder, "generate regression --out all.csv && head -n 61 all.csv").output);
   REQUIRE(finish(start_dma(folder, fit)) == 0);
   const std::string expected = folder.read("model.json");
-  CHECK(expected.find("choose_width") != std::string::npos);
+  CHECK(holds(expected, "choose_width"));
   for (const bool chosen : {false, true}) {
     std::filesystem::remove(folder.path() / "c");
     const pid_t process = start_dma(folder, fit);

@@ -14,9 +14,7 @@
 
 namespace {
 
-using dma::testing::check_refused;
-using dma::testing::run_dma;
-using dma::testing::TemporaryFolder;
+using namespace dma::testing;
 
 // A line with a season of four and a little noise; every ninth value missing.
 std::string sales(std::size_t length) {
@@ -43,9 +41,7 @@ void check_smooth_refused(const std::string& csv, const std::string& options, co
 TEST_CASE("smooth: a trend with a season is forecast, its gaps are filled") {
   const TemporaryFolder folder;
   folder.write("s.csv", sales(80));
-  const auto outcome = run_dma(folder, "smooth s.csv --season 4 --forecast 4 --out out.csv --json");
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const auto json = dma::parse_json(outcome.output);
+  const auto json = json_of_dma(folder, "smooth s.csv --season 4 --forecast 4 --out out.csv --json");
   CHECK(json["values"] == 80);
   CHECK(json["forecasts"] == 4);
   CHECK(json["settled"] == true);
@@ -62,21 +58,18 @@ TEST_CASE("smooth: a trend with a season is forecast, its gaps are filled") {
   CHECK(std::ranges::count(table, '\n') == 85);
 
   const auto text = run_dma(folder, "smooth s.csv --season 4 --forecast 2");
-  CHECK(text.output.find("71 values of 'sales', 9 missing") != std::string::npos);
-  CHECK(text.output.find("trend.slope") != std::string::npos);
+  check_holds(text.output, {"71 values of 'sales', 9 missing", "trend.slope"});
 }
 
 TEST_CASE("smooth: rows that leave steps out are gaps, and times are kept") {
   const TemporaryFolder folder;
   folder.write("s.csv", "t,y\n10,1\n10.5,2.1\n12,5\n12.5,6.2\n13,6.9\n");
-  const auto outcome = run_dma(folder, "smooth s.csv --time t --model walk --forecast 1 --json");
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const auto json = dma::parse_json(outcome.output);
+  const auto json = json_of_dma(folder, "smooth s.csv --time t --model walk --forecast 1 --json");
   CHECK(json["values"] == 7);
   CHECK(json["time"].back() == 13.5);
   folder.write("far.csv", "t,y\n1e300,1\n2e300,2.1\n3e300,2.5\n");
   const auto far = run_dma(folder, "smooth far.csv --time t --model walk --forecast 1");
-  CHECK_MESSAGE(far.output.find("          4e+300  ") != std::string::npos, far.output, far.errors);
+  CHECK_MESSAGE(holds(far.output, "          4e+300  "), far.output, far.errors);
 }
 
 TEST_CASE("smooth: wrong input is refused in one line") {
@@ -127,7 +120,7 @@ TEST_CASE("smooth: an option without its value is refused by what is expected") 
         std::pair{"--column", "--column: nothing is given; a value is expected after it"}}) {
     const auto outcome = run_dma(folder, fmt::format("smooth s.csv {}", option));
     CHECK(outcome.exit_code == 2);
-    CHECK_MESSAGE(outcome.errors.find(expected) != std::string::npos, outcome.errors);
+    CHECK_MESSAGE(holds(outcome.errors, expected), outcome.errors);
   }
 }
 
@@ -137,11 +130,10 @@ TEST_CASE(
   std::string csv = "y\n";
   for (int t = 0; t < 40; ++t) csv += fmt::format("{}\n", 1234567 + (t * 7 % 5));
   folder.write("s.csv", csv);
-  const auto outcome = run_dma(folder, "smooth s.csv --model walk --forecast 1");
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  const auto outcome = require_dma(folder, "smooth s.csv --model walk --forecast 1");
   CHECK(outcome.errors == "");
-  CHECK_MESSAGE(outcome.output.find(" 123456") != std::string::npos, outcome.output);
-  CHECK_MESSAGE(outcome.output.find("e+06") == std::string::npos, outcome.output);
+  CHECK_MESSAGE(holds(outcome.output, " 123456"), outcome.output);
+  CHECK_MESSAGE(!holds(outcome.output, "e+06"), outcome.output);
 }
 
 namespace {
@@ -152,9 +144,7 @@ std::vector<std::string> times_of(const std::vector<std::string>& dates) {
   std::string csv = "when,y\n";
   for (std::size_t i = 0; i < dates.size(); ++i) csv += fmt::format("{},{}\n", dates[i], 1 + i * i % 3);
   folder.write("s.csv", csv);
-  const auto outcome = run_dma(folder, "smooth s.csv --model walk --season none --no-log --forecast 2 --json");
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  return dma::parse_json(outcome.output)["time"];
+  return json_of_dma(folder, "smooth s.csv --model walk --season none --no-log --forecast 2 --json")["time"];
 }
 
 }  // namespace
@@ -185,12 +175,12 @@ TEST_CASE("smooth: the page writes dates as dates; of several columns, the one t
   folder.write("s.csv", csv);
   const std::string quick = " --model walk --season none --no-log --report r.html";
   const auto outcome = run_dma(folder, "smooth s.csv" + quick);
-  CHECK(outcome.output.find("\ncolumn   y, the last one; --column takes another") != std::string::npos);
+  CHECK(holds(outcome.output, "\ncolumn   y, the last one; --column takes another"));
   const std::string page = folder.read("r.html");
   for (const char* day : {">2023-02-04<", ">2023-02-11<", ">2023-02-18<", ">2023-02-25<"})
-    CHECK_MESSAGE(page.find(std::string("text-anchor=\"middle\"") + day) != std::string::npos, day);
-  CHECK(page.find(">2023.") == std::string::npos);
-  CHECK(run_dma(folder, "smooth s.csv --inputs rain" + quick).output.find("\ncolumn") == std::string::npos);
+    CHECK_MESSAGE(holds(page, std::string("text-anchor=\"middle\"") + day), day);
+  CHECK(!holds(page, ">2023."));
+  CHECK(!holds(run_dma(folder, "smooth s.csv --inputs rain" + quick).output, "\ncolumn"));
 }
 
 TEST_CASE("smooth: the model is chosen and said, and dates say which season there may be") {
@@ -200,12 +190,11 @@ TEST_CASE("smooth: the model is chosen and said, and dates say which season ther
     csv += fmt::format("{}-{:02},{:.3f}\n", 2001 + t / 12, t % 12 + 1,
                        std::exp(3 + 0.02 * t + 0.3 * std::sin(0.5235987755982988 * t) + 0.03 * std::sin(37.0 * t * t)));
   folder.write("s.csv", csv);
-  const auto text = run_dma(folder, "smooth s.csv --forecast 12");
-  REQUIRE_MESSAGE(text.exit_code == 0, text.errors);
-  CHECK_MESSAGE(text.output.find("2001-01 to 2006-12 in steps of 1 month") != std::string::npos, text.output);
-  CHECK_MESSAGE(text.output.find("model    trend + season 12 of the logarithm, ") != std::string::npos, text.output);
-  CHECK_MESSAGE(text.output.find("         2007-12") != std::string::npos, text.output);
-  const auto json = dma::parse_json(run_dma(folder, "smooth s.csv --forecast 12 --json").output);
+  const auto text = require_dma(folder, "smooth s.csv --forecast 12");
+  CHECK_MESSAGE(holds(text.output, "2001-01 to 2006-12 in steps of 1 month"), text.output);
+  CHECK_MESSAGE(holds(text.output, "model    trend + season 12 of the logarithm, "), text.output);
+  CHECK_MESSAGE(holds(text.output, "         2007-12"), text.output);
+  const auto json = json_of_dma(folder, "smooth s.csv --forecast 12 --json");
   CHECK(json["logarithm"] == true);
   CHECK(json["models"].size() == 12);
   for (std::size_t t = 72; t < 84; ++t) {
@@ -223,7 +212,7 @@ TEST_CASE("smooth: a value that the others do not expect is named") {
   for (int t = 0; t < 60; ++t) csv += fmt::format("{:.3f}\n", t == 20 ? 14.0 : 5 + std::sin(37.0 * t * t));
   folder.write("s.csv", csv);
   const auto outcome = run_dma(folder, "smooth s.csv --no-log");
-  CHECK_MESSAGE(outcome.output.find("unusual  21: 14, ") != std::string::npos, outcome.output);
+  CHECK_MESSAGE(holds(outcome.output, "unusual  21: 14, "), outcome.output);
 }
 
 TEST_CASE("smooth: inputs have weights, and rows without a value at the end are forecast with theirs") {
@@ -235,14 +224,12 @@ TEST_CASE("smooth: inputs have weights, and rows without a value at the end are 
     csv += fmt::format("{},{}\n", holiday, t < 60 ? fmt::format("{:.3f}", y) : "");
   }
   folder.write("s.csv", csv);
-  const auto outcome = run_dma(folder, "smooth s.csv --inputs holiday --json");
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const auto json = dma::parse_json(outcome.output);
+  const auto json = json_of_dma(folder, "smooth s.csv --inputs holiday --json");
   CHECK(json["forecasts"] == 3);
   CHECK(json["inputs"]["holiday"]["weight"].get<double>() == dma::oracle::relative(3, 0.05));
   CHECK(std::abs(json["q50"][62].get<double>() + 5) < 0.3);
   CHECK(std::abs(json["q50"][61].get<double>() + 2) < 0.3);
-  CHECK(run_dma(folder, "smooth s.csv --inputs holiday").output.find("input    holiday: ") != std::string::npos);
+  CHECK(holds(run_dma(folder, "smooth s.csv --inputs holiday").output, "input    holiday: "));
 }
 
 TEST_CASE("generate: the same file for a seed, and every command takes it") {
@@ -257,11 +244,10 @@ TEST_CASE("generate: the same file for a seed, and every command takes it") {
         std::pair{"table --rows 40 --classes", "fit made --target class"}}) {
     const std::string made = pair.first;
     CAPTURE(made);
-    REQUIRE(run_dma(folder, fmt::format("generate {} --seed 5 --out made", made)).exit_code == 0);
+    require_dma(folder, fmt::format("generate {} --seed 5 --out made", made));
     CHECK(run_dma(folder, fmt::format("generate {} --seed 5", made)).output == folder.read("made"));
     CHECK(run_dma(folder, fmt::format("generate {} --seed 6", made)).output != folder.read("made"));
-    const auto outcome = run_dma(folder, pair.second);
-    CHECK_MESSAGE(outcome.exit_code == 0, outcome.errors);
+    require_dma(folder, pair.second);
   }
   check_refused(folder, "generate series --kind sale", "did you mean 'sales'");
   check_refused(folder, "generate games --players 1", "a whole number from 2 to 10000");

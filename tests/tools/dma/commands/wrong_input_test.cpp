@@ -9,9 +9,7 @@
 
 namespace {
 
-using dma::testing::check_refused;
-using dma::testing::run_dma;
-using dma::testing::TemporaryFolder;
+using namespace dma::testing;
 
 constexpr const char* kGoodTable = "x,z,y\n1,5,2\n2,3,4\n3,4,5\n4,9,9\n5,2,11\n";
 const std::string kOutputs = " --model model.json --plot fit.svg --checkpoint fit.checkpoint";
@@ -26,7 +24,7 @@ void check_data_refused(const std::string& csv, const std::string& expected,
 // A model of kGoodTable, and the file it is in.
 std::string good_model(const TemporaryFolder& folder) {
   folder.write("data.csv", kGoodTable);
-  REQUIRE(run_dma(folder, "fit data.csv --target y --hidden 3 --epochs 2 --quiet --model model.json").exit_code == 0);
+  require_dma(folder, "fit data.csv --target y --hidden 3 --epochs 2 --quiet --model model.json");
   return folder.read("model.json");
 }
 
@@ -139,16 +137,18 @@ TEST_CASE("wrong input: commands and files that are not there") {
 TEST_CASE("wrong input: what a stranger types") {
   const TemporaryFolder folder;
   good_model(folder);
-  folder.write("asia.bif", "network n {}\nvariable dysp { type discrete [2] { no, yes }; }\n"
-                           "probability (dysp) { table 0.5, 0.5; }\n");
+  folder.write("asia.bif",
+               "network n {}\nvariable dysp { type discrete [2] { no, yes }; }\n"
+               "probability (dysp) { table 0.5, 0.5; }\n");
   const std::pair<const char*, const char*> said[] = {
       {"fit data.csv --traget y", "there is no option '--traget' of dma fit; did you mean '--target'? known: "},
       {"fit data.csv --target y --band=3", "there is no option '--band' of dma fit"},
       {"fit --sed 3", "there is no option '--sed' of dma fit; did you mean '--seed'?"},
       {"fit data.csv y", "'y' is one argument too many; dma fit data is expected, as in dma fit houses.csv"},
       {"generate table 5", "'5' is one argument too many; dma generate table is expected"},
-      {"predict model.json", "data is missing (CSV file with the columns that the model was fitted on); dma predict "
-                             "model data is expected, as in dma predict model.json new.csv"},
+      {"predict model.json",
+       "data is missing (CSV file with the columns that the model was fitted on); dma predict "
+       "model data is expected, as in dma predict model.json new.csv"},
       {"certify", "kind is missing (a kind of factor (see dma factors), or all); dma certify kind is expected"},
       {"rate data.csv --pair Ann", "--pair: 2 values are expected after it, fewer are given: two players, or teams"},
       {"fit model.json --target y", "'model.json' is a model of dma, and no table; give a CSV file"},
@@ -202,7 +202,7 @@ TEST_CASE("wrong input: a checkpoint of another fit") {
   const TemporaryFolder folder;
   good_model(folder);
   const std::string fit = "fit data.csv --target y --hidden 3 --tolerance 0 --epochs 2 --quiet ";
-  REQUIRE(run_dma(folder, fit + "--checkpoint c --checkpoint-every 1").exit_code == 0);
+  require_dma(folder, fit + "--checkpoint c --checkpoint-every 1");
   check_refused(folder, fit + "--resume model.json", "is a finished model, not a checkpoint");
   check_refused(folder, fit + "--resume c --seed 2", "'c' was made with seed = 1, but 2 is given now");
   check_refused(folder, fit + "--resume c --batches 2", "'c' was made with batches = 10, but 2 is given now");

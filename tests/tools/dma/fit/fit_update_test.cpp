@@ -12,9 +12,7 @@
 
 namespace {
 
-using dma::testing::check_refused;
-using dma::testing::run_dma;
-using dma::testing::TemporaryFolder;
+using namespace dma::testing;
 
 std::string rows_between(int first, int last) {
   std::string csv = "x,z,y\n";
@@ -37,12 +35,9 @@ TEST_CASE("dma fit --update: more rows make the model better, as if they had bee
   folder.write("more.csv", rows_between(80, 160));
   folder.write("all.csv", rows_between(0, 160));
   folder.write("fresh.csv", rows_between(160, 360));
-  REQUIRE(run_dma(folder, "fit first.csv --target y --hidden 12 --members 3 --model first.json --quiet").exit_code ==
-          0);
-  REQUIRE(run_dma(folder, "fit all.csv --target y --hidden 12 --members 3 --model all.json --quiet").exit_code == 0);
-  const auto outcome = run_dma(folder, "fit --update first.json more.csv --model updated.json --json");
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  const auto json = dma::parse_json(outcome.output);
+  require_dma(folder, "fit first.csv --target y --hidden 12 --members 3 --model first.json --quiet");
+  require_dma(folder, "fit all.csv --target y --hidden 12 --members 3 --model all.json --quiet");
+  const auto json = json_of_dma(folder, "fit --update first.json more.csv --model updated.json --json");
   CHECK(json["rows"] == 160);
   CHECK(json["new_rows"] == 80);
   CHECK(json["before"]["y"]["rmse"].get<double>() > 0);
@@ -62,23 +57,22 @@ TEST_CASE("dma fit --update: more rows make the model better, as if they had bee
   CHECK(updated.rmse < 1.3 * all.rmse);
   CHECK(updated.coverage_95 > 0.9);
   // In place, and once more; the file says how many rows it has seen.
-  REQUIRE(run_dma(folder, "fit --update updated.json fresh.csv").exit_code == 0);
+  require_dma(folder, "fit --update updated.json fresh.csv");
   CHECK(read_model(folder, "updated.json").training().rows == 360);
-  CHECK(run_dma(folder, "inspect updated.json").exit_code == 0);
+  require_dma(folder, "inspect updated.json");
 }
 
 TEST_CASE("dma fit --update --weights: a row of weight 2 is two rows, one of weight 0 is left out") {
   const TemporaryFolder folder;
   folder.write("first.csv", rows_between(0, 60));
-  REQUIRE(run_dma(folder, "fit first.csv --target y --hidden 5 --members 1 --model m.json --quiet").exit_code == 0);
+  require_dma(folder, "fit first.csv --target y --hidden 5 --members 1 --model m.json --quiet");
   const std::string more = "x,z,y,w\n0.5,0.1,0.6,2\n-1,0.4,-0.7,1\n2,2,9,0\n1.5,-0.3,0.8,1\n";
   folder.write("weighted.csv", more);
   folder.write("repeated.csv", "x,z,y\n0.5,0.1,0.6\n0.5,0.1,0.6\n-1,0.4,-0.7\n1.5,-0.3,0.8\n");
-  const auto weighted = run_dma(folder, "fit --update m.json weighted.csv --weights w --model a.json");
-  REQUIRE_MESSAGE(weighted.exit_code == 0, weighted.errors);
-  CHECK(weighted.errors.find("1 of 4 rows are left out: their weight is 0") != std::string::npos);
-  CHECK(weighted.output.find("learned   3 rows on top of 60") != std::string::npos);
-  REQUIRE(run_dma(folder, "fit --update m.json repeated.csv --model b.json --quiet").exit_code == 0);
+  const auto weighted = require_dma(folder, "fit --update m.json weighted.csv --weights w --model a.json");
+  CHECK(holds(weighted.errors, "1 of 4 rows are left out: their weight is 0"));
+  CHECK(holds(weighted.output, "learned   3 rows on top of 60"));
+  require_dma(folder, "fit --update m.json repeated.csv --model b.json --quiet");
   const auto predicted = [&](const std::string& model) {
     return read_model(folder, model).predict(Eigen::MatrixXd{{0.4, 0.1}, {-1, 0.3}});
   };
@@ -87,7 +81,7 @@ TEST_CASE("dma fit --update --weights: a row of weight 2 is two rows, one of wei
   CHECK((a.sd - b.sd).cwiseAbs().maxCoeff() < 0.01 * b.sd.minCoeff());
   CHECK(read_model(folder, "a.json").training().weight == 64);
   // And once more on top of those, without weights.
-  REQUIRE(run_dma(folder, "fit --update a.json repeated.csv --quiet").exit_code == 0);
+  require_dma(folder, "fit --update a.json repeated.csv --quiet");
   CHECK(read_model(folder, "a.json").training().weight == 68);
   folder.write("bad.csv", "x,z,y,w\n0.5,0.1,0.6,-1\n");
   const std::string update = "fit --update m.json ";
@@ -99,9 +93,8 @@ TEST_CASE("dma fit --update --weights: a row of weight 2 is two rows, one of wei
 TEST_CASE("dma fit --update: wrong requests are one line, and the model stays as it was") {
   const TemporaryFolder folder;
   folder.write("data.csv", rows_between(0, 30));
-  REQUIRE(run_dma(folder, "fit data.csv --target y --hidden 3 --epochs 3 --model m.json --quiet").exit_code == 0);
-  REQUIRE(run_dma(folder, "fit data.csv --target y --hidden 3 --epochs 3 --method hybrid --model h.json --quiet")
-              .exit_code == 0);
+  require_dma(folder, "fit data.csv --target y --hidden 3 --epochs 3 --model m.json --quiet");
+  require_dma(folder, "fit data.csv --target y --hidden 3 --epochs 3 --method hybrid --model h.json --quiet");
   folder.write("header.csv", "x,z,y\n");
   folder.write("other.csv", "x,zz,y\n1,2,3\n");
   folder.write("far.csv", "x,z,y\n1,1e300,3\n");

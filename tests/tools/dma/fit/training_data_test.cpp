@@ -14,7 +14,7 @@ namespace {
 
 using dma::ColumnRule;
 using dma::TrainingData;
-using dma::testing::TemporaryFolder;
+using namespace dma::testing;
 
 struct Ways {
   std::string target = "y";
@@ -58,8 +58,8 @@ std::string one_of(int n, const std::vector<std::string>& values) {
 
 bool notes_say(const TrainingData& data, std::string_view what) {
   for (const std::string& note : data.notes)
-    if (note.find(what) != note.npos) return true;
-  return data.without_target.find(what) != std::string::npos;
+    if (holds(note, what)) return true;
+  return holds(data.without_target, what);
 }
 
 using Names = std::vector<std::string>;
@@ -229,7 +229,7 @@ TEST_CASE("messy tables: a column of weights is no input, its rows of 0 are left
     CHECK(data.fingerprint() != messy_data(table("2"), ways).fingerprint());
   }
   const auto wrong = [&](const char* cell, const char* why) {
-    return messy_complaint(table(cell), weighted).find(why) != std::string::npos;
+    return holds(messy_complaint(table(cell), weighted), why);
   };
   CHECK(wrong("", "line 9, column 'c': the weight of the row is missing; a number of 0 or more is expected"));
   CHECK(wrong("-2", "row 8, column 'c': the weight of the row is -2; a number of 0 or more is expected"));
@@ -243,8 +243,8 @@ TEST_CASE("messy tables: a column of weights is no input, its rows of 0 are left
   CHECK(classes.classes == std::vector<std::string>{"blue", "red"});
   CHECK(classes.weights.size() == classes.inputs.rows());
   CHECK(classes.features == std::vector<std::string>{"y"});
-  CHECK(messy_complaint("x,k,w\n1,a,0\n2,a,0\n3,b,1\n4,b,1\n5,b,1\n", {.target = "k", .weights = "w"})
-            .find("column 'k': all rows have the class 'b'; two classes or more are expected") != std::string::npos);
+  CHECK(holds(messy_complaint("x,k,w\n1,a,0\n2,a,0\n3,b,1\n4,b,1\n5,b,1\n", {.target = "k", .weights = "w"}),
+              "column 'k': all rows have the class 'b'; two classes or more are expected"));
   const std::string numbers = messy_table([](int n) { return n % 2 ? "1" : "0"; });
   for (const bool strict : {false, true})
     CHECK(messy_data(numbers, {.target = "c", .numbers_are_names = true, .strict = strict, .weights = "x"}).classes ==
@@ -255,16 +255,17 @@ TEST_CASE("messy tables: what stays wrong is said as before") {
   CHECK(messy_complaint(messy_table([](int n) { return n == 7 ? "red" : std::to_string(n); }, ',', "t"), {"t"})
             .find("line 9, column 't': text ('red') among numbers; correct it, or give --classes") !=
         std::string::npos);
-  CHECK(messy_complaint(messy_table([](int n) { return n == 7 ? "12" : "red"; }, ',', "t"), {"t"})
-            .find("line 9, column 't': a number ('12') among classes with names") != std::string::npos);
-  CHECK(messy_complaint(messy_table([](int n) { return fmt::format("2024-01-{:02}", n % 28 + 1); }, ',', "t"), {"t"})
-            .find("dates ('2024-01-01') where a number or a class is expected") != std::string::npos);
-  CHECK(messy_complaint(messy_table([](int n) { return std::to_string((n * 3) % 11); }, ',', ""))
-            .find("column 1 has no name") != std::string::npos);
+  CHECK(holds(messy_complaint(messy_table([](int n) { return n == 7 ? "12" : "red"; }, ',', "t"), {"t"}),
+              "line 9, column 't': a number ('12') among classes with names"));
+  CHECK(holds(
+      messy_complaint(messy_table([](int n) { return fmt::format("2024-01-{:02}", n % 28 + 1); }, ',', "t"), {"t"}),
+      "dates ('2024-01-01') where a number or a class is expected"));
+  CHECK(holds(messy_complaint(messy_table([](int n) { return std::to_string((n * 3) % 11); }, ',', "")),
+              "column 1 has no name"));
   CHECK(messy_complaint("id,y\na,1\nb,2\nc,3\n").find("there is nothing to learn from: columns left out: 'id'") !=
         std::string::npos);
-  CHECK(messy_complaint("PAR1\x15\x04\x15,y\n").find("is a Parquet file; save the table as CSV") != std::string::npos);
-  CHECK(messy_complaint("PK\x03\x04 xl,y\n").find("is a zip archive") != std::string::npos);
+  CHECK(holds(messy_complaint("PAR1\x15\x04\x15,y\n"), "is a Parquet file; save the table as CSV"));
+  CHECK(holds(messy_complaint("PK\x03\x04 xl,y\n"), "is a zip archive"));
 }
 
 TEST_CASE("messy tables: a column of many repeated names groups the rows, and the notes say so") {
@@ -274,8 +275,8 @@ TEST_CASE("messy tables: a column of many repeated names groups the rows, and th
     for (int n = 0; n < 60; ++n) table += "s" + std::to_string(n % groups) + "," + std::to_string(n % 7) + "\n";
     folder.write("data.csv", table);
     const TrainingData data = dma::read_training_data({.path = folder.path() / "data.csv", .targets = {"y"}});
-    const bool is_told = std::ranges::any_of(
-        data.notes, [](const std::string& note) { return note.find("grouped by 'shop'") != std::string::npos; });
+    const bool is_told =
+        std::ranges::any_of(data.notes, [](const std::string& note) { return holds(note, "grouped by 'shop'"); });
     CHECK(is_told == (groups == 10));
   }
 }

@@ -12,8 +12,7 @@
 #include "tools/dma/help/version.h"
 
 using namespace dma;
-using dma::testing::run_dma;
-using dma::testing::TemporaryFolder;
+using namespace dma::testing;
 
 namespace {
 
@@ -21,8 +20,6 @@ void visit(const CommandHelp& command, const std::function<void(const CommandHel
   work(command);
   for (const CommandHelp& below : command.commands) visit(below, work);
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 // What bash offers when Tab is pressed at the end of the words.
 std::string offered(const std::string& words) {
@@ -53,38 +50,38 @@ TEST_CASE("completion: every option of every --help is in it") {
         const std::string name = at->str();
         CAPTURE(command.name);
         CAPTURE(name);
-        CHECK(contains(bash, name));
+        CHECK(holds(bash, name));
       }
       CHECK(options > 0);
-      CHECK(contains(help, "Example:\n  dma "));
+      CHECK(holds(help, "Example:\n  dma "));
     });
   }
 }
 
 TEST_CASE("completion: bash offers commands, options, choices and files where they belong") {
-  CHECK(contains(offered("dma ''"), "fit predict infer"));
+  CHECK(holds(offered("dma ''"), "fit predict infer"));
   CHECK(offered("dma pred") == "predict");
   CHECK(offered("dma fit --pres") == "--preset");
   CHECK(offered("dma fit --preset ''") == "table paper");
   CHECK(offered("dma fit --preset = p") == "paper");
-  CHECK(contains(offered("dma fit --method ''"), "joint"));
-  CHECK(contains(offered("dma fit --method ''"), "hybrid"));
+  CHECK(holds(offered("dma fit --method ''"), "joint"));
+  CHECK(holds(offered("dma fit --method ''"), "hybrid"));
   CHECK(offered("dma fit ho") == "houses.csv");
   CHECK(offered("dma fit houses.csv --model ho") == "houses.csv");
   CHECK(offered("dma fit --seed ''").empty());
   CHECK(offered("dma generate regression --gr") == "--grid");
   CHECK(offered("dma fit generate --gri").empty());  // a file of that name is no command
   CHECK(offered("dma certify leaky") == "leaky_relu");
-  CHECK(contains(offered("dma infer x.json --schedule fl"), "flooding"));
+  CHECK(holds(offered("dma infer x.json --schedule fl"), "flooding"));
   CHECK(offered("dma nothing").empty());
 }
 
 TEST_CASE("completion: a shell that nobody knows is refused") {
   const TemporaryFolder folder;
-  CHECK(run_dma(folder, "completion bash").exit_code == 0);
+  require_dma(folder, "completion bash");
   const auto wrong = run_dma(folder, "completion basch");
   CHECK(wrong.exit_code == 2);
-  CHECK(contains(wrong.errors, "there is no completion for 'basch'; bash is expected"));
+  CHECK(holds(wrong.errors, "there is no completion for 'basch'; bash is expected"));
 }
 
 TEST_CASE("dma --version: the version, the compiler and the build's options in one line") {

@@ -17,8 +17,7 @@
 namespace {
 
 using namespace dma;
-using dma::testing::run_dma;
-using dma::testing::TemporaryFolder;
+using namespace dma::testing;
 
 BnnEpoch epoch_of(std::size_t member, int epoch, double log_likelihood) {
   return {member, {.epoch = epoch, .log_likelihood = log_likelihood}, {}};
@@ -84,8 +83,8 @@ TEST_CASE("progress: the end that is told is the expected one, not the limit") {
   }
   const double then = progress.seconds_left(end - 1).value();
   CHECK(progress.seconds_left(end - 0.5).value() == doctest::Approx(std::max(0.0, then - 0.5)));
-  CHECK(progress.line(end - 1).find("at most") == std::string::npos);
-  CHECK(progress.line(end - 1).find(", about 0:0") != std::string::npos);
+  CHECK(!holds(progress.line(end - 1), "at most"));
+  CHECK(holds(progress.line(end - 1), ", about 0:0"));
 }
 
 TEST_CASE("progress: members at the same time, members to come and a resumed fit are counted") {
@@ -112,9 +111,9 @@ TEST_CASE("progress: what runs inside an epoch is shown until the epoch has ende
   progress.set({"linear model", 0.25}, 1);
   CHECK(progress.line(1) == "[....................] first epoch: linear model 25 %  0:01 so far");
   progress.add(epoch_of(0, 1, 1), 1);
-  CHECK(progress.line(1).find("epoch 1  log-likelihood") != std::string::npos);
+  CHECK(holds(progress.line(1), "epoch 1  log-likelihood"));
   progress.set({"", 0.5}, 2);
-  CHECK(progress.line(2).find("epoch 1, next: 50 %  log-likelihood") != std::string::npos);
+  CHECK(holds(progress.line(2), "epoch 1, next: 50 %  log-likelihood"));
   CHECK(!progress.seconds_left(2));
   progress.set({"", 0.6, 10}, 3);  // it says itself how long it will take
   progress.set({"", 0.7}, 4);
@@ -146,13 +145,12 @@ TEST_CASE("progress: gains that shrink by a constant factor are followed to the 
 TEST_CASE(
     "progress: a terminal shows reading and epochs from the start and is clean in the end; a file shows nothing") {
   const TemporaryFolder folder;
-  REQUIRE(run_dma(folder, "generate regression --out data.csv").exit_code == 0);
+  require_dma(folder, "generate regression --out data.csv");
   for (const char* const method : {"--method hybrid --epochs 3", "--epochs 3"}) {
     const std::string fit = std::string("fit data.csv --target y --hidden 5 ") + method;
     const std::string shown = on_terminal(folder, fit);
-    CHECK(shown.find("reading data.csv: ") != std::string::npos);
-    CHECK(shown.find("\r\033[K[") != std::string::npos);
-    CHECK(shown.find("at most") == std::string::npos);
+    check_holds(shown, {"reading data.csv: ", "\r\033[K["});
+    CHECK(!holds(shown, "at most"));
     CHECK(shown.substr(shown.rfind("\r\033[K") + 4).find('[') == std::string::npos);
     CHECK(on_terminal(folder, fit + " --quiet").empty());
     CHECK(run_dma(folder, fit).errors.find('\r') == std::string::npos);

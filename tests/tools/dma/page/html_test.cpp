@@ -8,6 +8,7 @@
 #include "tests/tools/run_dma.h"
 #include "tools/dma/page/chart.h"
 
+using namespace dma::testing;
 using dma::page::escaped;
 using dma::plot::shortened;
 
@@ -27,13 +28,10 @@ TEST_CASE("page: nothing in the data ends the element that holds it, and it is r
 
 TEST_CASE("page: a document names no address and carries its styles") {
   const std::string page = dma::page::document("a < b", "<p>x</p>", true);
-  CHECK(page.find("<title>a &lt; b</title>") != page.npos);
-  CHECK(page.find("http:") == page.npos);
-  CHECK(page.find("https:") == page.npos);
-  CHECK(page.find("default-src 'none'") != page.npos);
-  CHECK(page.find("prefers-color-scheme:dark") != page.npos);
-  CHECK(page.find("@media print") != page.npos);
-  CHECK(page.find("width=device-width") != page.npos);
+  CHECK(holds(page, "<title>a &lt; b</title>"));
+  CHECK(!holds(page, "http:"));
+  CHECK(!holds(page, "https:"));
+  check_holds(page, {"default-src 'none'", "prefers-color-scheme:dark", "@media print", "width=device-width"});
 }
 
 TEST_CASE("page: ticks are round numbers inside the range, whatever it is") {
@@ -62,12 +60,12 @@ TEST_CASE("page: a chart shows finite marks, says what they are, and says so whe
   panel.series = {
       {.style = dma::plot::Style::points, .x = {1, 2, NAN}, .y = {3, HUGE_VAL, 5}, .notes = {"<one>", "two", "three"}}};
   const std::string text = dma::page::figure(panel, "caption");
-  CHECK(text.find("&lt;one&gt;") != text.npos);
-  CHECK(text.find("two") == text.npos);
-  CHECK(text.find("<x>") == text.npos);
-  CHECK(text.find("nan") == text.npos);
+  CHECK(holds(text, "&lt;one&gt;"));
+  CHECK(!holds(text, "two"));
+  CHECK(!holds(text, "<x>"));
+  CHECK(!holds(text, "nan"));
   panel.series[0].x = {NAN, NAN, NAN};
-  CHECK(dma::page::figure(panel, "").find("Nothing here can be drawn") != std::string::npos);
+  CHECK(holds(dma::page::figure(panel, ""), "Nothing here can be drawn"));
   panel.series[0].x = {-1e308, 1e308, 0};
-  CHECK(dma::page::figure(panel, "").find("Nothing here can be drawn") != std::string::npos);
+  CHECK(holds(dma::page::figure(panel, ""), "Nothing here can be drawn"));
 }

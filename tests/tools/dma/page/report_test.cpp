@@ -15,16 +15,9 @@
 namespace {
 
 using dma::Json;
-using dma::testing::installed_browser;
-using dma::testing::look_at;
-using dma::testing::Page;
-using dma::testing::run_dma;
-using dma::testing::Seen;
-using dma::testing::TemporaryFolder;
+using namespace dma::testing;
 
 const std::string kQuick = " --hidden 3 --members 1 --epochs 12 ";
-
-bool has_part(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 // y follows the first column, not the second; z both.
 std::string numbers_table(int rows, const std::string& header = "first,idle,y,z") {
@@ -62,8 +55,7 @@ Json printed(const std::string& output) {
 
 // Runs the fit, checks that page and --json hold the same, and returns the latter.
 Json fit_with_report(const TemporaryFolder& folder, const std::string& arguments) {
-  const auto outcome = run_dma(folder, "fit " + arguments + kQuick + "--json --report report.html");
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  const auto outcome = require_dma(folder, "fit " + arguments + kQuick + "--json --report report.html");
   const Json json = printed(outcome.output);
   CHECK(embedded(folder.read("report.html")) == json);
   return json;
@@ -134,11 +126,10 @@ TEST_CASE(
     CHECK((curve["low"][i] < curve["mean"][i] && curve["mean"][i] < curve["high"][i]));
   CHECK(json["files"] == Json::array({"report.html"}));
   const std::string page = folder.read("report.html");
-  for (const char* part : {"as if it had been left out", "These are rows that were learned", "--report report.html",
-                           "digraph", " epochs, stopped "})
-    CHECK_MESSAGE(has_part(page, part), part);
-  CHECK(!has_part(page, "http:"));
-  CHECK(!has_part(page, "https:"));
+  check_holds(page, {"as if it had been left out", "These are rows that were learned", "--report report.html",
+                     "digraph", " epochs, stopped "});
+  CHECK(!holds(page, "http:"));
+  CHECK(!holds(page, "https:"));
   // Every row in two pictures, 20 intervals, 19 quantiles, and the epochs.
   const std::size_t epochs = report["training"][0]["epoch"].size();
   open_in_browser(folder, fmt::format("data-dots=\"{}\"", 2 * 80 + 20 + 19 + epochs));
@@ -148,15 +139,15 @@ TEST_CASE("report: one seed gives one page, and the model is the same with and w
   const TemporaryFolder folder;
   folder.write("data.csv", numbers_table(50));
   const std::string fit = "fit data.csv --target y --quiet" + kQuick;
-  REQUIRE(run_dma(folder, fit + "--report r.html --model m.json").exit_code == 0);
+  require_dma(folder, fit + "--report r.html --model m.json");
   const std::string page = folder.read("r.html"), model = folder.read("m.json");
-  REQUIRE(run_dma(folder, fit + "--report r.html --model m.json").exit_code == 0);
+  require_dma(folder, fit + "--report r.html --model m.json");
   CHECK(folder.read("r.html") == page);
-  REQUIRE(run_dma(folder, fit + "--model m.json").exit_code == 0);
+  require_dma(folder, fit + "--model m.json");
   CHECK(folder.read("m.json") == model);
   const auto said = run_dma(folder, "fit data.csv --target y" + kQuick + "--report r.html --verbose");
-  CHECK(has_part(said.output, "wrote     r.html"));
-  for (const char* stage : {" reading\n", " preparing\n", " writing\n"}) CHECK(has_part(said.output, stage));
+  CHECK(holds(said.output, "wrote     r.html"));
+  check_holds(said.output, {" reading\n", " preparing\n", " writing\n"});
   CHECK(!embedded(folder.read("r.html")).contains("seconds"));
 }
 
@@ -172,9 +163,8 @@ TEST_CASE("report: several targets have a section each; rows kept aside come fir
     CHECK(target["points"]["rows"] == 36);
   }
   const std::string page = folder.read("report.html");
-  for (const char* part : {"y: how good it is", "z: how good it is", "of the 36 rows kept aside the RMSE is",
-                           "z: which inputs matter", "nothing was learned from them"})
-    CHECK_MESSAGE(has_part(page, part), part);
+  check_holds(page, {"y: how good it is", "z: how good it is", "of the 36 rows kept aside the RMSE is",
+                     "z: which inputs matter", "nothing was learned from them"});
   open_in_browser(folder);
 }
 
@@ -184,15 +174,15 @@ TEST_CASE(
   folder.write("data.csv", numbers_table(30));
   const Json json = fit_with_report(folder, "data.csv --target y --method dma");
   CHECK(json["report"]["judged_by"] == "learned");
-  CHECK(has_part(folder.read("report.html"), "scores are of the rows that were learned"));
+  CHECK(holds(folder.read("report.html"), "scores are of the rows that were learned"));
   CHECK(fit_with_report(folder, "data.csv --target y --method dma --holdout 0.2")["report"]["judged_by"] == "held_out");
 }
 
 TEST_CASE("report: the page of a classifier has accuracy, log-loss, calibration, confusion and importance") {
   const TemporaryFolder folder;
   folder.write("data.csv", classes_table(90));
-  const auto outcome = run_dma(folder, "fit data.csv --target kind --hidden 3 --members 1 --json --report report.html");
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  const auto outcome =
+      require_dma(folder, "fit data.csv --target kind --hidden 3 --members 1 --json --report report.html");
   const Json json = printed(outcome.output), &target = json["report"]["targets"][0];
   CHECK(embedded(folder.read("report.html")) == json);
   CHECK(target["scores"]["left_out"]["log_loss"] == json["left_out"]["kind"]["log_loss"]);
@@ -227,10 +217,9 @@ TEST_CASE("report: the page of a graph of one's own has its scalars, its likelih
     table += fmt::format("{},{},{},{},1\n", n % 30, x(n, 0), f + 0.2 * x(n, 1), std::round(std::exp(f)));
   }
   folder.write("data.csv", table);
-  const auto outcome = run_dma(folder,
-                               "fit data.csv --graph graph.json --target y --target n --json --report report.html "
-                               "--plot fit.svg --plot-training training.svg --model model.json");
-  REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+  const auto outcome = require_dma(folder,
+                                   "fit data.csv --graph graph.json --target y --target n --json --report report.html "
+                                   "--plot fit.svg --plot-training training.svg --model model.json");
   const Json json = printed(outcome.output), &report = json["report"];
   CHECK(embedded(folder.read("report.html")) == json);
   CHECK(json["files"].size() == 4);
@@ -242,9 +231,8 @@ TEST_CASE("report: the page of a graph of one's own has its scalars, its likelih
   // Of counts too the median is in the middle: half of what is at it counts as below.
   CHECK(report["targets"][1]["calibration"][9]["found"].get<double>() == dma::oracle::relative(0.5, 0.4));
   const std::string page = folder.read("report.html");
-  for (const char* part : {"<h1>y, n from data.csv</h1>", "row program: inputs 2", "poisson", "offset[29]", "digraph",
-                           "no variable of the name &#39;idle&#39;: ignored"})
-    CHECK_MESSAGE(has_part(page, part), part);
+  check_holds(page, {"<h1>y, n from data.csv</h1>", "row program: inputs 2", "poisson", "offset[29]", "digraph",
+                     "no variable of the name &#39;idle&#39;: ignored"});
   open_in_browser(folder);
 }
 
@@ -257,16 +245,15 @@ TEST_CASE("report: names that look like code stay names") {
   REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
   const auto check_page = [&] {
     const std::string page = folder.read("report.html");
-    CHECK(!has_part(page, "<script>bad"));
-    CHECK(!has_part(page, "<img"));
-    CHECK(!has_part(page, "<i>'"));
+    CHECK(!holds(page, "<script>bad"));
+    CHECK(!holds(page, "<img"));
+    CHECK(!holds(page, "<i>'"));
     open_in_browser(folder);
   };
   check_page();
   const std::string endless(300, 'W');
   folder.write("data.csv", classes_table(60, bad + "," + endless + ",kind", {bad + image, endless, "a & b"}));
-  REQUIRE(run_dma(folder, "fit data.csv --target kind --hidden 2 --members 1 --quiet --report report.html").exit_code ==
-          0);
+  require_dma(folder, "fit data.csv --target kind --hidden 2 --members 1 --quiet --report report.html");
   check_page();
 }
 
@@ -274,12 +261,11 @@ TEST_CASE("report: texts of a graph, of cells and of a checkpoint stay texts") {
   const TemporaryFolder folder;
   const std::string bad = "</script><script>bad()</script>", image = "<img src=x onerror=bad()>";
   const auto check_page = [&](const std::string& command) {
-    const auto outcome = run_dma(folder, command + " --report report.html");
-    REQUIRE_MESSAGE(outcome.exit_code == 0, outcome.errors);
+    require_dma(folder, command + " --report report.html");
     const std::string page = folder.read("report.html");
-    CHECK(has_part(page, "bad()"));
-    CHECK(!has_part(page, "<script>bad"));
-    CHECK(!has_part(page, "<img"));
+    CHECK(holds(page, "bad()"));
+    CHECK(!holds(page, "<script>bad"));
+    CHECK(!holds(page, "<img"));
   };
   folder.write("graph.json", fmt::format(R"({{"description": "{1}", "variables": {{"{0}": {{"shared": true}},
     "first": {{"observed": null}}, "{1}": {{"observed": null}}, "f": {{}}}}, "factors": [
@@ -308,7 +294,7 @@ TEST_CASE("report: of many rows the pictures show some, say so, and the page sta
   CHECK(json["report"]["targets"][0]["points"]["shown"] == 600);
   CHECK(json["report"]["targets"][0]["points"]["rows"] == 2000);
   const std::string page = folder.read("report.html");
-  CHECK(has_part(page, "drawn by the seed"));
+  CHECK(holds(page, "drawn by the seed"));
   CHECK(page.size() < 1'000'000);
 }
 
@@ -331,7 +317,7 @@ TEST_CASE("report: where it cannot be written, or is another file, nothing is le
   folder.write("file", "x");
   std::filesystem::create_directory(folder.path() / "folder");
   const auto refused = [&](const std::string& arguments, const std::string& expected) {
-    dma::testing::check_refused(folder, "fit data.csv " + arguments, expected);
+    check_refused(folder, "fit data.csv " + arguments, expected);
   };
   refused("--target y --report data.csv", "--report 'data.csv' is the file that is read as data");
   refused("--target y --model m.json --report m.json", "--report 'm.json' is also the file for --model");
@@ -359,10 +345,10 @@ TEST_CASE("report: a browser shows every page of the cases above, whole, and wit
     CHECK_MESSAGE(!seen.complains(), seen.log);
     CHECK(seen.nothing_missing());
     const auto at = seen.dom.find("data-wrong=");
-    CHECK_MESSAGE(has_part(seen.dom, "data-wrong=\"none\""), seen.dom.substr(at == seen.dom.npos ? 0 : at, 500));
-    CHECK(!has_part(seen.dom, "data-shown=\"0\""));
-    CHECK(has_part(seen.dom, "data-note-seen=\"true\""));
-    CHECK(has_part(seen.dom, pages_to_open[i].second));
-    CHECK(has_part(seen.dom, "data-too-wide=\"false\""));
+    CHECK_MESSAGE(holds(seen.dom, "data-wrong=\"none\""), seen.dom.substr(at == seen.dom.npos ? 0 : at, 500));
+    CHECK(!holds(seen.dom, "data-shown=\"0\""));
+    CHECK(holds(seen.dom, "data-note-seen=\"true\""));
+    CHECK(holds(seen.dom, pages_to_open[i].second));
+    CHECK(holds(seen.dom, "data-too-wide=\"false\""));
   }
 }

@@ -13,7 +13,7 @@ namespace dma::plot {
 
 namespace {
 
-using testing::TemporaryFolder;
+using namespace testing;
 
 // Stands before all other programs while it lives.
 class Program {
@@ -77,8 +77,8 @@ TEST_CASE("graphviz: dma infer writes its page without a picture that is too lar
   const auto outcome = testing::run_dma(folder, "infer g.json --report page.html --plot graph.svg");
   CHECK_MESSAGE(outcome.exit_code == 0, outcome.errors);
   const std::string why = "the graph has 5001 edges, more than the 5000 that are drawn";
-  CHECK(outcome.output.find("picture  none: " + why + "; --dot writes the graph\n") != std::string::npos);
-  CHECK(folder.read("page.html").find("<p class=\"soft\">There is no picture: " + why + ".</p>") != std::string::npos);
+  CHECK(holds(outcome.output, "picture  none: " + why + "; --dot writes the graph\n"));
+  CHECK(holds(folder.read("page.html"), "<p class=\"soft\">There is no picture: " + why + ".</p>"));
   CHECK(folder.read("graph.svg").empty());
 }
 

@@ -12,7 +12,7 @@ namespace dma::plot {
 
 namespace {
 
-bool holds_text(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+using testing::holds, testing::check_holds;
 
 std::size_t occurrences(const std::string& text, const std::string& part) {
   std::size_t found = 0;
@@ -55,17 +55,17 @@ TEST_CASE("svg: ticks of a logarithmic axis are powers of ten, or 1, 2 and 5 bet
   const auto drawn = [](double low, double high) {
     return panel_element(dots({}, {.scale = Scale::log, .low = low, .high = high}, {low, high}), 480, 380);
   };
-  CHECK(holds_text(drawn(1e-9, 1), ">10⁻⁹<"));
-  CHECK(holds_text(drawn(1, 1000), ">100<"));
-  CHECK(holds_text(drawn(0.3, 3), ">0.5<"));
+  CHECK(holds(drawn(1e-9, 1), ">10⁻⁹<"));
+  CHECK(holds(drawn(1, 1000), ">100<"));
+  CHECK(holds(drawn(0.3, 3), ">0.5<"));
   CHECK(occurrences(drawn(1e-300, 1e300), ">10") <= 12);
 }
 
 TEST_CASE("svg: what has no place on a logarithmic axis is left out") {
   const std::string element = panel_element(dots({.scale = Scale::log}, {}, {-1, 0, 1, 10}), 480, 380);
   CHECK(occurrences(element, "<circle") == 2);
-  CHECK(!holds_text(element, "nan"));
-  CHECK(!holds_text(element, "inf"));
+  CHECK(!holds(element, "nan"));
+  CHECK(!holds(element, "inf"));
   CHECK(panel_element(dots({.scale = Scale::log}, {}, {-1, 0}), 480, 380).empty());
 }
 
@@ -73,13 +73,13 @@ TEST_CASE("svg: a band and a heat map cover what they should") {
   const Panel band{.x = {.low = 0, .high = 1},
                    .y = {.low = 0, .high = 1},
                    .series = {{.style = Style::band, .x = {0, 1}, .y = {0, 0}, .y_high = {1, 1}}}};
-  CHECK(holds_text(panel_element(band, 480, 380), "M0.0 310.0L431.6 310.0L431.6 0.0L0.0 0.0Z"));
+  CHECK(holds(panel_element(band, 480, 380), "M0.0 310.0L431.6 310.0L431.6 0.0L0.0 0.0Z"));
   const Panel heat{.x = {.low = 0, .high = 2},
                    .y = {.low = 0, .high = 1},
                    .heat = {.x = {0.5, 1.5}, .y = {0.5}, .z = {1, 2}, .label = "z"}};
   const std::string element = panel_element(heat, 480, 380);
-  CHECK(holds_text(element, "fill=\"" + heat_colour(0) + "\" d=\"M0.0"));
-  CHECK(holds_text(element, "fill=\"" + heat_colour(1) + "\" d=\"M180.8"));
+  CHECK(holds(element, "fill=\"" + heat_colour(0) + "\" d=\"M0.0"));
+  CHECK(holds(element, "fill=\"" + heat_colour(1) + "\" d=\"M180.8"));
 }
 
 TEST_CASE("svg: series and heat maps of unequal lengths are refused, and names that end in anything but .svg") {
@@ -98,10 +98,10 @@ TEST_CASE("svg: any text stands in the picture as it is, and is never an element
                                   .y = {.label = attack},
                                   .series = {{.title = attack, .x = {0, 1}, .y = {0, 1}}}}}};
   const std::string picture = svg(figure);
-  CHECK(!holds_text(picture, "<script"));
-  CHECK(!holds_text(picture, "\x1b"));
-  CHECK(holds_text(picture, "50% of &quot;größe&quot; &amp; &#39;more&#39;"));
-  CHECK(holds_text(svg({.panels = {{.title = "none"}}}), "Nothing here can be drawn."));
+  CHECK(!holds(picture, "<script"));
+  CHECK(!holds(picture, "\x1b"));
+  CHECK(holds(picture, "50% of &quot;größe&quot; &amp; &#39;more&#39;"));
+  CHECK(holds(svg({.panels = {{.title = "none"}}}), "Nothing here can be drawn."));
   const std::string browser = testing::installed_browser();
   if (browser.empty()) return;
   for (const testing::Seen& seen : testing::look_at(testing::TemporaryFolder(), browser, {{picture}}))

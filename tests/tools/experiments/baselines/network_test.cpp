@@ -15,8 +15,7 @@ namespace dma::baselines {
 
 namespace {
 
-using dma::testing::Dual;
-using dma::testing::plain;
+using namespace dma::testing;
 
 struct Problem {
   Network network{{3, 4, 3, 2}, {0.3, 0.7}};

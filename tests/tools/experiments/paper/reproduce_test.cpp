@@ -11,20 +11,12 @@
 
 namespace {
 
-using dma::testing::finish;
-using dma::testing::installed_browser;
-using dma::testing::look_at;
-using dma::testing::run_lab;
-using dma::testing::Seen;
-using dma::testing::start_lab;
-using dma::testing::TemporaryFolder;
+using namespace dma::testing;
 
 const std::string kSmall = "reproduce laplace --quick --seeds 2 ";
 
 // Everything before the part that depends on the hour and the machine.
 std::string decided(const std::string& report) { return report.substr(0, report.find("## This run")); }
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
@@ -35,7 +27,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 // A folder r with all that one job made of it, once for all cases; and what it printed.
 struct Reproduced {
   TemporaryFolder folder;
-  dma::testing::Outcome outcome = run_lab(folder, kSmall + "--jobs 1 --out r");
+  Outcome outcome = run_lab(folder, kSmall + "--jobs 1 --out r");
 };
 const Reproduced& reproduced() {
   static const Reproduced once;
@@ -90,33 +82,31 @@ TEST_CASE("reproduce: killed in the middle it goes on with what was finished, to
 TEST_CASE("reproduce: the report has claims, tables, pictures and the run; the page needs nothing else") {
   const TemporaryFolder& folder = reproduced().folder;
   const auto& outcome = reproduced().outcome;
-  CHECK(has(outcome.output, "claims of the paper hold; written: r/report.md"));
+  CHECK(holds(outcome.output, "claims of the paper hold; written: r/report.md"));
   const std::string text = folder.read("r/report.md"), page = folder.read("r/report.html");
-  for (const char* part : {"| where | claim | paper | ours | holds |", "(laplace.csv)", "diagonal Laplace",
-                           "## This run", "--seeds 2 --seed 1 --quick"})
-    CHECK_MESSAGE(has(text, part), part);
-  CHECK(has(folder.read("r/laplace.csv"), "method,epochs"));
+  check_holds(text, {"| where | claim | paper | ours | holds |", "(laplace.csv)", "diagonal Laplace", "## This run",
+                     "--seeds 2 --seed 1 --quick"});
+  CHECK(holds(folder.read("r/laplace.csv"), "method,epochs"));
   CHECK(count(page, "<table") == count(page, "</table>"));
   CHECK(count(page, "<figure ") == count(page, "</figure>"));
-  CHECK(has(page, folder.read("r/laplace.svg")));
+  CHECK(holds(page, folder.read("r/laplace.svg")));
   // The only addresses are the names of XML's own vocabularies.
   CHECK(count(page, "http:") + count(page, "https:") == count(page, "http://www.w3.org/"));
-  CHECK(!has(page, "<script"));
+  CHECK(!holds(page, "<script"));
 }
 
 TEST_CASE("reproduce: files hold claims and tables") {
   const TemporaryFolder folder;
   REQUIRE(run_lab(folder, "reproduce coverage --quick --out r").exit_code == 0);
-  CHECK(has(folder.read("r/table2.csv"), "leaky ReLU"));
-  CHECK(has(folder.read("r/claims.csv"), "\"8 rows\",\"8 rows\",yes,"));
+  CHECK(holds(folder.read("r/table2.csv"), "leaky ReLU"));
+  CHECK(holds(folder.read("r/claims.csv"), "\"8 rows\",\"8 rows\",yes,"));
 }
 
 TEST_CASE("reproduce: a wrong name is answered with the nearest") {
   const TemporaryFolder folder;
   const auto outcome = run_lab(folder, "reproduce laplase");
   CHECK(outcome.exit_code == 2);
-  CHECK(has(outcome.errors, "there is no command 'laplase'; did you mean 'laplace'?"));
-  CHECK(has(outcome.errors, "laplace"));
+  CHECK(holds(outcome.errors, "there is no command 'laplase'; did you mean 'laplace'?"));
   CHECK(run_lab(folder, "reproduce laplace --seeds 0").exit_code == 2);
   CHECK(folder.files().empty());
 }
@@ -133,7 +123,7 @@ TEST_CASE("reproduce: a headless browser shows every picture and has no complain
                              {page + "<img src=\"data:image/png,none\">"},
                              {page + "<svg width=\"200\" height=\"200\"><use href=\"#nothing\"/></svg>"}});
   const Seen& report = seen[0];
-  CHECK(has(report.dom, "diagonal Laplace"));
+  CHECK(holds(report.dom, "diagonal Laplace"));
   CHECK(count(report.dom, "<svg") == count(page, "<svg"));
   CHECK(report.nothing_missing());
   CHECK_MESSAGE(!report.complains(), report.log);

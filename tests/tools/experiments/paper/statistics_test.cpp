@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "engine/support/error.h"
+#include "tools/dma/page/dependence.h"
 #include "tools/experiments/baselines/random_normal.h"
 
 namespace dma::reproduce {
@@ -31,7 +32,7 @@ TEST_CASE("statistics: median, quantiles and IQR equal their definition") {
     std::vector<double> values;
     for (int i = 0; i < count; ++i) values.push_back(normal());
     for (const double p : {0.0, 0.1, 0.25, 0.5, 0.75, 1.0})
-      CHECK(quantile(values, p) == doctest::Approx(brute_quantile(values, p)));
+      CHECK(report::quantile_of(values, p) == doctest::Approx(brute_quantile(values, p)));
     CHECK(median(values) == doctest::Approx(brute_quantile(values, 0.5)));
     CHECK(interquartile_range(values) == doctest::Approx(brute_quantile(values, 0.75) - brute_quantile(values, 0.25)));
   }

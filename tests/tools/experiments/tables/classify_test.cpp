@@ -10,9 +10,7 @@
 
 namespace {
 
-using dma::testing::check_lab_refused;
-using dma::testing::run_lab;
-using dma::testing::TemporaryFolder;
+using namespace dma::testing;
 
 // Sixty rows of three classes that two of the columns tell apart.
 std::string flowers() {
@@ -41,8 +39,8 @@ TEST_CASE("classify command: folds are by number within the class, and every row
   folder.write("flowers.csv", flowers());
   const auto outcome = run_lab(folder, "classify . --folds 3 --hidden 3 --members 1 --out scores.md");
   CHECK_MESSAGE(outcome.exit_code == 0, outcome.errors);
-  CHECK(outcome.output.find("| flowers | 60 | 3 | 3 | 3 |") != std::string::npos);
-  CHECK(folder.read("scores.md").find("| flowers |") != std::string::npos);
+  CHECK(holds(outcome.output, "| flowers | 60 | 3 | 3 | 3 |"));
+  CHECK(holds(folder.read("scores.md"), "| flowers |"));
   CHECK(accuracy_in(run_lab(folder, "classify flowers.csv --folds 3 --hidden none").output) > 0.9);
   check_lab_refused(folder, "classify flowers.csv --filters 2", "--filters: 3 columns are no square picture");
   check_lab_refused(folder, "classify flowers.csv --folds 1", "--folds: 1 is given");

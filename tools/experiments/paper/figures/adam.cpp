@@ -27,9 +27,8 @@ Section adam_report(const Options& options, const Results& results) {
   Section s{"adam", "Appendix E.2: Adam at four learning rates"};
   s.text.push_back(
       "Adam sees all rows in every step (the paper's curves fit that and no other reading: a rate of 0.001 that is far "
-      "from convergence "
-      "after 200 epochs makes 200 steps, not 2,000), starts at the prior means of DMA's network and minimises the "
-      "negative log-likelihood. A row with mini-batches shows what tuning Adam gains.");
+      "from convergence after 200 epochs makes 200 steps, not 2,000), starts at the prior means of DMA's network and "
+      "minimises the negative log-likelihood. A row with mini-batches shows what tuning Adam gains.");
   std::vector<PaperRow> rows;
   for (const std::string& name : own_and(kTolerances)) rows.push_back({name, name == "dma" ? "0.80" : ""});
   for (const std::string& name : kAdams)
@@ -58,12 +57,10 @@ Section adam_report(const Options& options, const Results& results) {
   s.claims.push_back(median_claim(
       "E.2", "DMA stops by itself at epoch 17 (median 16 in Table 3)", 17, dma_runs.epochs,
       fmt::format("The paper's is one seed; on our seeds epochs range from {:g} to {:g}. The tolerance decides more "
-                  "than the data: the "
-                  "same rule at 0.03 instead of 0.1 stops at a median of {:g} epochs with extrapolation NLL {:.2f}, at "
-                  "0.01 at {:g} with "
-                  "{:.2f} (0.1: {:.2f}). Plain loops of Algorithm 1 give our network's beliefs to 1e-9 (a test). "
-                  "Conjecture: another order "
-                  "of updates or another likelihood in the rule, which the paper leaves open.",
+                  "than the data: the same rule at 0.03 instead of 0.1 stops at a median of {:g} epochs with "
+                  "extrapolation NLL {:.2f}, at 0.01 at {:g} with {:.2f} (0.1: {:.2f}). Plain loops of Algorithm 1 "
+                  "give our network's beliefs to 1e-9 (a test). Conjecture: another order of updates or another "
+                  "likelihood in the rule, which the paper leaves open.",
                   *std::ranges::min_element(dma_runs.epochs), *std::ranges::max_element(dma_runs.epochs),
                   median(three.epochs), median(three.nll), median(one.epochs), median(one.nll), median(dma_runs.nll))));
   s.claims.push_back(median_claim("E.2", "DMA's training NLL", -0.16, dma_runs.train,

@@ -32,10 +32,9 @@ Section adamw_report(const Options& options, const Results& results) {
   Section s{"adamw", "Appendix E.3, Table 3: AdamW"};
   s.text.push_back(
       "Weight decay is decoupled and multiplied by the rate, as Loshchilov and Hutter define it and every library has "
-      "it: at rate 0.1 a decay of "
-      "10 takes the whole weight away before every step. The paper's targets are noiseless; with noiseless targets a "
-      "band that is too "
-      "narrow is rewarded, so the expected score against noisy targets stands beside it.");
+      "it: at rate 0.1 a decay of 10 takes the whole weight away before every step. The paper's targets are noiseless; "
+      "with noiseless targets a band that is too narrow is rewarded, so the expected score against noisy targets "
+      "stands beside it.");
   std::vector<PaperRow> rows;
   for (const std::string& name : own_methods())
     rows.push_back({name, name == "dma" ? "0.80" : "", name == "dma" ? "1.95" : ""});

@@ -23,10 +23,9 @@ Section calibration_report(const Options& options, const Results& results) {
   Section s{"calibration", "Appendix E.7, Table 4: calibration"};
   s.text.push_back(
       "Fraction of the true values at 500 points inside every central interval of the predictive, and its mean signed "
-      "deviation from the level over "
-      "all levels. The true values are noiseless but the intervals hold the noise too, so a perfect predictive is "
-      "above the diagonal (inside the "
-      "data: by about 0.4), and 0 is not the best value. Opposite errors cancel within a seed and between seeds.");
+      "deviation from the level over all levels. The true values are noiseless but the intervals hold the noise too, "
+      "so a perfect predictive is above the diagonal (inside the data: by about 0.4), and 0 is not the best value. "
+      "Opposite errors cancel within a seed and between seeds.");
   Table table{"table4",
               fmt::format("Table 4 over {} seeds: median [95 % interval of the median] and IQR.", seeds.size()),
               {"method", "extrapolation NLL", "IQR", "deviation outside", "IQR", "deviation inside",
@@ -61,10 +60,9 @@ Section calibration_report(const Options& options, const Results& results) {
                 linear = summarise(results, "small", "linear", seeds);
   s.text.push_back(
       fmt::format("A model that is linear in the features, and so cannot represent the function, has a median "
-                  "extrapolation NLL of {:.2f} against DMA's {:.2f}: the "
-                  "median with noiseless targets does not tell a good posterior from a plain one on this task; the "
-                  "mean ({:.2f} against {:.2f}) and "
-                  "section `exact` do.",
+                  "extrapolation NLL of {:.2f} against DMA's {:.2f}: the median with noiseless targets does not tell a "
+                  "good posterior from a plain one on this task; the mean ({:.2f} against {:.2f}) and section `exact` "
+                  "do.",
                   median(linear.nll), median(dma_runs.nll), mean(linear.nll), mean(dma_runs.nll)));
   return s;
 }

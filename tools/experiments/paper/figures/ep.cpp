@@ -41,8 +41,7 @@ Section ep_report(const Options& options, const Results& results) {
   Section s{"ep", "Appendix E.4: standard Gaussian EP on the same network"};
   s.text.push_back(
       "EP's message is the projected marginal divided by what arrived. Where that is not a proper Gaussian it is "
-      "refused, the old message stays, and "
-      "it is counted. No damping, no clipping.");
+      "refused, the old message stays, and it is counted. No damping, no clipping.");
   Table table{"ep",
               fmt::format("EP over {} seeds, 8-6-5-1.", seeds.size()),
               {"EP on", "refused messages (median of a fit)", "per 1,000 messages of EP", "fits with at least one",

@@ -97,11 +97,9 @@ Section exact_report(const Options& options, const Results& results) {
   Section s{"exact", "The exact posterior, which the paper lacks"};
   s.text.push_back(
       "`exact` samples the posterior under the prior the data come from, N(0, 4/(3 fan_in)); `exact, DMA's prior "
-      "means` under the prior that DMA is "
-      "given, random means with variance 1/(3 fan_in): the difference of the two is what those means do, the distance "
-      "of DMA to the second is what "
-      "its messages do. R-hat and effective samples are the worst over the network's output at 70 inputs, inside and "
-      "outside the data.");
+      "means` under the prior that DMA is given, random means with variance 1/(3 fan_in): the difference of the two is "
+      "what those means do, the distance of DMA to the second is what its messages do. R-hat and effective samples are "
+      "the worst over the network's output at 70 inputs, inside and outside the data.");
   double worst = 1;
   Table trust = trust_table(options, results, worst);
   std::vector<PaperRow> rows, under_data_prior;

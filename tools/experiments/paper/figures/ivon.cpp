@@ -87,10 +87,8 @@ Section ivon_report(const Options& options, const Results& results) {
   s.text.push_back(
       "IVON as published (Shen et al. 2024, Algorithm 1; first momentum 0.9, curvature starts at 1), one sampled "
       "gradient on all rows per step; the rate is multiplied by the first curvature plus the damping, as in its "
-      "authors' program. "
-      "The paper speaks of 128, 160 and 54 settings; its lists have 8 x 4 x 5 = 160. A run counts as diverged when it "
-      "left the numbers or when its "
-      "training NLL is above 10,000 nats.");
+      "authors' program. The paper speaks of 128, 160 and 54 settings; its lists have 8 x 4 x 5 = 160. A run counts as "
+      "diverged when it left the numbers or when its training NLL is above 10,000 nats.");
   s.text.push_back(fmt::format(
       "*Tuned on other seeds* is rate {:g}, beta_2 {:g}, damping {:g}: of the 160 settings the best by the score it is "
       "judged by, outside the data, on seeds 10001 to 10040, which are scored nowhere (measured once, 2026-11-15).",

@@ -19,12 +19,10 @@ Section laplace_report(const Options& options, const Results& results) {
       "random means, altogether 4/(3 fan_in)), the diagonal of the exact Hessian, posterior samples.");
   s.text.push_back(
       "The network's output is piecewise linear in every single weight, so the second derivative of the output by one "
-      "weight is 0 and the exact "
-      "diagonal of the Hessian is the sum of squared first derivatives over the noise, plus the prior: never negative, "
-      "at the price of one "
-      "backward pass per output. Appendix G's reasons for leaving Laplace out of the large network (cost of the order "
-      "of weights squared, negative "
-      "entries to clamp) do not apply; section `large` runs it there.");
+      "weight is 0 and the exact diagonal of the Hessian is the sum of squared first derivatives over the noise, plus "
+      "the prior: never negative, at the price of one backward pass per output. Appendix G's reasons for leaving "
+      "Laplace out of the large network (cost of the order of weights squared, negative entries to clamp) do not "
+      "apply; section `large` runs it there.");
   std::vector<PaperRow> rows = {{"dma", "0.82", "1.96"}};
   for (const std::string& name : own_methods())
     if (name != "dma") rows.push_back({name});

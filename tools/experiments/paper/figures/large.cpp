@@ -41,10 +41,9 @@ Section large_report(const Options& options, const Results& results) {
   Section s{"large", "Appendix G, Table 6: 6-6-12-48-24-4 with 1,500 rows"};
   s.text.push_back(
       fmt::format("The paper has one seed; ours are {}. Extrapolation on [-6, -4] and [4, 6]; noise 0.1, so the best "
-                  "training NLL is about -0.88 per output (the "
-                  "paper states -1.38, which is the score of noiseless targets). Diagonal Laplace, which the paper "
-                  "calls inapplicable here, takes one "
-                  "backward pass per output after Adam.",
+                  "training NLL is about -0.88 per output (the paper states -1.38, which is the score of noiseless "
+                  "targets). Diagonal Laplace, which the paper calls inapplicable here, takes one backward pass per "
+                  "output after Adam.",
                   seeds.size()));
   const bool with_default = !default_seeds(options).empty();
   if (!with_default) s.text.push_back("The default, one Gaussian over all weights, is left out of a quick run here.");

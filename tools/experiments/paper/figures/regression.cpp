@@ -19,10 +19,8 @@ Section regression_report(const Options& options, const Results& results) {
   Section s{"regression", "Section 4.3: one-dimensional regression, Figure 2"};
   s.text.push_back(
       fmt::format("200 rows on [-2.5, 1.5] of a network 8-6-5-1 drawn from the prior, seen through noise 0.2; the "
-                  "model knows widths, slopes and "
-                  "noise. The picture shows seed {}. `default` is what `dma fit` does without being told anything, "
-                  "given the same widths, slopes "
-                  "and noise.",
+                  "model knows widths, slopes and noise. The picture shows seed {}. `default` is what `dma fit` does "
+                  "without being told anything, given the same widths, slopes and noise.",
                   options.seed));
   plot::Figure figure{.title = fmt::format("Figure 2 left: the same data, seed {}", options.seed), .panels = {}};
   Table table{

@@ -50,9 +50,8 @@ void product_marginals(Section& section, const AppendixOptions& options) {
                     std::min(m[3].exact, m[4].exact) > std::max(m[0].exact, m[1].exact)});
   section.text.push_back(
       "C.5, C.6: two KL values are printed. The one by samples is the paper's: a histogram of 500 bins between the "
-      "0.1% and 99.9% "
-      "quantiles, renormalised, which leaves out the tails; the one by quadrature has them, and is larger where they "
-      "are heavy.");
+      "0.1% and 99.9% quantiles, renormalised, which leaves out the tails; the one by quadrature has them, and is "
+      "larger where they are heavy.");
 }
 
 void relu_marginals(Section& section, const AppendixOptions& options) {

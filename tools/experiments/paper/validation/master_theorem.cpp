@@ -108,12 +108,9 @@ void master_theorem(Section& section) {
                             std::abs(result.largest - 0.97) < 0.005});
   section.text.push_back(
       fmt::format("C.1, C.2: r = |mean_y| / sd_y leaves mean_y open, and the mean of the incoming message is not "
-                  "given. mean_y = {}, "
-                  "mean_x = {} was picked after a scan of some 600 combinations for agreement with the text of C.2, so "
-                  "the 0.68 of the "
-                  "width sweep is fitted. The largest ratio of C.1 depends on this choice; that it "
-                  "stays below 1 "
-                  "does not.",
+                  "given. mean_y = {}, mean_x = {} was picked after a scan of some 600 combinations for agreement with "
+                  "the text of C.2, so the 0.68 of the width sweep is fitted. The largest ratio of C.1 depends on this "
+                  "choice; that it stays below 1 does not.",
                   kChosenMeanY, kChosenMeanX));
   other_choices(section);
 }

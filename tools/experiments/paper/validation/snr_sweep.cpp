@@ -122,10 +122,8 @@ void snr_sweep(Section& section, const AppendixOptions& options) {
   const Rate fast = concentrated.rate(concentrated.exact, 3);
   section.text.push_back(
       fmt::format("C.3: the message from y in the leaky-ReLU sweep is not given; N(1, 1) was chosen. If it is the "
-                  "message from y that "
-                  "concentrates the KL falls faster than any power, because the kink is "
-                  "r standard deviations "
-                  "away: local exponent {:.1f} between r = 3 and 6.",
+                  "message from y that concentrates the KL falls faster than any power, because the kink is r standard "
+                  "deviations away: local exponent {:.1f} between r = 3 and 6.",
                   fast.exponent));
 }
 
