@@ -166,7 +166,8 @@ TEST_CASE("ordered: a recommender with unknown tastes, traits and thresholds ord
   g.factor("product", {gather(tastes, user_of), gather(traits, item_of), match});
   g.factor("add", {match, gather(biases, item_of), like});
   g.factor("ordered", {{"x", like}, {"cuts", gather(cut, cuts)}, {"y", rating}});
-  const Plan plan = compile(g, joint({.tolerance = 1e-6, .site_tolerance = 1e-4, .check_draws = 0}), standard_registry());
+  const Plan plan =
+      compile(g, joint({.tolerance = 1e-6, .site_tolerance = 1e-4, .check_draws = 0}), standard_registry());
   State state(plan);
   state.observe(rating, given);
   const Report report = run(plan, state);
