@@ -5,7 +5,8 @@
 
 namespace dma {
 
-Kind ratio_kind();      // "ratio": x / y
-Kind logarithm_kind();  // "logarithm": log(x), x above 0
+Kind ratio_kind();       // "ratio": x / y
+Kind reciprocal_kind();  // "reciprocal": 1 / x
+Kind logarithm_kind();   // "logarithm": log(x), x above 0
 
 }  // namespace dma

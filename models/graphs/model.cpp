@@ -37,6 +37,9 @@ std::string family_at_last_port(const Kind& kind) {
 Kind ratio_kind() {
   return factor_from_function("ratio", [](double x, double y) { return x / y; });
 }
+Kind reciprocal_kind() {
+  return factor_from_function("reciprocal", [](double x) { return 1 / x; });
+}
 Kind logarithm_kind() {
   return factor_from_function("logarithm", [](double x) { return std::log(x); });
 }
@@ -74,6 +77,10 @@ Expression operator*(const Expression& a, const Expression& b) {
   return a.model_->apply("product", {a, b});
 }
 Expression operator/(const Expression& a, const Expression& b) { return a.model_->apply(ratio_kind(), {a, b}); }
+Expression operator/(double a, const Expression& x) {
+  const Expression inverse = x.model_->apply(reciprocal_kind(), {x});
+  return a == 1 ? inverse : affine(inverse, a, 0);
+}
 Expression affine(const Expression& x, double a, double b) {
   return x.model_->apply("affine", {x}, {{"a", a}, {"b", b}});
 }

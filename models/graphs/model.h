@@ -42,6 +42,7 @@ class Expression {
   friend Expression operator-(const Expression& a, const Expression& b);
   friend Expression operator*(const Expression& a, const Expression& b);
   friend Expression operator/(const Expression& a, const Expression& b);
+  friend Expression operator/(double a, const Expression& x);
   friend Expression affine(const Expression& x, double a, double b);
   friend Expression pow(const Expression& x, int exponent);
   friend Expression exp(const Expression& x);

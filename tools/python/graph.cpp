@@ -41,6 +41,7 @@ const Registry& built_in_kinds() {
   static const Registry registry = [] {
     Registry all = standard_registry();
     all.add(ratio_kind());
+    all.add(reciprocal_kind());
     all.add(logarithm_kind());
     return all;
   }();

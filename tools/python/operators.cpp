@@ -86,6 +86,10 @@ void bind_operators(py::class_<VariableHandle>& variable) {
       .def("__sub__", minus)
       .def("__rsub__", [plus, negative](const VariableHandle& a, const py::object& b) { return plus(negative(a), b); })
       .def("__truediv__", over)
+      .def("__rtruediv__",
+           [](const VariableHandle& a, const py::object& b) -> VariableHandle {
+             return {a.graph, affine(*a.graph, apply(*a.graph, "reciprocal", {a.id}), parameter_of("number", b), 0.0)};
+           })
       .def("__pow__", &power)
       .def(
           "__getitem__", [](const VariableHandle& x, std::uint32_t element) { return chosen(x, {element}); },

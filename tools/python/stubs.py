@@ -50,7 +50,7 @@ PLOT = "def plot(self, ax: Any = None, names: Optional[Sequence[str]] = None) ->
 ATTRIBUTES = {"Kind": ["function: Callable[..., Any]", "made_by: tuple[Callable[..., Kind], tuple[Any, ...]]"],  # of factors.py
               **{name: [PLOT] for name in ("Belief", "LinearFit", "MarkovDecoded", "Smoothed")}}  # of plots.py  # fmt: skip
 SPECIAL = ("__init__", "__len__", "__getitem__", "__contains__", "__iter__", "__float__", "__copy__", "__and__", "__mul__",
-           "__rmul__", "__add__", "__radd__", "__sub__", "__rsub__", "__neg__", "__truediv__", "__pow__", "_repr_svg_",
+           "__rmul__", "__add__", "__radd__", "__sub__", "__rsub__", "__neg__", "__truediv__", "__rtruediv__", "__pow__", "_repr_svg_",
            "_repr_html_")  # fmt: skip
 LITERAL = re.compile(r"-?[0-9.e+-]+|None|True|False|'[^'\\]*'")
 

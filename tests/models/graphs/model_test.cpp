@@ -72,6 +72,7 @@ TEST_CASE("model: every operator computes what it says") {
   check([](const Expression& x) { return exp(x) - x; }, [](double x) { return std::exp(x) - x; });
   check([](const Expression& x) { return log(x); }, [](double x) { return std::log(x); });
   check([](const Expression& x) { return exp(x) / (x + 2.0); }, [](double x) { return std::exp(x) / (x + 2); });
+  check([](const Expression& x) { return 3.0 / (x + 2.0); }, [](double x) { return 3 / (x + 2); });
   check([](const Expression& x) { return exp(x) * x; }, [](double x) { return std::exp(x) * x; });
   check([](const Expression& x) { return sum(3.0 * x); }, [](double x) { return 3 * x; });
 }

@@ -55,7 +55,7 @@ def test_operators_say_what_they_say_of_numbers() -> None:
     a, b = g.gaussian_prior(g.variable("a"), 3, variance=1e-12), g.gaussian_prior(g.variable("b"), 2, variance=1e-12)
     found = {
         "a - b": a - b, "-a": -a, "a - 1": a - 1, "1 - a": 1 - a, "a / 4": a / 4, "a + b": a + b, "2 * a": 2 * a,
-        "a / b": a / b, "exp(b)": dma.exp(b), "log(a)": dma.log(a),
+        "a / b": a / b, "6 / b": 6 / b, "exp(b)": dma.exp(b), "log(a)": dma.log(a),
         "a * b": a * b, "a * a": a * a, "a ** 1": a**1, "a ** 2": a ** np.int64(2), "a ** 3": a**3, "a ** 5": a**5,
     }  # fmt: skip
     seen = [g.observed(f"seen{i}") for i in range(len(found))]
