@@ -30,7 +30,7 @@ struct WatchedFit : TableFit {
   std::function<void()> on_interruption = {};
 };
 
-// What these settings make of these data: a network, or a classifier where the target is a class.
+// The model that these settings ask for, not yet learned: a network, or a classifier where the target is a class.
 struct ModelToLearn {
   TableModel model;
   TableFit fit;

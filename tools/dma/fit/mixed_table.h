@@ -16,8 +16,8 @@
 
 namespace dma {
 
-// The beginning of a sentence about a table, or a column of it: "'t.csv': ", "'t.csv', column 'x'". Of columns in
-// memory, which have no path: "", "x".
+// The beginning of a sentence about a table, or a column of it: "'t.csv': ", "'t.csv', column 'x'". Columns in
+// memory have no path: "", "x".
 std::string told_of(const std::filesystem::path& path);
 std::string told_of(const std::filesystem::path& path, std::string_view column);
 

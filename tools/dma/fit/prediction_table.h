@@ -1,4 +1,4 @@
-// What a model says of rows, as columns of a table or as JSON.
+// Predictions of rows, as columns of a table or as JSON.
 #pragma once
 
 #include <string>

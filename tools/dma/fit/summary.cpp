@@ -304,7 +304,7 @@ void add_scores(const TableModel& model, Json& json) {
   if (t.held_out_classes) json["held_out"][model.targets()[0]] = written(*t.held_out_classes);
 }
 
-// What each line is about, and what it says.
+// Pairs of what a line is about and what it says.
 Json lines_of(std::string_view text) {
   Json lines = Json::array();
   for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {

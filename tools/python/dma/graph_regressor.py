@@ -22,7 +22,7 @@ class GraphEstimator(TableEstimator):
     _required_parameters = ["graph"]
 
     def _names(self) -> list[str]:
-        """None where the columns stand in the order of the graph's inputs."""
+        """Names of the columns of X; no names where they stand in the order of the graph's inputs."""
         return list(self.inputs) if self.inputs is not None else [str(name) for name in getattr(self, "feature_names_in_", [])]
 
     def _fit(self, columns: Any, y: Any, weights: Any = None, classes: Any = None) -> None:

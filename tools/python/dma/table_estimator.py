@@ -48,7 +48,7 @@ class TableEstimator(BaseEstimator):
                 setattr(self, name, value)
 
     def _names(self) -> list[str]:
-        """Of the columns of X, as the model knows them."""
+        """Names of the columns of X, as the model knows them."""
         return column_names(self)
 
     def _learn(self, fit: Callable[..., _dma.Outcome], classes: Any = None) -> None:

@@ -110,7 +110,7 @@ def weights_of(X: Any, sample_weight: Any) -> Any:
 
 
 def column_names(estimator: Any) -> list[str]:
-    """Of the columns of X, as they stand in the model file: x0, x1, ... where they have none."""
+    """Names of the columns of X, as they stand in the model file: x0, x1, ... where they have none."""
     names = getattr(estimator, "feature_names_in_", None)
     return [f"x{i}" for i in range(estimator.n_features_in_)] if names is None else [plain(str(name)) for name in names]
 
