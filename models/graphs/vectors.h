@@ -62,6 +62,45 @@ void learn_covariance(JointOptions& options, const std::string& name, const Vect
 std::vector<double> learned_covariance(const JointPosterior& posterior, const std::string& name,
                                        const VectorFactor& factor);
 
+// The covariance of a Gaussian process between two places at distance d, d^2 = sum_c ((x_c - x'_c) / length_c)^2: sd^2
+// times exp(-d^2 / 2) (squared_exponential), exp(-d) (matern12), (1 + t) exp(-t) with t = sqrt3 d (matern32) or
+// (1 + t + t^2 / 3) exp(-t) with t = sqrt5 d (matern52).
+struct ProcessCovariance {
+  std::string shape = "squared_exponential";
+  double sd = 1;
+  std::vector<double> lengths = {1};  // one for all columns of the places, or one per column
+};
+
+// The elements of a variable as values of an unknown function at given places: f ~ N(0, K). Every element is one row
+// given its nearest elements among those before it, a factor per number of neighbours; all elements before it make the
+// process itself.
+struct GaussianProcess {
+  std::vector<double> places;  // row by row
+  std::size_t columns = 1;
+  ProcessCovariance form;
+  std::vector<std::uint32_t> order = {};                // of the elements
+  std::vector<std::vector<std::uint32_t>> before = {};  // the neighbours of each, in this order
+  std::vector<FactorId> rows = {};
+
+  // Another covariance of the same shape, in one state: about n^3 / 3 products for n elements, n m^3 / 3 with m
+  // neighbours.
+  void set(State& state, const ProcessCovariance& other) const;
+};
+
+// Exact to the rounding of a variance 1e-10 sd^2 on the diagonal, which keeps smooth ones positive definite. With
+// `neighbours` (0: all) a large process is an approximation that is sparse; it is exact for matern12 along one column
+// with one neighbour. Elements of which nothing is observed are predictions.
+//
+//   const VariableId f = g.variable("f", times.size());
+//   const GaussianProcess process = gaussian_process(g, f, times, {.shape = "matern52", .lengths = {5}});
+//   g.factor("poisson", {f, counts});
+GaussianProcess gaussian_process(Graph& g, VariableId f, std::vector<double> places, const ProcessCovariance& form,
+                                 std::size_t neighbours = 0);
+// Makes sd and lengths unknown: appends the hypers "name.sd" and "name.length", or "name.length0", "name.length1", ...
+// of several lengths.
+void learn_process(JointOptions& options, const std::string& name, const GaussianProcess& process, const HyperPrior& sd,
+                   const HyperPrior& length);
+
 // Cost of large residuals: a kind of loss, "huber" or "cauchy" (factors/arithmetic/poses.h), and the number of standard
 // deviations at which it begins. No kind: half the square.
 struct Loss {
