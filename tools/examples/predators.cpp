@@ -7,10 +7,7 @@
 //
 // Prints:
 //   converged
-//   a ~ N(0.5444, 0.06212^2)
-//   b ~ N(0.02737, 0.004043^2)
-//   c ~ N(0.7927, 0.08654^2)
-//   d ~ N(0.02367, 0.003404^2)
+//   rates ~ N(0.5444, 0.06212^2), N(0.02737, 0.004043^2), N(0.7927, 0.08654^2), N(0.02367, 0.003404^2)
 //   error of hares 0.248 +- 0.043
 #include <dma.h>
 #include <fmt/core.h>
@@ -43,18 +40,9 @@ int main() {
   registry.add(factor_from_vector_function("year", 6, 2, one_year));
 
   Graph g;
-  const auto a = g.variable("a"), b = g.variable("b"), c = g.variable("c"), d = g.variable("d");
-  const auto u = g.variable("u", 21), v = g.variable("v", 21);
-  for (const auto rate : {a, c}) gaussian_prior(g, rate, 1.0, 0.25);
-  for (const auto rate : {b, d}) gaussian_prior(g, rate, 0.05, 0.0025);
-  g.factor("year", {{"x", all_to_one(a)},
-                    {"x", all_to_one(b)},
-                    {"x", all_to_one(c)},
-                    {"x", all_to_one(d)},
-                    {"x", shift(u)},
-                    {"x", shift(v)},
-                    {"y1", u},
-                    {"y2", v}});
+  const auto rates = g.variable("rates", 4), u = g.variable("u", 21), v = g.variable("v", 21);
+  g.factor("gaussian_prior", {rates}, {{"mean", {1, 0.05, 1, 0.05}}, {"variance", {0.25, 0.0025, 0.25, 0.0025}}});
+  g.factor("year", {{"x", column(rates)}, {"x", shift(u)}, {"x", shift(v)}, {"y1", u}, {"y2", v}});
   JointOptions options;
   std::vector<std::pair<VariableId, std::vector<double>>> seen;
   for (const auto& [name, log, counts] : {std::tuple("hares", u, &hares), {"lynxes", v, &lynxes}}) {
@@ -70,11 +58,10 @@ int main() {
   State state(plan);
   for (const auto& [variable, values] : seen) state.observe(variable, values);
   // From the prior's means the solver finds another mode, of wrong cycles and large errors.
-  for (const auto& [rate, start] : {std::pair(a, 0.5), {b, 0.025}, {c, 0.8}, {d, 0.025}})
-    set_start(state, rate, {&start, 1});
+  set_start(state, rates, std::vector<double>{0.5, 0.025, 0.8, 0.025});
   const Report report = run(plan, state);
   fmt::print("{}\n", report.converged() ? "converged" : report.line());
-  for (const auto rate : {a, b, c, d}) fmt::print("{}\n", state.belief(rate));
+  fmt::print("{}\n", state.belief(rates));
   const HyperBelief error = JointPosterior(state).hyper("hares");
   fmt::print("error of hares {:.3f} +- {:.3f}\n", error.mean(), error.sd());
 }

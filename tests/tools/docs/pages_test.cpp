@@ -64,6 +64,19 @@ const Scheduler backward_forward{"backward_forward", [](const Flow& flow) {
   CHECK(solve(g, {{y, 3.0}, {z, 1.0}}, backward_forward).report.stop == Report::Stop::exact);
 }
 
+TEST_CASE("docs/solvers: a Gaussian process below counts") {
+  const std::vector<double> times{0, 1, 2, 3, 4, 5, 6, 7}, seen{2, 3, 6, 9, 8, 5, 3, 1};
+  Graph g;
+const VariableId f = g.variable("f", times.size()), counts = g.observed("counts", times.size());
+const GaussianProcess process = gaussian_process(g, f, times, {.shape = "matern52", .sd = 2, .lengths = {6}});
+g.factor("poisson", {f, counts});
+JointOptions options;
+learn_process(options, "f", process, HyperPrior::half_normal(2), HyperPrior::gamma(25, 4));
+  const Answer found = solve(g, {{counts, seen}}, {.joint = options});
+  CHECK(found.report.converged());
+  CHECK(found[f].mean(3) > found[f].mean(0));
+}
+
 TEST_CASE("docs/tables: a network from C++") {
   const Eigen::MatrixXd X = some_inputs(40, 8), y = some_targets(X), X_new = X.topRows(5);
   auto net = dma::Bnn({.layers = {8, 6, 5, 1}, .slopes = {0.4, 0.8}, .noise = 0.2, .seed = 1});
