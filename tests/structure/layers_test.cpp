@@ -13,16 +13,11 @@
 
 namespace {
 
-using dma::structure::Folder;
-using dma::structure::folder_of;
-using dma::structure::includes_of;
-using dma::structure::read_folders;
-using dma::structure::read_sources;
-using dma::structure::SourceFile;
-using dma::structure::top_folder;
+using namespace dma::structure;
+using Lines = std::vector<std::string>;
 
 // Folders whose headers each folder may include, besides third-party headers in angle brackets.
-const std::map<std::string_view, std::vector<std::string_view>> kMayInclude = {
+const std::map<std::string_view, std::set<std::string_view>> kMayInclude = {
     {"engine", {"engine"}},
     {"factors", {"engine", "factors"}},
     {"schedules", {"engine", "schedules"}},
@@ -31,74 +26,63 @@ const std::map<std::string_view, std::vector<std::string_view>> kMayInclude = {
     {"tests", {"engine", "factors", "schedules", "models", "tools", "tests"}},
 };
 
+bool is_ours(std::string_view name) { return kMayInclude.contains(top_folder(name)); }
+
 // True for `folder` and everything below it.
 bool is_within(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
-// One line per broken rule, "file:line: what".
-std::vector<std::string> turned_arrows(const SourceFile& file) {
+// One line per include that breaks the rules of the layers, "file:line: why".
+Lines turned_arrows(const SourceFile& file) {
   const auto from = top_folder(file.path);
-  const auto& allowed = kMayInclude.at(from);
-  std::vector<std::string> found;
-  for (const auto& include : includes_of(file)) {
+  Lines found;
+  for (const Include& include : file.includes) {
     const auto to = top_folder(include.name);
-    const std::string where = file.path + ":" + std::to_string(include.line) + ": ";
-    if (!kMayInclude.contains(to)) {
-      if (include.quoted) found.push_back(where + "\"" + include.name + "\" is not written from the source root");
-    } else if (std::ranges::find(allowed, to) == allowed.end()) {
-      found.push_back(where + std::string(from) + " -> " + std::string(to) + " (" + include.name + ")");
-    }
+    if (!is_ours(include.name) && include.quoted)
+      found.push_back(file.place(include.line) + "\"" + include.name + "\" is not written from the source root");
+    else if (is_ours(include.name) && !kMayInclude.at(from).contains(to))
+      found.push_back(file.place(include.line) + std::string(from) + " -> " + std::string(to) + " (" + include.name +
+                      ")");
   }
   return found;
 }
 
 // The same for the rule in the README.md of the file's folder.
-std::vector<std::string> against_readme(const SourceFile& file, const Folder& folder) {
-  std::vector<std::string> found;
-  for (const auto& include : includes_of(file)) {
+Lines against_readme(const SourceFile& file, const Folder& folder) {
+  Lines found;
+  for (const Include& include : file.includes) {
     const auto to = folder_of(include.name);
-    if (!kMayInclude.contains(top_folder(include.name)) || to == folder.path) continue;
-    if (std::ranges::none_of(folder.may_include, [&](const std::string& allowed) { return is_within(to, allowed); }))
-      found.push_back(file.path + ":" + std::to_string(include.line) + ": " + folder.path +
-                      "/README.md does not allow " + std::string(to) + " (" + include.name + ")");
+    const auto allows_it = [&](const std::string& allowed) { return is_within(to, allowed); };
+    if (is_ours(include.name) && to != folder.path && std::ranges::none_of(folder.may_include, allows_it))
+      found.push_back(file.place(include.line) + folder.path + "/README.md does not allow " + std::string(to) + " (" +
+                      include.name + ")");
   }
   return found;
 }
 
-// Folders that include each other in a circle, in order; empty if there is none.
-std::vector<std::string> circle(std::map<std::string, std::set<std::string>> arrows) {
-  while (!arrows.empty()) {
-    const auto ground = std::ranges::find_if(arrows, [&](const auto& room) {  // includes no folder that is left
-      return std::ranges::none_of(room.second, [&](const std::string& to) { return arrows.contains(to); });
-    });
-    if (ground != arrows.end()) {
-      arrows.erase(ground);
-      continue;
-    }
-    std::vector<std::string> path{arrows.begin()->first};
-    while (true) {
-      const auto& next = arrows.at(path.back());
-      path.push_back(*std::ranges::find_if(next, [&](const std::string& to) { return arrows.contains(to); }));
-      const auto met = std::find(path.begin(), path.end() - 1, path.back());
-      if (met != path.end() - 1) return {met, path.end()};
-    }
-  }
-  return {};
-}
+using Arrows = std::map<std::string, std::set<std::string>>;
 
-bool is_layer(std::string_view folder) { return folder != "tools" && folder != "tests"; }
+// The folders that are in a circle of includes or include such a folder; empty if there is no circle.
+Lines in_circles(Arrows arrows) {
+  const auto includes_none_left = [&](const auto& room) {
+    return std::ranges::none_of(room.second, [&](const std::string& to) { return arrows.contains(to); });
+  };
+  for (auto ground = arrows.begin(); (ground = std::ranges::find_if(arrows, includes_none_left)) != arrows.end();)
+    arrows.erase(ground);
+  Lines left;
+  for (const auto& room : arrows) left.push_back(room.first);
+  return left;
+}
 
 // The header and all that it includes, directly or not.
 std::set<std::string> closure(const std::string& header) {
-  std::map<std::string, SourceFile> headers;
-  for (const SourceFile& file : read_sources()) headers[file.path] = file;
   std::set<std::string> found = {header};
-  std::vector<std::string> waiting = {header};
-  while (!waiting.empty()) {
-    const SourceFile& file = headers.at(waiting.back());
+  for (Lines waiting = {header}; !waiting.empty();) {
+    const auto file = std::ranges::find(sources(), waiting.back(), &SourceFile::path);
+    REQUIRE(file != sources().end());
     waiting.pop_back();
-    for (const auto& include : includes_of(file))
+    for (const Include& include : file->includes)
       if (found.insert(include.name).second && include.quoted) waiting.push_back(include.name);
   }
   return found;
@@ -106,80 +90,56 @@ std::set<std::string> closure(const std::string& header) {
 
 }  // namespace
 
-TEST_CASE("layers: the check names file, line and arrow") {
-  const std::string turned = "#include \"schedules/flooding.h\"";
-  CHECK(turned_arrows({"factors/a.h", {"", "  # include <engine/b.h>", turned}}) ==
-        std::vector<std::string>{"factors/a.h:3: factors -> schedules (schedules/flooding.h)"});
-  CHECK(turned_arrows({"engine/a.cpp", {"#include <models/network/bnn.h>  // no"}}) ==
-        std::vector<std::string>{"engine/a.cpp:1: engine -> models (models/network/bnn.h)"});
-  CHECK(turned_arrows({"engine/a.cpp", {"#include \"b.h\""}}) ==
-        std::vector<std::string>{"engine/a.cpp:1: \"b.h\" is not written from the source root"});
-  CHECK(turned_arrows(
-            {"models/a.cpp", {turned, "#include <vector>", "#include <boost/graph/a.hpp>", "// #include \"x\""}})
+TEST_CASE("layers: the checks name file, line and what is wrong") {
+  const std::string turned = "#include \"schedules/flooding.h\"\n";
+  CHECK(turned_arrows({"factors/a.h", "\n  # include <engine/b.h>\n" + turned}) ==
+        Lines{"factors/a.h:3: factors -> schedules (schedules/flooding.h)"});
+  CHECK(turned_arrows({"engine/a.cpp", "#include <models/network/bnn.h>  // no"}) ==
+        Lines{"engine/a.cpp:1: engine -> models (models/network/bnn.h)"});
+  CHECK(turned_arrows({"engine/a.cpp", "#include \"b.h\""}) ==
+        Lines{"engine/a.cpp:1: \"b.h\" is not written from the source root"});
+  CHECK(turned_arrows({"models/a.cpp", turned + "#include <vector>\n#include <boost/graph/a.hpp>\n// #include \"x\""})
             .empty());
-}
-
-TEST_CASE("layers: the check of a folder's README names file, line and folder") {
   const Folder run{"engine/run", 1, true, {"engine/support", "factors"}};
-  const std::string certify = "#include \"engine/certify/certify.h\"";
-  CHECK(against_readme({"engine/run/a.cpp", {certify}}, run) ==
-        std::vector<std::string>{
-            "engine/run/a.cpp:1: engine/run/README.md does not allow engine/certify (engine/certify/certify.h)"});
+  CHECK(against_readme({"engine/run/a.cpp", "#include \"engine/certify/certify.h\""}, run) ==
+        Lines{"engine/run/a.cpp:1: engine/run/README.md does not allow engine/certify (engine/certify/certify.h)"});
   CHECK(against_readme({"engine/run/a.cpp",
-                        {"#include \"engine/run/b.h\"", "#include <factors/arithmetic/sum.h>", "#include <vector>"}},
+                        "#include \"engine/run/b.h\"\n#include <factors/arithmetic/sum.h>\n#include <vector>\n"
+                        "#include \"factors_of_mine/a.h\""},
                        run)
             .empty());
-  CHECK(
-      // Turned_arrows reports it.
-      against_readme({"engine/run/a.cpp", {"#include \"factors_of_mine/a.h\""}}, run).empty());
-  CHECK(circle({{"a", {"b"}}, {"b", {"c"}}, {"c", {}}}).empty());
-  CHECK(circle({{"a", {"b"}}, {"b", {"c"}}, {"c", {"b"}}}) == std::vector<std::string>{"b", "c", "b"});
+  CHECK(in_circles({{"a", {"b"}}, {"b", {"c"}}, {"c", {}}}).empty());
+  CHECK(in_circles({{"a", {"b"}}, {"b", {"c"}}, {"c", {"b"}}, {"d", {}}}) == Lines{"a", "b", "c"});
 }
 
-TEST_CASE("layers: every folder has a README whose last line names the folders that it may include") {
-  std::map<std::string, Folder> folders;
-  for (Folder& folder : read_folders()) {
+TEST_CASE("layers: no include turns an arrow or breaks the rule of its folder, and no folders form a circle") {
+  std::map<std::string_view, Folder> by_path;
+  for (const Folder& folder : folders()) {
     CHECK_MESSAGE(folder.has_line, folder.path, "/README.md: the last line is not \"May include: ... .\"");
-    folders.emplace(folder.path, folder);
+    by_path.emplace(folder.path, folder);
   }
-  for (const auto& folder : folders)
-    for (const std::string& allowed : folder.second.may_include)
-      CHECK_MESSAGE(folders.contains(allowed), folder.first, "/README.md allows ", allowed, ", which is no folder");
-  for (const auto& file : read_sources())
-    for (const auto& broken : against_readme(file, folders.at(std::string(folder_of(file.path))))) FAIL_CHECK(broken);
-}
-
-TEST_CASE("layers: no folders include each other in a circle") {
-  std::map<std::string, std::set<std::string>> arrows;
-  for (const auto& file : read_sources()) {
-    const std::string from(folder_of(file.path));
-    for (const auto& include : includes_of(file)) {
-      const std::string to(folder_of(include.name));
-      if (kMayInclude.contains(top_folder(include.name)) && to != from) arrows[from].insert(to);
-    }
+  for (const Folder& folder : folders())
+    for (const std::string& allowed : folder.may_include)
+      CHECK_MESSAGE(by_path.contains(allowed), folder.path, "/README.md allows ", allowed, ", which is no folder");
+  REQUIRE(!sources().empty());
+  Arrows arrows;
+  for (const SourceFile& file : sources()) {
+    for (const std::string& broken : turned_arrows(file)) FAIL_CHECK(broken);
+    for (const std::string& broken : against_readme(file, by_path.at(folder_of(file.path)))) FAIL_CHECK(broken);
+    for (const Include& include : file.includes)
+      if (is_ours(include.name) && folder_of(include.name) != folder_of(file.path))
+        arrows[std::string(folder_of(file.path))].emplace(folder_of(include.name));
   }
-  std::string found;
-  for (const std::string& folder : circle(arrows)) found += (found.empty() ? "" : " -> ") + folder;
-  CHECK(found == "");
-}
-
-TEST_CASE("layers: no include turns an arrow") {
-  const auto sources = read_sources();
-  REQUIRE(!sources.empty());
-  for (const auto& file : sources) {
-    for (const auto& arrow : turned_arrows(file)) FAIL_CHECK(arrow);
-  }
+  for (const std::string& folder : in_circles(arrows)) FAIL_CHECK(folder << " includes in a circle");
 }
 
 // The installed headers are the closure of these two: tools/build/install.cmake.
 TEST_CASE("layers: public headers are few, and <dma.h> needs neither Eigen nor JSON") {
   constexpr std::ptrdiff_t kMostOfEngine = 63, kMostOfAll = 89;
-  const auto ours = [](const std::set<std::string>& all) {
-    return std::ranges::count_if(all, [](const std::string& name) { return kMayInclude.contains(top_folder(name)); });
-  };
   const auto engine = closure("models/public/dma.h"), all = closure("models/public/dma_models.h");
-  CHECK_MESSAGE(ours(engine) <= kMostOfEngine, "<dma.h> reads ", ours(engine), " headers, more than ", kMostOfEngine);
-  CHECK_MESSAGE(ours(all) <= kMostOfAll, "<dma_models.h> reads ", ours(all), " headers, more than ", kMostOfAll);
+  const auto of_engine = std::ranges::count_if(engine, is_ours), of_all = std::ranges::count_if(all, is_ours);
+  CHECK_MESSAGE(of_engine <= kMostOfEngine, "<dma.h> reads ", of_engine, " headers, more than ", kMostOfEngine);
+  CHECK_MESSAGE(of_all <= kMostOfAll, "<dma_models.h> reads ", of_all, " headers, more than ", kMostOfAll);
   for (const std::string& name : engine)
     CHECK_MESSAGE(!(name.starts_with("Eigen") || name.starts_with("nlohmann") || name.starts_with("boost")),
                   "<dma.h> includes ", name);
@@ -188,15 +148,11 @@ TEST_CASE("layers: public headers are few, and <dma.h> needs neither Eigen nor J
 }
 
 TEST_CASE("layers: Boost.Graph stays inside one .cpp of the engine") {
-  std::string home;
-  for (const auto& file : read_sources()) {
-    if (!is_layer(top_folder(file.path))) continue;
-    for (const auto& include : includes_of(file)) {
-      if (!include.name.starts_with("boost/graph/")) continue;
-      if (home.empty()) home = file.path;
-      CHECK_MESSAGE(file.path == home, file.path, ":", include.line, ": Boost.Graph is already in ", home);
-      CHECK_MESSAGE((file.path.starts_with("engine/") && file.path.ends_with(".cpp")), file.path, ":", include.line,
-                    ": Boost.Graph belongs in a .cpp of engine/");
-    }
-  }
+  std::set<std::string> homes;
+  for (const SourceFile& file : sources())
+    for (const Include& include : file.includes)
+      if (include.name.starts_with("boost/graph/") && !is_within(file.path, "tools") && !is_within(file.path, "tests"))
+        homes.insert(file.path);
+  REQUIRE(homes.size() == 1);
+  CHECK((homes.begin()->starts_with("engine/") && homes.begin()->ends_with(".cpp")));
 }

@@ -15,26 +15,6 @@
 
 namespace {
 
-// The text of a file with comments and quoted text replaced by blanks.
-std::string code_of(const dma::structure::SourceFile& file) {
-  std::string code;
-  for (const std::string& line : file.lines) {
-    char quote = 0;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      const char c = line[i];
-      if (quote == 0 && line.compare(i, 2, "//") == 0) break;
-      const bool is_digit_mark = c == '\'' && i > 0 && std::isalnum(static_cast<unsigned char>(line[i - 1]));
-      const bool ends = quote != 0 && c == quote;
-      if (quote == 0 && (c == '"' || c == '\'') && !is_digit_mark) quote = c;
-      code += quote == 0 ? c : ' ';
-      if (quote != 0 && c == '\\') ++i;
-      if (ends) quote = 0;
-    }
-    code += '\n';
-  }
-  return code;
-}
-
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 // The function called by the "(" at `open`: f of f( and of f<int>(; empty if there is none.
@@ -66,32 +46,21 @@ std::vector<std::string_view> arguments(std::string_view code, std::size_t at) {
   return {};
 }
 
-// Fast test before changed_in(): few arguments change anything, and regular expressions are slow.
-bool may_change(std::string_view expression) {
-  constexpr std::string_view kVerbs[] = {"add",    "append", "push",  "pop",     "take",  "next",   "emplace", "draw",
-                                         "insert", "erase",  "reset", "release", "clear", "resize", "swap",    "read"};
-  constexpr std::string_view kSigns[] = {"++", "--", "std::move(", "= ", "random", "rng", "generator", "choices"};
-  for (const std::string_view sign : kSigns)
-    if (expression.find(sign) != expression.npos) return true;
-  for (std::size_t at = expression.find_first_of(".>"); at != expression.npos;
-       at = expression.find_first_of(".>", at + 1))
-    for (const std::string_view verb : kVerbs)
-      if (expression.substr(at + 1).starts_with(verb)) return true;
-  return false;
-}
-
 // Names that an expression changes: x of ++x, x--, std::move(x), x.push_back(...), x = ..., draw(random), random.any().
-std::set<std::string> changed_in(std::string_view expression) {
+std::set<std::string> changed_in(const std::string& expression) {
   static const std::regex change(
       R"((?:\+\+|--)(\w+)|std::move\((\w+)\))"
       R"(|(\w+)(?:\+\+|--))"
       R"(|(\w+)(?:\.|->)(?:(?:add|append|push|pop|take|next|emplace|draw|insert|erase|reset|release|clear|resize|swap|read)(?:_\w+)?)\()"
       R"(|(?:^|[^\w.=!<>])(\w+) (?:[-+*/]?=) )"
       R"(|\b(random|rng|generator|choices)(?=[.),]))");
+  // Regular expressions are slow, and few arguments change anything.
+  constexpr std::string_view kSigns[] = {"++",   "--",      "= ",   "move",  "random", "rng",   "generator", "choices",
+                                         "add",  "append",  "push", "pop",   "take",   "next",  "emplace",   "draw",
+                                         "read", "release", "swap", "erase", "insert", "reset", "clear",     "resize"};
   std::set<std::string> names;
-  if (!may_change(expression)) return names;
-  for (std::cregex_iterator found(expression.data(), expression.data() + expression.size(), change), end; found != end;
-       ++found)
+  if (std::ranges::none_of(kSigns, [&](auto sign) { return expression.find(sign) != expression.npos; })) return names;
+  for (std::sregex_iterator found(expression.begin(), expression.end(), change), end; found != end; ++found)
     for (std::size_t group = 1; group < found->size(); ++group)
       if ((*found)[group].matched) names.insert((*found)[group]);
   return names;
@@ -107,7 +76,7 @@ bool mentions(std::string_view expression, const std::string& name) {
 std::string disputed(const std::vector<std::string_view>& all) {
   for (const std::string_view& one : all) {
     if (one.find("](") != one.npos || one.find("] {") != one.npos) continue;  // a lambda runs later
-    for (const std::string& name : changed_in(one))
+    for (const std::string& name : changed_in(std::string(one)))
       for (const std::string_view& other : all)
         if (&other != &one && mentions(other, name)) return name;
   }
@@ -133,8 +102,9 @@ TEST_CASE("order: examples that the check finds, and ones that it accepts") {
 TEST_CASE("order: no argument of a call changes what another one reads") {
   const std::set<std::string_view> words = {"if", "for", "while", "switch", "return", "catch", "sizeof"};
   std::size_t calls = 0;
-  for (const auto& file : dma::structure::read_sources()) {
-    const std::string code = code_of(file);
+  for (const auto& file : dma::structure::sources()) {
+    std::string code;
+    for (const auto& line : file.lines) code += line.code + "\n";
     for (std::size_t open = code.find('('); open != code.npos; open = code.find('(', open + 1)) {
       const std::string_view function = called(code, open);
       if (function.empty() || words.contains(function)) continue;
@@ -144,8 +114,9 @@ TEST_CASE("order: no argument of a call changes what another one reads") {
       const std::string name = disputed(all);
       if (name.empty()) continue;
       const auto line = 1 + std::count(code.begin(), code.begin() + static_cast<std::ptrdiff_t>(open), '\n');
-      FAIL_CHECK(file.path << ":" << line << ": one argument of " << function << "() changes '" << name
-                           << "', another reads it; give one of them a name before the call");
+      FAIL_CHECK(file.place(static_cast<std::size_t>(line))
+                 << "one argument of " << function << "() changes '" << name
+                 << "', another reads it; give one of them a name before the call");
     }
   }
   CHECK(calls > 10'000);

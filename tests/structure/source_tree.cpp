@@ -1,63 +1,127 @@
 #include "tests/structure/source_tree.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <set>
+#include <sstream>
 
 namespace dma::structure {
 namespace {
 
 namespace fs = std::filesystem;
 
-SourceFile read(const fs::path& path, const fs::path& root) {
-  SourceFile file{path.lexically_relative(root).generic_string(), {}};
-  std::ifstream stream(path);
-  for (std::string line; std::getline(stream, line);) file.lines.push_back(line);
-  return file;
-}
-
+const fs::path kRoot = DMA_SOURCE_DIR;
 constexpr const char* kFolders[] = {"engine", "factors", "schedules", "models", "tests", "tools"};
 
-// Splits "a, b."; "nothing." gives no names.
-std::vector<std::string> listed(std::string_view names) {
-  std::vector<std::string> found;
-  while (!names.empty()) {
-    const auto end = std::min(names.find_first_of(",."), names.size());
-    if (end > 0 && names.substr(0, end) != "nothing") found.emplace_back(names.substr(0, end));
-    names.remove_prefix(std::min(names.size(), end + 1));
-    if (names.starts_with(' ')) names.remove_prefix(1);
-  }
-  return found;
+std::string read(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
 }
 
-// First components of the paths git tracks; empty when there is no git, no repository, or nothing tracked.
-std::set<std::string> tracked_names(const fs::path& root) {
-  std::set<std::string> names;
-  if (!fs::exists(root / ".git")) return names;
-  const std::string command = "git -C '" + root.string() + "' ls-files 2>/dev/null";
-  std::FILE* pipe = popen(command.c_str(), "r");
-  if (!pipe) return names;
-  std::string name;
-  bool in_name = true;
-  for (int c; (c = std::fgetc(pipe)) != EOF;) {
-    if (c == '\n') {
-      names.insert(name);
-      name.clear();
-      in_name = true;
-    } else if (c == '/') {
-      in_name = false;
-    } else if (in_name) {
-      name += static_cast<char>(c);
+// Paths from the root of all files of the six folders.
+std::vector<std::string> all_files() {
+  std::vector<std::string> paths;
+  for (const char* folder : kFolders)
+    if (fs::exists(kRoot / folder))
+      for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder))
+        if (entry.is_regular_file()) paths.push_back(entry.path().lexically_relative(kRoot).generic_string());
+  std::ranges::sort(paths);
+  return paths;
+}
+
+// Takes a line apart; `raw_end` ends the raw literal that is open, and is empty if none is.
+Line taken_apart(const std::string& text, std::string& raw_end) {
+  Line line;
+  line.text = text;
+  line.is_raw = !raw_end.empty();
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    const bool is_digit_mark = c == '\'' && i > 0 && std::isalnum(static_cast<unsigned char>(text[i - 1])) != 0;
+    if (!raw_end.empty()) {
+      const auto end = text.find(raw_end, i);
+      i = end == text.npos ? text.size() : end + raw_end.size();
+      if (end != text.npos) raw_end.clear();
+    } else if (text.compare(i, 2, "//") == 0) {
+      line.comment_at = i;
+      line.comment = text.substr(std::min(i + 3, text.size()));
+      break;
+    } else if (c == '"' && i > 0 && text[i - 1] == 'R') {
+      line.is_raw = true;
+      const auto open = text.find('(', i);
+      raw_end = ")" + text.substr(i + 1, open - i - 1) + "\"";
+      i = open + 1;
+    } else if (c == '"' || (c == '\'' && !is_digit_mark)) {
+      const std::size_t first = ++i;
+      while (i < text.size() && text[i] != c) i += text[i] == '\\' ? 2 : 1;
+      if (c == '"') line.strings.push_back(text.substr(first, i - first));
+      line.code += ' ';
+      ++i;
+    } else {
+      line.code += c;
+      ++i;
     }
   }
-  pclose(pipe);
-  return names;
+  return line;
 }
 
 }  // namespace
+
+SourceFile::SourceFile(std::string path_of_file, std::string_view text) : path(std::move(path_of_file)) {
+  static const std::regex include("\\s*#\\s*include\\s*([\"<])([^\">]+)[\">].*");
+  std::istringstream stream{std::string(text)};
+  std::string raw_end;
+  for (std::string line; std::getline(stream, line);) {
+    lines.push_back(taken_apart(line, raw_end));
+    std::smatch part;
+    if (line.find('#') != line.npos && std::regex_match(line, part, include))
+      includes.push_back({lines.size(), part[2], part[1] == "\""});
+  }
+}
+
+std::string SourceFile::place(std::size_t line) const { return path + ":" + std::to_string(line) + ": "; }
+
+const std::vector<SourceFile>& sources() {
+  static const std::vector<SourceFile> all = [] {
+    std::vector<SourceFile> files;
+    for (const std::string& path : all_files())
+      if (path.ends_with(".h") || path.ends_with(".cpp")) files.emplace_back(path, read(kRoot / path));
+    return files;
+  }();
+  return all;
+}
+
+const std::vector<Folder>& folders() {
+  static const std::vector<Folder> all = [] {
+    std::map<std::string, Folder> found;
+    for (const std::string& path : all_files()) {
+      if (path.find("__pycache__") != path.npos) continue;
+      ++found[std::string(folder_of(path))].files;
+      for (std::string_view folder = folder_of(path); !folder.empty(); folder = folder_of(folder))
+        found[std::string(folder)].path = folder;
+    }
+    static const std::regex line("[^]*\nMay include: (.*)\\.\n?"), name("[^, ]+");
+    std::vector<Folder> list;
+    for (auto& [path, folder] : found) {
+      const std::string readme = read(kRoot / (path.starts_with("tests/") ? "tests" : path) / "README.md");
+      const auto at = readme.rfind("\nMay include: ");
+      std::smatch part;
+      const std::string last = at == readme.npos ? "" : readme.substr(at);
+      folder.has_line = std::regex_match(last, part, line);
+      const std::string names = folder.has_line && part[1] != "nothing" ? part[1].str() : "";
+      for (std::sregex_iterator each(names.begin(), names.end(), name), end; each != end; ++each)
+        folder.may_include.push_back(each->str());
+      list.push_back(std::move(folder));
+    }
+    return list;
+  }();
+  return all;
+}
 
 std::string_view top_folder(std::string_view path) {
   const auto slash = path.find('/');
@@ -69,75 +133,19 @@ std::string_view folder_of(std::string_view path) {
   return slash == path.npos ? std::string_view{} : path.substr(0, slash);
 }
 
-std::vector<Include> includes_of(const SourceFile& file) {
-  constexpr auto kBlank = " \t";
-  std::vector<Include> includes;
-  for (std::size_t i = 0; i < file.lines.size(); ++i) {
-    const std::string_view line = file.lines[i];
-    auto at = line.find_first_not_of(kBlank);
-    if (at == line.npos || line[at] != '#') continue;
-    at = line.find_first_not_of(kBlank, at + 1);
-    if (at == line.npos || !line.substr(at).starts_with("include")) continue;
-    const auto open = line.find_first_of("\"<", at);
-    if (open == line.npos) continue;
-    const auto close = line.find(line[open] == '<' ? '>' : '"', open + 1);
-    if (close == line.npos) continue;
-    includes.push_back({i + 1, std::string(line.substr(open + 1, close - open - 1)), line[open] == '"'});
-  }
-  return includes;
-}
-
-std::vector<SourceFile> read_sources() {
-  const fs::path root(DMA_SOURCE_DIR);
-  std::vector<SourceFile> files;
-  for (const char* folder : kFolders) {
-    if (!fs::exists(root / folder)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
-      const auto extension = entry.path().extension();
-      if (entry.is_regular_file() && (extension == ".h" || extension == ".cpp")) {
-        files.push_back(read(entry.path(), root));
-      }
-    }
-  }
-  std::ranges::sort(files, {}, &SourceFile::path);
-  return files;
-}
-
-std::vector<Folder> read_folders() {
-  constexpr std::string_view kLine = "May include: ";
-  const fs::path root(DMA_SOURCE_DIR);
-  std::map<std::string, Folder> folders;
-  for (const char* top : kFolders) {
-    if (!fs::exists(root / top)) continue;
-    // Git keeps no empty folders: they are skipped.
-    for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
-      const std::string path = entry.path().lexically_relative(root).generic_string();
-      if (!entry.is_regular_file() || path.find("__pycache__") != path.npos) continue;
-      ++folders[std::string(folder_of(path))].files;
-      for (std::string_view folder = folder_of(path); !folder.empty(); folder = folder_of(folder))
-        folders[std::string(folder)].path = folder;
-    }
-  }
-  std::vector<Folder> all;
-  for (auto& [path, folder] : folders) {
-    const SourceFile readme = read(root / (path.starts_with("tests/") ? "tests" : path) / "README.md", root);
-    if (!readme.lines.empty() && readme.lines.back().starts_with(kLine) && readme.lines.back().ends_with('.')) {
-      folder.has_line = true;
-      folder.may_include = listed(std::string_view(readme.lines.back()).substr(kLine.size()));
-    }
-    all.push_back(std::move(folder));
-  }
-  return all;
-}
-
 std::vector<std::string> top_level_names() {
-  const fs::path root(DMA_SOURCE_DIR);
-  auto names = tracked_names(root);
-  if (names.empty()) {
-    for (const auto& entry : fs::directory_iterator(root)) names.insert(entry.path().filename().string());
-    std::erase_if(names, [](const std::string& name) { return name.starts_with("build") || name == "out"; });
+  std::set<std::string> names;
+  const std::string command = "git -C '" + kRoot.string() + "' ls-files 2>/dev/null | cut -d/ -f1 | sort -u";
+  if (std::FILE* pipe = fs::exists(kRoot / ".git") ? popen(command.c_str(), "r") : nullptr) {
+    std::string text;
+    for (int c; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
+    pclose(pipe);
+    std::istringstream lines(text);
+    for (std::string name; std::getline(lines, name);) names.insert(name);
   }
-  std::erase_if(names, [](const std::string& name) { return name.starts_with('.'); });
+  if (names.empty())
+    for (const auto& entry : fs::directory_iterator(kRoot)) names.insert(entry.path().filename().string());
+  std::erase_if(names, [](const std::string& name) { return name.starts_with('.') || name.starts_with("build"); });
   return {names.begin(), names.end()};
 }
 

@@ -1,4 +1,4 @@
-// The source tree for the structure tests: files of text with their paths relative to the root.
+// The source tree for the structure tests, read once.
 #pragma once
 
 #include <cstddef>
@@ -8,31 +8,35 @@
 
 namespace dma::structure {
 
-struct SourceFile {
-  std::string path;  // "factors/arithmetic/product.h"
-  std::vector<std::string> lines;
+struct Line {
+  std::string text;
+  std::string code;                            // the text without comment and literals, each a blank
+  std::string comment;                         // after "// "
+  std::size_t comment_at = std::string::npos;  // column of "//"
+  std::vector<std::string> strings;            // literals, raw ones excepted
+  bool is_raw = false;                         // touches a raw literal
 };
 
-// An #include line: the name between the quotes or angle brackets, and the line number counted from 1.
 struct Include {
-  std::size_t line;
-  std::string name;
+  std::size_t line;  // from 1
+  std::string name;  // between the quotes or angle brackets
   bool quoted;
 };
 
-// "factors" of "factors/arithmetic/product.h"; empty when there is no folder.
-std::string_view top_folder(std::string_view path);
+struct SourceFile {
+  std::string path;  // "factors/arithmetic/product.h"
+  std::vector<Line> lines;
+  std::vector<Include> includes;
 
-// "factors/arithmetic" of "factors/arithmetic/product.h".
-std::string_view folder_of(std::string_view path);
-
-std::vector<Include> includes_of(const SourceFile& file);
+  SourceFile(std::string path_of_file, std::string_view text);
+  std::string place(std::size_t line) const;  // "path:line: "
+};
 
 // Every .h and .cpp below the six folders of the project, sorted by path.
-std::vector<SourceFile> read_sources();
+const std::vector<SourceFile>& sources();
 
-// A folder below the six of the project: its number of files, and the folders that its files may include besides
-// itself, each with everything below it: the last line of its README.md, or of tests/README.md for all tests.
+// A folder below the six: its number of files, and the folders that its files may include besides itself, each with
+// everything below it: the last line of its README.md, or of tests/README.md for all tests.
 struct Folder {
   std::string path;
   std::size_t files = 0;
@@ -40,10 +44,12 @@ struct Folder {
   std::vector<std::string> may_include;
 };
 
-// Sorted by path.
-std::vector<Folder> read_folders();
+const std::vector<Folder>& folders();  // sorted by path
 
-// The names at the top level: those git tracks, or, outside a repository, all but dot-files, build* and out.
+std::string_view top_folder(std::string_view path);  // "factors" of "factors/arithmetic/product.h"
+std::string_view folder_of(std::string_view path);   // "factors/arithmetic"
+
+// The names at the top level that git tracks or, outside a repository, all but build*; dot-files excepted.
 std::vector<std::string> top_level_names();
 
 }  // namespace dma::structure

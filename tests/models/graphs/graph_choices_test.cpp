@@ -74,19 +74,12 @@ TEST_CASE("graph choices: a file without them has none, and numbers need no expr
 }
 
 TEST_CASE("graph choices: expressions are worth what arithmetic says") {
-  CHECK(worth("n") == 3);
-  CHECK(worth("n + m * 2") == 7);
-  CHECK(worth("(n + m) * 2") == 10);
-  CHECK(worth("n - m - 1") == 0);
-  CHECK(worth("12 / n / m") == 2);
-  CHECK(worth("12 / (n / m)") == 8);
-  CHECK(worth("1 / (n + 1)") == 0.25);
-  CHECK(worth("n - -m") == 5);
-  CHECK(worth("-(m - n)") == 1);
-  CHECK(worth("2.5e-1*m") == 0.5);
-  CHECK(worth("  n  +  m  ") == 5);
-  CHECK(worth("s") == 0.5);
-  CHECK(worth("0.1") == 0.1);
+  const std::pair<const char*, double> worths[] = {
+      {"n", 3},          {"n + m * 2", 7},    {"(n + m) * 2", 10},   {"n - m - 1", 0},
+      {"12 / n / m", 2}, {"12 / (n / m)", 8}, {"1 / (n + 1)", 0.25}, {"n - -m", 5},
+      {"-(m - n)", 1},   {"2.5e-1*m", 0.5},   {"  n  +  m  ", 5},    {"s", 0.5},
+      {"0.1", 0.1}};
+  for (const auto& [expression, value] : worths) CHECK(worth(expression) == value);
   // Each number of a list.
   const GraphFile list = parse_graph(open_graph(kBoth, "2", R"(["n", "1 / m"])"));
   CHECK(list.graph.factors()[0].parameters[1].second.numbers.size() == 2);

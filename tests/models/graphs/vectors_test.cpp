@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <optional>
 #include <random>
 
 #include "engine/joint/joint.h"
@@ -14,6 +15,7 @@
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
 #include "tests/oracles/plain_matrix.h"
+#include "tests/oracles/regime_paths.h"
 #include "tests/oracles/relative.h"
 
 namespace {
@@ -35,12 +37,11 @@ TEST_CASE("vectors: a prior and noise, against dense linear algebra") {
   const PlainMatrix s = a * p * a.transpose() + r, gain = p * a.transpose() * s.inverse();
   const PlainMatrix mean = m + gain * (y - a * m);
   const PlainMatrix covariance = p - gain * a * p;
-  const double evidence = -0.5 * (dot(y - a * m, s.solve(y - a * m)) + std::log(s.determinant()) +
-                                  2 * std::log(2 * std::numbers::pi));
+  const double evidence =
+      -0.5 * (dot(y - a * m, s.solve(y - a * m)) + std::log(s.determinant()) + 2 * std::log(2 * std::numbers::pi));
   for (const bool is_precision : {false, true}) {
     const auto matrix = [&](const PlainMatrix& of) {
-      return is_precision ? SpreadMatrix::precision(numbers(of.inverse()))
-                          : SpreadMatrix::covariance(numbers(of));
+      return is_precision ? SpreadMatrix::precision(numbers(of.inverse())) : SpreadMatrix::covariance(numbers(of));
     };
     Graph g;
     const VariableId x = g.variable("x", 3), seen = g.observed("seen", 2);
@@ -58,30 +59,16 @@ TEST_CASE("vectors: a prior and noise, against dense linear algebra") {
 }
 
 TEST_CASE("vectors: a rotating state with full noise is smoothed as by Rauch, Tung and Striebel") {
-  constexpr std::size_t kSteps = 200;
+  constexpr std::size_t kSteps = 100;
   const double turn = 0.1;
   const PlainMatrix f{{std::cos(turn), -std::sin(turn)}, {std::sin(turn), std::cos(turn)}};
   const PlainMatrix q{{0.04, 0.03}, {0.03, 0.09}}, r{{1, -0.4}, {-0.4, 0.5}}, p{{2, 0.5}, {0.5, 1}};
   std::vector<double> seen;
   for (std::size_t t = 0; t < 2 * kSteps; ++t) seen.push_back(std::sin(0.37 * static_cast<double>(t * t % 97)));
-  // The textbook recursions.
-  std::vector<PlainMatrix> mean, ahead;
-  std::vector<PlainMatrix> covariance, ahead_covariance;
-  PlainMatrix m(2, 1, 0.5);
-  PlainMatrix c = p;
-  for (std::size_t t = 0; t < kSteps; ++t) {
-    if (t > 0) m = f * m, c = f * c * f.transpose() + q;
-    ahead.push_back(m), ahead_covariance.push_back(c);
-    const PlainMatrix gain = c * (c + r).inverse();
-    m += gain * (PlainMatrix::column({seen[2 * t], seen[2 * t + 1]}) - m);
-    c -= gain * c;
-    mean.push_back(m), covariance.push_back(c);
-  }
-  for (std::size_t t = kSteps - 1; t-- > 0;) {
-    const PlainMatrix gain = covariance[t] * f.transpose() * ahead_covariance[t + 1].inverse();
-    mean[t] += gain * (mean[t + 1] - ahead[t + 1]);
-    covariance[t] += gain * (covariance[t + 1] - ahead_covariance[t + 1]) * gain.transpose();
-  }
+  const PlainMatrix one{{1}};  // a single regime
+  const std::vector<std::optional<double>> values(seen.begin(), seen.end());
+  const oracle::RegimePaths exact =
+      oracle::enumerate_paths({{f, q, PlainMatrix::identity(2), r}}, one, one, PlainMatrix(2, 1, 0.5), p, values);
   Graph g;
   const VariableId x = g.variable("x", 2 * kSteps), y = g.observed("y", 2 * kSteps);
   std::vector<std::uint32_t> before, after;
@@ -95,13 +82,13 @@ TEST_CASE("vectors: a rotating state with full noise is smoothed as by Rauch, Tu
   CHECK(run(plan, state).stop == Report::Stop::exact);
   const JointPosterior posterior(state);
   double error = 0;
-  for (std::size_t t = 0; t < kSteps; ++t) {
-    for (std::size_t i = 0; i < 2; ++i)
-      error = std::max(error, std::abs(state.belief(x).mean(2 * t + i) - mean[t][i]));
-    error = std::max({error, std::abs(state.belief(x).variance(2 * t) - covariance[t](0, 0)),
-                      std::abs(state.belief(x).variance(2 * t + 1) - covariance[t](1, 1)),
-                      std::abs(posterior.covariance(x, 2 * t, x, 2 * t + 1) - covariance[t](0, 1))});
-  }
+  for (std::size_t t = 0; t < kSteps; ++t)
+    for (std::size_t i = 0; i < 2; ++i) {
+      error = std::max(error, std::abs(state.belief(x).mean(2 * t + i) - exact.smoothed[t].mean[i]));
+      for (std::size_t j = 0; j < 2; ++j)
+        error = std::max(
+            error, std::abs(posterior.covariance(x, 2 * t + i, x, 2 * t + j) - exact.smoothed[t].covariance(i, j)));
+    }
   CHECK(error < 1e-12);
 }
 
@@ -240,8 +227,8 @@ TEST_CASE("vectors: errors name the block and the row") {
     CHECK_THROWS_WITH_AS(weigh_residuals(g, x, 4, SpreadMatrix::covariance({1, 0, 0, 1}), {loss, 1}),
                          "residuals 'x': a matrix of 2 rows; 4 are expected", Error);
   CHECK_THROWS_AS((void)gaussian_vector_prior(g, x, {0}, SpreadMatrix::covariance({1, 0, 0})), Error);
-  CHECK_THROWS_AS(
-      (void)gaussian_vector_prior(g, x, {0, 0, 0}, SpreadMatrix::covariance({1, 0, 0, 0, 1, 0, 0, 0, 1})), Error);
+  CHECK_THROWS_AS((void)gaussian_vector_prior(g, x, {0, 0, 0}, SpreadMatrix::covariance({1, 0, 0, 0, 1, 0, 0, 0, 1})),
+                  Error);
 }
 
 }  // namespace

@@ -232,7 +232,7 @@ TEST_CASE("neighbours: local structure is learned, its intervals hold, and threa
 }
 
 TEST_CASE("neighbours: what is said of a row that is left out does not depend on its target") {
-  // Of few rows, and of more than a process of all rows takes.
+  // Few rows, and more than a process of all rows takes.
   for (const Index count : {Index{120}, Neighbours::kMostExactRows + 100}) {
     const Matrix rows = random_matrix(count, 2, 3), noise = random_matrix(count, 1, 4);
     Matrix targets = filled(count, [&](Index n) { return rows(n, 0) + std::sin(3 * rows(n, 1)) + 0.1 * noise(n); });

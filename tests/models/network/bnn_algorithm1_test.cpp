@@ -25,7 +25,7 @@ std::vector<std::vector<double>> rows_of(const Eigen::MatrixXd& m) {
   return rows;
 }
 
-// Of a network with fused factors and of one without.
+// The worst difference of a network with fused factors and of one without.
 double worst_difference(const validation::PaperTask& task, std::uint64_t seed, std::size_t batches) {
   constexpr int kEpochs = 3;
   std::optional<oracle::Algorithm1> plain;

@@ -54,7 +54,7 @@ TEST_CASE("bnn workers: members learned at the same time, and workers on several
   CHECK(learned(curve, jointly, {.batches = 1, .epochs = 20, .jobs = 5}) == alone);
 }
 
-TEST_CASE("bnn workers: whoever is told of an epoch may look at all members, and going on gives the same bytes") {
+TEST_CASE("bnn workers: a caller told of an epoch may look at all members, and going on gives the same bytes") {
   const Curve curve(40);
   for (const char* method : {"hybrid", "joint"}) {
     const BnnOptions network{.layers = {1, 5, 1}, .method = method, .members = 3};
@@ -114,7 +114,7 @@ TEST_CASE("bnn workers: rows are dealt evenly, each to one worker, and not in th
       CHECK(std::set<Eigen::Index>(order.begin(), order.end()).size() == rows);
     }
   const auto dealt = workers_of_rows(1000, 2, 5);
-  std::size_t repeats = 0;  // of the same worker after two rows: all of them if rows were dealt in turns
+  std::size_t repeats = 0;  // the same worker after two rows: every row, were rows dealt in turns
   for (std::size_t n = 2; n < dealt.size(); ++n) repeats += dealt[n] == dealt[n - 2];
   CHECK(repeats > 300);
   CHECK(repeats < 700);

@@ -11,7 +11,6 @@
 #include "engine/learn/gaussian/posterior.h"
 #include "engine/support/error.h"
 #include "engine/support/fields.h"
-#include "engine/support/parallel.h"
 #include "factors/standard_registry.h"
 #include "models/learn/table_learner.h"
 #include "models/network/classifier_size.h"
@@ -111,20 +110,13 @@ TEST_CASE(
         class_scores_of(linear.predict(fresh), truth).log_loss + 0.02);
 }
 
-TEST_CASE("classifier: the same seed gives the same bits, and far from all rows it is less sure than among them") {
-  const Matrix x = random_matrix(80, 2, 5);
-  Classifier a({.hidden = std::vector<std::size_t>{8}, .members = 1, .seed = 4}),
-      b(a.options()), c({.hidden = std::vector<std::size_t>{8}, .members = 1, .seed = 5});
-  a.fit(x, quadrants(x));
-  b.fit(x, quadrants(x));
-  c.fit(x, quadrants(x));
-  const Matrix fresh = random_matrix(10, 2, 6);
-  CHECK(a.predict(fresh) == b.predict(fresh));
-  CHECK(a.predict(fresh) != c.predict(fresh));
-  // A gap between two clusters: what lies in it is doubted more than the clusters.
+TEST_CASE("classifier: a row in the gap between two clusters is doubted more than the clusters") {
   Matrix clusters = 0.2 * random_matrix(60, 2, 7);
   std::vector<std::string> sides;
-  for (Index n = 0; n < 60; ++n) clusters(n, 0) += n % 2 == 0 ? -2 : 2, sides.push_back(n % 2 == 0 ? "left" : "right");
+  for (Index n = 0; n < 60; ++n) {
+    clusters(n, 0) += n % 2 == 0 ? -2 : 2;
+    sides.push_back(n % 2 == 0 ? "left" : "right");
+  }
   Classifier gap({.hidden = std::vector<std::size_t>{8}, .members = 1});
   gap.fit(clusters, sides);
   Matrix at(2, 2);
@@ -134,63 +126,8 @@ TEST_CASE("classifier: the same seed gives the same bits, and far from all rows 
   CHECK(p.row(1).maxCoeff() < 0.9);
 }
 
-TEST_CASE("classifier: members that are learned at the same time are the same bits, and stop together") {
-  const Matrix x = random_matrix(80, 2, 5);
-  const auto fitted = [&](std::size_t jobs, int most_epochs) {
-    Classifier c({.hidden = std::vector<std::size_t>{6}, .members = 3, .seed = 4, .jobs = jobs});
-    std::vector<int> told(3);
-    int inside = 0;
-    TableFit watched = class_fit(c.options());
-    watched.on_epoch = [&](const TableEpoch& e) {
-      CHECK(++inside == 1);  // one at a time
-      --inside;
-      CHECK(e.record.epoch == told.at(e.member) + 1);
-      return ++told.at(e.member) < most_epochs;
-    };
-    const TableReport report = c.fit(x, ClassLabels::of(quadrants(x)), watched);
-    return std::pair{c.predict(x), report};
-  };
-  const auto [alone, one] = fitted(1, 1000);
-  const auto [together, four] = fitted(4, 1000);
-  CHECK(alone == together);
-  REQUIRE(one.members.size() == 3);
-  REQUIRE(four.members.size() == 3);
-  for (std::size_t k = 0; k < 3; ++k) {
-    CHECK(one.members[k].stop == four.members[k].stop);
-    REQUIRE(one.members[k].epochs.size() == four.members[k].epochs.size());
-    CHECK(one.members[k].epochs.back().log_likelihood == four.members[k].epochs.back().log_likelihood);
-  }
-  CHECK(!four.interrupted);
-  const auto [stopped, report] = fitted(4, 2);
-  CHECK(report.interrupted);
-  CHECK(stopped.allFinite());
-  for (const LearnReport& member : report.members) CHECK(member.epochs.size() <= 2);
-}
-
-TEST_CASE("classifier: many threads may ask at once, and all hear the same") {
-  const Matrix x = random_matrix(60, 2, 4);
-  Classifier net({.hidden = std::vector<std::size_t>{4}, .members = 2, .epochs = 5});
-  net.fit(x, quadrants(x));
-  const Classifier& asked = net;
-  std::vector<Matrix> heard(4);
-  std::vector<Vector> variances(4);
-  parallel_for(4, 4, [&](std::size_t k) {
-    heard[k] = asked.predict(x);
-    for (const LearnedVariable& own : asked.method().variables())
-      for (const Gaussian& weight : own.beliefs) {
-        variances[k].conservativeResize(variances[k].size() + 1);
-        variances[k](variances[k].size() - 1) = weight.variance();
-      }
-  });
-  CHECK(variances[0].size() == 2 * (4 * 3 + 5));
-  for (std::size_t k = 1; k < 4; ++k) {
-    CHECK(heard[k] == heard[0]);
-    CHECK(variances[k] == variances[0]);
-  }
-}
-
 TEST_CASE("classifier: rows count by their weights, in what is learned and in what is said of it") {
-  // Of three rows two have the wrong class, and a tenth of the weight.
+  // Two of three rows have the wrong class, and a tenth of the weight.
   const Matrix x = random_matrix(450, 2, 1), fresh = random_matrix(2000, 2, 2);
   ClassLabels labels = ClassLabels::of(quadrants(x));
   for (std::size_t n = 150; n < 450; ++n) labels.of_rows[n] = 1 - labels.of_rows[n];

@@ -136,7 +136,7 @@ TEST_CASE("far rows: a fit interrupted while it goes without them ends as one th
   int first_epochs = 0;
   const FitReport stopped = parts.fit(table.x, table.y, kFewEpochs, [&](const BnnEpoch& e) {
     first_epochs += e.record.epoch == 1;
-    return first_epochs < 2;  // of the second fit
+    return first_epochs < 2;  // stops in the second fit
   });
   CHECK(stopped.interrupted);
   CHECK(stopped.far.empty());

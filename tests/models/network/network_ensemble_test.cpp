@@ -1,14 +1,12 @@
 // Networks and the linear model learned from rows as one mixture.
 #include <doctest/doctest.h>
 
-#include <array>
 #include <cmath>
 
 #include "engine/learn/gaussian/ensemble.h"
 #include "models/network/network_graph.h"
 #include "models/table/noise.h"
 #include "models/table/relevance.h"
-#include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/random_matrices.h"
 #include "tests/oracles/relative.h"
 #include "tests/oracles/scores.h"
@@ -44,23 +42,6 @@ TEST_CASE("network ensemble: a network that won before and loses now leaves no t
   CHECK_FALSE(memory_of(net).members[0].weighted_posterior.has_value());
   const Prediction p = Prediction::mix(net.mixture().predict(rows));
   CHECK(oracle::farthest(p.mean, straight) < 0.05);
-}
-
-TEST_CASE(
-    "network ensemble: the linear baseline learns noise that depends on the inputs, and none where there is none") {
-  constexpr Index kRows = 600;
-  const Matrix rows = oracle::random_matrix(kRows, 2, 1), noise = oracle::random_matrix(kRows, 1, 2);
-  const auto slopes_of = [&](const Matrix& targets) {
-    Ensemble net = networks({2, 3, 1}, {.mixture = {.epochs = 10}});
-    net.fit({rows, targets});
-    const Vector& beta = memory_of(net).simple->state.noise.at(0).beta;
-    return beta.size() > 1 ? std::array{beta(beta.size() - 2), beta(beta.size() - 1)} : std::array{0.0, 0.0};
-  };
-  const auto louder = [&](double times) {
-    return oracle::filled(kRows, [&](Index n) { return rows(n, 0) + 0.3 * std::exp(times * rows(n, 1)) * noise(n); });
-  };
-  CHECK(slopes_of(louder(0.6))[1] == oracle::relative(1.2, 0.15));  // of the logarithm of the variance
-  for (const double slope : slopes_of(louder(0))) CHECK(std::abs(slope) < 0.1);
 }
 
 TEST_CASE("network ensemble: with fewer rows than weights a network needs the better evidence too") {
@@ -147,7 +128,7 @@ TEST_CASE("network ensemble: rows held out choose a width, and a stop while they
 
 TEST_CASE("network ensemble: two hidden layers are taken where they are clearly better, and only there") {
   using Sizes = std::vector<std::size_t>;
-  constexpr Index kRows = 265;  // of fewer than 261 two layers of 20 units have too many weights to be tried
+  constexpr Index kRows = 265;  // with fewer than 261, two layers of 20 units have too many weights to be tried
   const Matrix x = oracle::random_matrix(kRows, 3, 28), noise = oracle::random_matrix(kRows, 1, 29);
   const auto sizes_for = [&](const std::function<double(Index)>& truth, double sd) -> Sizes {
     const Matrix raw = oracle::filled(kRows, truth);
@@ -214,28 +195,6 @@ TEST_CASE("network ensemble: of many inputs those that matter are found, and pre
   CHECK(rmse(again.mixture().predict(fresh.rows), fresh.targets) < rmse_before + 0.005);
 }
 
-TEST_CASE("network ensemble: with learned noise and scale a line leaves rows out as a dense Gaussian does") {
-  for (const Index inputs : {20, 150}) {  // fewer and more than rows
-    const Matrix x = oracle::random_matrix(60, inputs, 1), y = oracle::random_matrix(60, 1, 2);
-    Ensemble net =
-        networks({static_cast<std::size_t>(inputs), 1},
-                 {.mixture = {.noise_model = NoiseModel::constant, .tails = false, .doubt_extrapolation = false}});
-    net.fit({x, y});
-    const SharedState& state = memory_of(net).members[0].plain;
-    const double variance = 1 / (state.scale(0) * net.mixture().prior_of(0).precision(0));  // of weights and bias
-    using oracle::PlainMatrix;
-    const PlainMatrix inverse = (variance * (PlainMatrix(x) * PlainMatrix(x).transpose() + PlainMatrix(60, 60, 1)) +
-                                 std::exp(state.noise[0].beta(0)) * PlainMatrix::identity(60))
-                                    .inverse(),
-                      pulls = inverse * y;
-    const Matrix left_out = net.mixture().left_out().at(0).mean;
-    for (std::size_t n = 0; n < 60; ++n) {
-      const auto row = static_cast<Index>(n);
-      CHECK(std::abs(left_out(row) - (y(row) - pulls[n] / inverse(n, n))) < 1e-6);
-    }
-  }
-}
-
 TEST_CASE("network ensemble: a row of weight w is w equal rows, to networks and lines, their noise and evidence") {
   for (const std::vector<std::size_t>& layers : {std::vector<std::size_t>{4, 1}, {4, 3, 1}}) {
     const Index count = layers.size() == 2 ? 18 : 60;  // so few that no fit begins with a part of them
@@ -270,44 +229,5 @@ TEST_CASE("network ensemble: a row of weight w is w equal rows, to networks and 
         CHECK(oracle::farthest(own.factor, other.factor) < 1e-5 * other.factor.cwiseAbs().maxCoeff());
       }
     }
-  }
-}
-
-TEST_CASE("network ensemble: weights of c are known noise of 1 / c, and rows that are left out leave as a whole") {
-  for (const Index rows : {12, 90}) {  // fewer and more than there are weights in the network
-    CAPTURE(rows);
-    const auto learned = [&](RowData data, double noise) {
-      Ensemble net =
-          networks({4, 6, 1}, {.mixture = {.noise = {noise}, .learn_noise = false, .simple = false, .epochs = 9}});
-      net.fit(std::move(data));
-      return net.mixture().predict(smooth_rows(7, 4, 3).rows);
-    };
-    RowData data = smooth_rows(rows, 4, 11);
-    const auto known = learned(data, 0.05);
-    data.weights = Vector::Constant(rows, 4);
-    const auto found = learned(data, 0.2);
-    REQUIRE(found.size() == known.size());
-    for (std::size_t k = 0; k < found.size(); ++k) {
-      CHECK(oracle::farthest(found[k].mean, known[k].mean) < 1e-8);
-      CHECK(oracle::farthest(found[k].epistemic_sd, known[k].epistemic_sd) < 1e-8);
-    }
-  }
-  RowData data = smooth_rows(10, 4, 2);
-  data.weights = Vector::LinSpaced(10, 0.5, 5);
-  const auto line = [](RowData some) {
-    Ensemble net = networks(
-        {4, 1},
-        {.mixture = {.noise = {0.3}, .learn_noise = false, .learn_scale = false, .doubt_extrapolation = false}});
-    net.fit(std::move(some));
-    return net;
-  };
-  const PredictionComponent left_out = line(data).mixture().left_out().at(0);
-  for (Index n = 0; n < 10; ++n) {
-    std::vector<Index> others;
-    for (Index i = 0; i < 10; ++i)
-      if (i != n) others.push_back(i);
-    const PredictionComponent without = line(data.some(others)).mixture().predict(data.rows.row(n)).at(0);
-    CHECK(left_out.mean(n, 0) == oracle::relative(without.mean(0, 0), 1e-6));
-    CHECK(left_out.epistemic_sd(n, 0) == oracle::relative(without.epistemic_sd(0, 0), 1e-6));
   }
 }

@@ -87,13 +87,6 @@ TEST_CASE("network: its row program is the network, with and without smoothing a
     }
 }
 
-TEST_CASE("network: slopes and activation priors must be as many as its layers want") {
-  CHECK_NOTHROW(network_rows({.layers = {2, 3, 3, 1}, .slopes = {0.1, 0.1}}));
-  CHECK_THROWS_AS(network_rows({.layers = {2, 3, 3, 1}, .slopes = {0.1}}), Error);
-  CHECK_THROWS_AS(
-      network_rows({.layers = {2, 3, 3, 1}, .slopes = {0.1, 0.1}, .activation_prior = {kInfinity, kInfinity}}), Error);
-}
-
 TEST_CASE("network: every layer is one matrix product, and its kernel matrix needs no matrix of gains") {
   const RowProgram program = network_rows({.layers = {3, 6, 5, 1}, .slopes = {0.1, 0.4}});
   CHECK(describe(program) ==
@@ -199,7 +192,7 @@ TEST_CASE("network: the graph of a member, written and read, is what it has lear
         set(fmt::format("prior{}", layer), fmt::format("W{}", layer)),
             set(fmt::format("bias_prior{}", layer), fmt::format("b{}", layer));
       CHECK(at == m.size());
-      const LayerPrior prior = net.prior(0, k);  // which the graph has, too
+      const LayerPrior prior = net.prior(0, k);  // the prior that the graph has, too
       CHECK(std::ssize(prior.variance) == 3 * (seen + 1));
       CHECK(prior.variance[0] > 0);
 

@@ -8,6 +8,7 @@
 #include "engine/support/error.h"
 #include "factors/standard_registry.h"
 #include "models/network/message_network.h"
+#include "tests/oracles/files.h"
 #include "tests/oracles/model_files.h"
 #include "tests/oracles/random_matrices.h"
 #include "tests/oracles/scores.h"
@@ -21,26 +22,6 @@ LearnedModel learned(TableModel model, TableRows rows, const LearnOptions& optio
   all.model.fit(all.rows, all.fit);
   return all;
 }
-
-constexpr const char* kGroupFile = R"({"variables": {"effect": {"shared": true, "size": 3}, "w": {"shared": true},
-  "x": {"observed": null}, "y": {"observed": null}, "wx": {}, "z": {}}, "factors": [
-  {"kind": "gaussian_prior", "connects": ["effect"], "parameters": {"mean": 0, "variance": 1}},
-  {"kind": "gaussian_prior", "connects": ["w"], "parameters": {"mean": 0, "variance": 1}},
-  {"kind": "product", "connects": ["w", "x", "wx"]},
-  {"kind": "add", "name": "group", "connects": ["wx", {"variable": "effect", "reach": "given", "entries": 1}, "z"]},
-  {"kind": "gaussian_noise", "connects": ["z", "y"], "parameters": {"variance": 0.1}}]})";
-
-constexpr const char* kCountFile = R"({"variables": {"w": {"shared": true}, "x": {"observed": null},
-  "n": {"observed": null}, "rate": {}}, "factors": [
-  {"kind": "gaussian_prior", "connects": ["w"], "parameters": {"mean": 0, "variance": 1}},
-  {"kind": "product", "connects": ["w", "x", "rate"]},
-  {"kind": "poisson", "connects": ["rate", "n"]}]})";
-
-constexpr const char* kScoreFile = R"({"variables": {"w": {"shared": true, "size": 3}, "x": {"observed": null},
-  "c": {"observed": null, "categories": ["red", "green", "blue"]}, "scores": {"size": 3}}, "factors": [
-  {"kind": "gaussian_prior", "connects": ["w"], "parameters": {"mean": 0, "variance": 2}},
-  {"kind": "product", "connects": ["w", {"variable": "x", "reach": "all_to_one"}, "scores"]},
-  {"kind": "softmax", "connects": ["scores", "c"]}]})";
 
 GraphModel graph_model(const std::string& text, const std::string& target, const GraphModelOptions& options) {
   return GraphModel(parse_graph(text), standard_registry(), {target}, options);
@@ -87,53 +68,28 @@ LearnedModel learned_groups() {
   const Eigen::MatrixXd drawn = random_matrix(40, 2, 5);
   const Eigen::MatrixXd x = filled(40, 2, [&](auto n, auto j) { return j == 0 ? drawn(n, 0) : double(n % 3); });
   const Eigen::MatrixXd y = filled(40, [&](auto n) { return x(n, 0) + 0.5 * x(n, 1) + 0.3 * drawn(n, 1); });
-  return learned(TableModel::graph_of(graph_model(kGroupFile, "y", {{.learn_noise = true, .tails = true}})), {x, y},
-                 {});
+  return learned(
+      TableModel::graph_of(graph_model(graph_file("groups.json"), "y", {{.learn_noise = true, .tails = true}})), {x, y},
+      {});
 }
 
 LearnedModel learned_counts() {
   const Eigen::MatrixXd x = random_matrix(40, 1, 6);
-  return learned(TableModel::graph_of(graph_model(kCountFile, "n", {})),
+  return learned(TableModel::graph_of(graph_model(graph_file("counts.json"), "n", {})),
                  {x, filled(40, [&](auto n) { return std::floor(std::exp(0.9 * x(n)) + 0.4); })}, {});
 }
 
 LearnedModel learned_scores() {
   const Eigen::MatrixXd x = random_matrix(60, 1, 3), luck = random_matrix(60, 1, 4);
-  return learned(TableModel::graph_of(graph_model(kScoreFile, "c", {})),
-                 {x, filled(60, [&](auto n) { return std::clamp(std::round(1 + x(n) + luck(n)), 0.0, 2.0); })}, {});
+  return learned(TableModel::graph_of(graph_model(graph_file("scores.json"), "c", {})),
+                 {x, filled(60, [&](auto n) { return x(n) + luck(n) > 0 ? 1.0 : 0.0; })}, {});
 }
 
 LearnedModel learned_choices() {
   const Eigen::MatrixXd x = random_matrix(120, 1, 7), noise = random_matrix(120, 1, 8);
-  return learned(TableModel::graph_of(graph_model(network_file(1, 1, "2, 4", "0.5, 0.2"), "y",
+  return learned(TableModel::graph_of(graph_model(network_file(1, "2, 4", "0.5, 0.2"), "y",
                                                   {{.learn_noise = true, .starts = 2, .seed = 3}, true})),
                  {x, filled(120, [&](auto n) { return std::sin(2 * x(n)) + 0.1 * noise(n); })}, {.epochs = 15});
-}
-
-std::string network_file(std::size_t inputs, std::size_t outputs, const std::string& units,
-                         const std::string& smoothings) {
-  return fmt::format(R"json({{"variables": {{"x": {{"size": {0}, "observed": null}},
-  "W1": {{"size": "units * {0}", "shared": true}}, "p1": {{"size": "units * {0}"}}, "z1": {{"size": "units"}},
-  "smoothed1": {{"size": {0}}}, "b1": {{"size": "units", "shared": true}}, "s1": {{"size": "units"}},
-  "x1": {{"size": "units"}},
-  "W2": {{"size": "units * {1}", "shared": true}}, "p2": {{"size": "units * {1}"}}, "z2": {{"size": {1}}},
-  "b2": {{"size": {1}, "shared": true}}, "s2": {{"size": {1}}}, "y": {{"size": {1}, "observed": null}}}},
-  "factors": [
-  {{"kind": "gaussian_prior", "connects": ["W1"], "parameters": {{"mean": 0, "variance": "1 / ({0} + 1)"}}}},
-  {{"kind": "gaussian_noise", "connects": ["x", "smoothed1"], "parameters": {{"variance": "jitter * jitter"}}}},
-  {{"kind": "product", "connects": ["W1", {{"variable": "smoothed1", "reach": "column"}}, "p1"]}},
-  {{"kind": "gaussian_prior", "connects": ["b1"], "parameters": {{"mean": 0, "variance": "1 / ({0} + 1)"}}}},
-  {{"kind": "sum", "connects": ["p1", "s1"]}},
-  {{"kind": "add", "connects": ["s1", "b1", "z1"]}},
-  {{"kind": "leaky_relu", "connects": ["z1", "x1"], "parameters": {{"slope": 0.1}}}},
-  {{"kind": "gaussian_prior", "connects": ["W2"], "parameters": {{"mean": 0, "variance": "1 / (units + 1)"}}}},
-  {{"kind": "product", "connects": ["W2", {{"variable": "x1", "reach": "column"}}, "p2"]}},
-  {{"kind": "gaussian_prior", "connects": ["b2"], "parameters": {{"mean": 0, "variance": "1 / (units + 1)"}}}},
-  {{"kind": "sum", "connects": ["p2", "s2"]}},
-  {{"kind": "add", "connects": ["s2", "b2", "z2"]}},
-  {{"kind": "gaussian_noise", "connects": ["z2", "y"], "parameters": {{"variance": 1}}}}],
-  "choices": {{"sizes": {{"units": [{2}]}}, "smoothing": {{"jitter": [{3}]}}}}}})json",
-                     inputs, outputs, units, smoothings);
 }
 
 TableModel read_again(const std::string& text) { return TableModel::from_text(text, "m.dma", standard_registry()); }

@@ -31,11 +31,6 @@ LearnedModel learned_scores();
 // A network whose size and smoothing the file leaves open, learned as a table.
 LearnedModel learned_choices();
 
-// The network of `dma fit`, with one hidden layer, as a graph file: as many units as are chosen of these, and as much
-// smoothing.
-std::string network_file(std::size_t inputs, std::size_t outputs, const std::string& units,
-                         const std::string& smoothings);
-
 TableModel read_again(const std::string& text);
 // The message for a file that cannot be read, one line that begins with its name; "none" if it can.
 std::string refusal_of(std::string_view text);
