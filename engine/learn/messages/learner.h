@@ -86,7 +86,7 @@ class Learner {
   std::span<const double> fitted_variances() const;
 
   const LearnOptions& options() const;
-  const Plan& plan() const;             // plan of one example
+  const Plan& plan() const;  // plan of one example
 
  private:
   struct Impl;

@@ -94,7 +94,7 @@ void Learner::predict_left_out(const Data& data, std::span<double> means, std::s
     for (std::size_t b = part * batches / parts; b < (part + 1) * batches / parts; ++b) {
       const auto [begin, end] = partition.examples_of_batch(b);
       m.give_cavities(predictor, b,
-                    1 / static_cast<double>(std::max<std::size_t>(1, std::min(m.options_.parts, end - begin))));
+                      1 / static_cast<double>(std::max<std::size_t>(1, std::min(m.options_.parts, end - begin))));
       m.predict_examples(predictor, data, begin, end, messages);
     }
   });
