@@ -15,6 +15,57 @@
 
 namespace dma {
 
+namespace {
+
+constexpr Kind (*kKinds[])() = {add_kind,
+                                affine_kind,
+                                argmax_kind,
+                                bernoulli_draw_kind,
+                                bernoulli_prior_kind,
+                                beta_binomial_kind,
+                                beta_prior_kind,
+                                binomial_kind,
+                                categorical_draw_kind,
+                                categorical_prior_kind,
+                                copy_kind,
+                                dirichlet_prior_kind,
+                                exponential_kind,
+                                gamma_prior_kind,
+                                gaussian_linear_kind,
+                                gaussian_log_variance_kind,
+                                gaussian_noise_kind,
+                                gaussian_precision_kind,
+                                gaussian_prior_kind,
+                                greater_than_kind,
+                                inner_product_kind,
+                                interval_kind,
+                                leaky_relu_kind,
+                                learned_table_kind,
+                                linear_kind,
+                                log_copy_kind,
+                                logistic_kind,
+                                max_kind,
+                                mixture_kind,
+                                multinomial_kind,
+                                negative_binomial_kind,
+                                normal_mixture_kind,
+                                ordered_kind,
+                                poisson_draw_kind,
+                                poisson_kind,
+                                potential_kind,
+                                probit_kind,
+                                product_kind,
+                                softmax_kind,
+                                square_kind,
+                                student_t_log_variance_kind,
+                                student_t_noise_kind,
+                                sum_kind,
+                                table_kind,
+                                weibull_kind,
+                                within_kind};
+
+}  // namespace
+
 Registry standard_registry() {
   Registry registry;
   registry.add_family<LogNormalFamily>()
@@ -23,53 +74,8 @@ Registry standard_registry() {
       .add_family<Bernoulli>()
       .add_family<Categorical>()
       .add_family<Dirichlet>();
-  registry.add(add_kind())
-      .add(affine_kind())
-      .add(copy_kind())
-      .add(exponential_kind())
-      .add(inner_product_kind())
-      .add(leaky_relu_kind())
-      .add(linear_kind())
-      .add(log_copy_kind())
-      .add(max_kind())
-      .add(product_kind())
-      .add(square_kind())
-      .add(sum_kind())
-      .fuse({.producer = "product", .via = "z", .consumer = "sum", .into = "terms", .fused = "inner_product"});
-  registry.add(argmax_kind())
-      .add(bernoulli_draw_kind())
-      .add(categorical_draw_kind())
-      .add(bernoulli_prior_kind())
-      .add(beta_binomial_kind())
-      .add(beta_prior_kind())
-      .add(binomial_kind())
-      .add(categorical_prior_kind())
-      .add(dirichlet_prior_kind())
-      .add(gamma_prior_kind())
-      .add(gaussian_linear_kind())
-      .add(gaussian_log_variance_kind())
-      .add(gaussian_noise_kind())
-      .add(gaussian_precision_kind())
-      .add(gaussian_prior_kind())
-      .add(greater_than_kind())
-      .add(interval_kind())
-      .add(learned_table_kind())
-      .add(logistic_kind())
-      .add(mixture_kind())
-      .add(multinomial_kind())
-      .add(negative_binomial_kind())
-      .add(normal_mixture_kind())
-      .add(ordered_kind())
-      .add(poisson_kind())
-      .add(poisson_draw_kind())
-      .add(potential_kind())
-      .add(probit_kind())
-      .add(softmax_kind())
-      .add(student_t_noise_kind())
-      .add(student_t_log_variance_kind())
-      .add(table_kind())
-      .add(weibull_kind())
-      .add(within_kind());
+  for (Kind (*const make)() : kKinds) registry.add(make());
+  registry.fuse({.producer = "product", .via = "z", .consumer = "sum", .into = "terms", .fused = "inner_product"});
   return add_poses(registry);
 }
 

@@ -4,8 +4,6 @@
 
 #include <cmath>
 
-#include "engine/support/text.h"
-
 namespace dma {
 
 std::string_view name(Band band) {

@@ -1,8 +1,6 @@
 // The eight checks of a certificate, each a function of a kind, a method and one edge. None knows a particular factor.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <string>
 
 #include "engine/certify/certify.h"

@@ -16,14 +16,21 @@ constexpr double kNoise = 1e-11;
 // An improper exact message whose tail holds less than this per decade is as good as cut off.
 constexpr double kNegligibleTail = 1e-10;
 
-// All arrivals but the one on the edge itself, narrowed around their means.
-Scenario narrowed(const Edge& edge, Scenario scenario, double width) {
+// The scenario with all arrivals changed but the one on the edge itself.
+template <class Change>
+Scenario with_others(const Edge& edge, Scenario scenario, const Change& change) {
   const Natural own = edge.own(scenario);
   for (auto& port : scenario.arrivals)
-    for (Natural& m : port)
-      if (m.is_proper()) m = Gaussian::from_moments(Gaussian(m).mean(), width * width / m.rho);
+    for (Natural& m : port) m = change(Gaussian(m));
   edge.own(scenario) = own;
   return scenario;
+}
+
+// ... narrowed around their means.
+Scenario narrowed(const Edge& edge, const Scenario& scenario, double width) {
+  return with_others(edge, scenario, [width](const Gaussian& m) {
+    return m.is_proper() ? Gaussian::from_moments(m.mean(), width * width / m.rho) : m;
+  });
 }
 
 // Whether anything arrives, on other edges, that can be narrowed or widened.
@@ -38,7 +45,7 @@ bool has_width(const Edge& edge, const Scenario& scenario) {
 struct Limit {
   double mean, sd;
 };
-std::optional<Limit> limit(const Edge& edge, Scenario scenario) {
+std::optional<Limit> limit(const Edge& edge, const Scenario& scenario) {
   const auto& kind = *edge.kind;
   if (kind.function()) {
     const Scenario narrow = narrowed(edge, scenario, 1e-6);
@@ -46,11 +53,8 @@ std::optional<Limit> limit(const Edge& edge, Scenario scenario) {
     if (!exact) return std::nullopt;
     return Limit{exact->hints().front().centre, 0};
   }
-  const Natural own = edge.own(scenario);
-  for (auto& port : scenario.arrivals)
-    for (Natural& m : port) m = Gaussian::point(Gaussian(m).mean());
-  edge.own(scenario) = own;
-  const auto curve = trace_exact(kind, edge.port, edge.term, scenario.arrivals, scenario.parameters);
+  const Scenario known = with_others(edge, scenario, [](const Gaussian& m) { return Gaussian::point(m.mean()); });
+  const auto curve = trace_exact(kind, edge.port, edge.term, known.arrivals, known.parameters);
   if (!curve || !curve->proper) return std::nullopt;
   return Limit{curve->mean(), std::sqrt(curve->variance())};
 }
@@ -107,15 +111,6 @@ constexpr double kMostNarrow = 1.05, kMostApart = 0.1;
 // An exact message whose quadrature is off by more than this is not compared with.
 constexpr double kRoughCurve = 1e-3;
 
-Scenario told_nothing(const Edge& edge, Scenario scenario) {
-  const Natural own = edge.own(scenario);
-  for (auto& port : scenario.arrivals)
-    for (Natural& m : port)
-      if (m.is_proper()) m = {};
-  edge.own(scenario) = own;
-  return scenario;
-}
-
 }  // namespace
 
 Widening check_widening(const Edge& edge, Scenarios scenarios, const CertifyOptions& options) {
@@ -138,7 +133,7 @@ Widening check_widening(const Edge& edge, Scenarios scenarios, const CertifyOpti
           std::max(result.mean_error, std::abs(message->mean() - curve->mean()) / std::max(sd, message->sd()));
   };
   compare(wide, false);
-  compare(told_nothing(edge, base), true);
+  compare(with_others(edge, base, [](const Gaussian& m) { return m.is_proper() ? Gaussian() : m; }), true);
   result.is_checked = true;
   result.holds = result.narrower <= kMostNarrow && result.mean_error <= kMostApart;
   return result;

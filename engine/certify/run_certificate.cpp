@@ -17,30 +17,23 @@ namespace {
 // Theorem 3.3 speaks of r >= 2.
 constexpr double kConcentrated = 2;
 
-// The messages of a state by element, to see what arrives at a factor.
+// What arrives at the factors of a state.
 class Neighbourhood {
  public:
-  Neighbourhood(const Plan& plan, const State& state) : plan_(plan), state_(state), slots_(plan->elements) {
+  Neighbourhood(const Plan& plan, const State& state) : plan_(plan), state_(state) {
     if (state.plan() != plan) fail("this state belongs to another plan; give the plan that it was made for");
     if (plan->solver != nullptr)
       fail("no certificate: {} sends no messages; compile with a schedule, such as flooding()", plan->schedule.name);
     if (!state.ended())
       fail("no certificate: the state was not run, or its inputs changed since; call run(plan, state) first");
-    for (const auto& v : plan->variables) {
-      if (v.first_slot != kNowhere)
-        for (std::uint32_t i = 0; i < v.size; ++i) slots_[v.first_element + i].push_back(v.first_slot + i);
-      for_each_message(*plan, state.data().incidence(), v,
-                       [&](std::uint32_t i, std::uint32_t slot) { slots_[v.first_element + i].push_back(slot); });
-    }
   }
 
   Incidence incidence() const { return state_.data().incidence(); }
   // The product of all messages at the element of (port, q) but its own.
   Natural arrival(const Group::Port& port, std::uint32_t q) const {
-    Natural product;
-    for (const std::uint32_t slot : slots_[state_.data().element(port, q)])
-      if (slot != port.first_slot + q) product = multiply(product, state_.data().message(slot));
-    return product;
+    const std::uint32_t e = state_.data().element(port, q);
+    const PlanData::Variable v = plan_->variables.at_element(e);
+    return state_.data().product_at(v, e - v.first_element, port.first_slot + q);
   }
 
   Scenario at(const Group& group, std::uint32_t slot) const {
@@ -50,17 +43,13 @@ class Neighbourhood {
       for (std::uint32_t t = 0; t < port.terms; ++t) messages.push_back(arrival(port, slot * port.terms + t));
     }
     const auto g = static_cast<std::uint32_t>(&group - plan_->groups.data());
-    for (std::size_t i = 0; i < group.parameters.size(); ++i) {
-      const ParameterView view = state_.data().parameter(g, i);
-      scenario.parameters.insert(scenario.parameters.end(), view.at(0, slot), view.at(0, slot) + view.terms);
-    }
+    state_.data().append_parameters(g, slot, scenario.parameters);
     return scenario;
   }
 
  private:
   const Plan& plan_;
   const State& state_;
-  std::vector<std::vector<std::uint32_t>> slots_;
 };
 
 // How many variables the exact message integrates over: all but the target and the one the delta is spent on.

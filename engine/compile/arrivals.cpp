@@ -4,7 +4,6 @@
 
 #include <optional>
 
-#include "engine/compile/plan_data.h"
 #include "engine/support/sizes.h"
 
 namespace dma {
@@ -20,7 +19,7 @@ ReadView whole_port(ReadView::From from, std::uint32_t first, const Group& group
   return {from, first, group.columns * port.terms, port.terms};
 }
 
-// Strides that walk the elements of one variable as the port's slots do, if there are any.
+// The strides by which a port's slots walk the elements of one variable, if there are any.
 std::optional<ReadView> strides(const Group& group, const Group::Port& port) {
   const IndexMap& map = port.elements;
   if (!map.is_affine()) return {};
@@ -51,7 +50,7 @@ ReadView ArrivalPlanner::view(std::uint32_t g, std::uint32_t p) {
   const ArrivalView& arrival = arrival_[g][p];
   if (!arrival.known) {
     if (once_) return {};  // never refreshed in this sweep: nothing has arrived
-    // The arrival of the sweep before, if any visit ever refreshes it.
+    // The arrival of the sweep before, if some visit refreshes it.
     stale_ |= copied_.insert({g, p}).second;
     return {};
   }
@@ -85,7 +84,7 @@ ReadView ArrivalPlanner::gathered(std::uint32_t g, std::uint32_t p) {
   return whole_port(ReadView::From::arrivals, port.first_arrival, plan_.groups[g], port);
 }
 
-// The messages that make up the arrival on a port of an unmerged factor from its one variable.
+// The messages whose product arrives on a port of an unmerged factor from its only variable.
 ArrivalPlanner::Sources ArrivalPlanner::sources_of(std::uint32_t g, std::uint32_t p,
                                                    const PlanData::Variable& variable) const {
   Sources sources;
@@ -100,7 +99,7 @@ ArrivalPlanner::Sources ArrivalPlanner::sources_of(std::uint32_t g, std::uint32_
       if (is_injective(port.elements, slots)) continue;  // its own message
       sources.usable = false;
     }
-    // Merged factors, and ends with several variables, reach other variables too; given tables, who knows what.
+    // Merged factors, ends with several variables and given tables reach other variables too.
     if (port.elements.is_given || other.members.size() > 1 ||
         graph_.factors[other.members[0]].ports[end.port].variables.size() > 1)
       sources.usable = false;
@@ -118,7 +117,7 @@ void ArrivalPlanner::refresh(std::uint32_t f, std::uint32_t g, std::uint32_t p) 
   const auto& variables = graph_.factors[f].ports[p].variables;
   const auto view = strides(group, group.ports[p]);
   const PlanData::Variable variable = plan_.variables[variables[0].value];
-  // Naming all others once for each of very many plates would take more than the messages themselves.
+  // For very many plates at one variable, lists of all other plates would outgrow the messages.
   if (variables.size() == 1 && view && (variable.cuts || variable.ends.size() <= kManyMessages)) {
     Sources sources = sources_of(g, p, variable);
     if (sources.usable) {

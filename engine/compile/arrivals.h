@@ -1,6 +1,6 @@
-// Compile pass, part of lower: where a kernel finds what arrives on a port. Most arrivals need no work: a variable with
-// one other message shows that message itself (an alias); several are combined element by element; only ports that
-// share elements with themselves or with merged factors are gathered slot by slot.
+// Part of the pass lower: places of the messages that arrive on ports. A variable with one other message shows that
+// message itself (an alias). Several messages are combined element by element. Only ports that share elements with
+// themselves or with merged factors are gathered slot by slot.
 #pragma once
 
 #include <map>
@@ -15,41 +15,41 @@ namespace dma {
 
 using PortKey = std::pair<std::uint32_t, std::uint32_t>;  // group, port
 
-// How the arrival on a port is to be had at the moment, and the state of the messages it was taken from.
+// The current place of the arrival on a port, and the messages it aliases.
 struct ArrivalView {
   bool known = false;
   ReadView view;
-  std::vector<std::pair<PortKey, std::uint32_t>> aliased;  // messages it points into, with their version
+  std::vector<std::pair<PortKey, std::uint32_t>> aliased;  // messages with their versions
   friend bool operator==(const ArrivalView&, const ArrivalView&) = default;
 };
 
 class ArrivalPlanner {
  public:
-  // `copied` lists the ports whose aliases were overwritten while still wanted, in an earlier attempt.
+  // `copied`: ports whose aliases were overwritten before their last use, in an earlier attempt.
   ArrivalPlanner(Draft& draft, std::set<PortKey>& copied, const std::map<PortKey, ArrivalView>& from_last_sweep);
 
-  // A message was sent to the port: aliases of it now show something else.
+  // Call after a message was sent to the port: its aliases are then out of date.
   void note_sent(std::uint32_t group, std::uint32_t port) { ++version_[group][port]; }
-  // Or in the sweep before, where there is one.
+  // In this sweep, or in the sweep before if there is one.
   bool is_sent(std::uint32_t group, std::uint32_t port) const { return !once_ || version_[group][port] > 0; }
 
   // Appends the operations that refresh the arrival on a port of an unmerged factor.
   void refresh(std::uint32_t factor, std::uint32_t group, std::uint32_t port);
-  // The messages that a message function sees on the port now.
+  // The current arrivals on the port.
   ReadView view(std::uint32_t group, std::uint32_t port);
 
-  // Appends a gathering of slots first .. first + count of a port.
+  // Appends an operation that gathers `count` slots of a port from `first` on.
   void gather(std::uint32_t group, std::uint32_t port, std::uint32_t first, std::uint32_t count);
-  // All arrivals of the port, slot by slot, in memory of their own.
+  // The gathered arrivals of the port, slot by slot.
   ReadView gathered(std::uint32_t group, std::uint32_t port);
-  // Makes sure there is memory for them.
+  // Allocates them.
   void reserve(std::uint32_t group, std::uint32_t port);
 
-  // An alias was overwritten while still wanted: the attempt must be repeated with that port copied.
+  // True if an alias was overwritten before its last use: repeat the attempt with that port copied.
   bool is_stale() const { return stale_; }
   bool uses_incidence() const { return uses_incidence_; }
   void use_incidence() { uses_incidence_ = true; }
-  // Arrivals in memory of their own at the end of a sweep: what the next sweep finds before it refreshes them.
+  // Stored arrivals at the end of a sweep, which the next sweep reads before it refreshes them.
   std::map<PortKey, ArrivalView> at_end_of_sweep() const;
 
  private:
@@ -66,8 +66,8 @@ class ArrivalPlanner {
   PlanData& plan_;
   std::set<PortKey>& copied_;
   const bool once_;
-  std::vector<std::vector<std::uint32_t>> version_;  // group, port -> times sent so far
-  std::vector<std::vector<ArrivalView>> arrival_;        // group, port
+  std::vector<std::vector<std::uint32_t>> version_;  // by group and port: times sent so far
+  std::vector<std::vector<ArrivalView>> arrival_;    // by group and port
   bool stale_ = false, uses_incidence_ = false;
 };
 

@@ -10,20 +10,19 @@ namespace dma {
 
 namespace {
 
-// More than any graph of plates has: a variable with ten thousand scalar factors, each of which needs all others, is
-// not worth the search.
+// No graph of plates has more. A variable with ten thousand scalar factors, each of which needs all others, has.
 constexpr std::size_t kMostNeeds = 10000000;
 
-// Slot s reaches the element s further on than slot 0, of one variable.
+// True if slot s reaches the element s places after that of slot 0, in one variable.
 bool is_along(const Resolved& graph, const Resolved::Port& port) {
   return port.variables.size() == 1 && port.elements.is_identical() &&
          port.terms == graph.variables[port.variables[0].value].family.components();
 }
 
-// Its slots may need each other: a plate, or what is left of one along a chain that has a single step.
+// True if slots may need each other: in a plate, or along a chain of a single step.
 bool is_plate(const Resolved::Factor& factor) { return factor.slots > 1 || factor.is_along_chain; }
 
-// A plate with an end that does not begin where its variable does: only such plates make chains.
+// True for a plate with an end that does not begin at its variable's first element: only such plates make chains.
 bool is_shifted(const Resolved& graph, const Resolved::Factor& factor) {
   return is_plate(factor) && std::ranges::any_of(factor.ports, [&](const Resolved::Port& port) {
     return is_along(graph, port) && port.elements.base != graph.variables[port.variables[0].value].first_element;
@@ -44,7 +43,7 @@ std::int64_t distance_between(const Resolved::Port& reading, const Resolved::Por
   return (std::int64_t{sending.elements.base} - reading.elements.base) / reading.terms;
 }
 
-// Whatever needs something blocked is blocked.
+// Blocks everything that needs something blocked.
 void spread_blocked(const std::vector<Need>& needs, std::vector<bool>& blocked) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -53,7 +52,7 @@ void spread_blocked(const std::vector<Need>& needs, std::vector<bool>& blocked) 
   }
 }
 
-// A recurrence in parts that need each other.
+// A part of a recurrence whose values need each other.
 struct Part {
   std::vector<std::uint32_t> values;
   std::vector<Need> needs;    // among them, numbered by their order
@@ -98,7 +97,7 @@ std::uint32_t ChainFinder::first_element(MessageId m) const {
   return graph_.factors[m.factor].ports[m.port].elements.base;
 }
 
-// Calls visit(message) for all that reach an element which the port reads, and maybe for more.
+// Calls visit(message) for all messages to elements that the port reads, and possibly for others.
 template <class Visit>
 void ChainFinder::for_each_sender(const Resolved::Factor& factor, const Resolved::Port& reading,
                                   const Visit& visit) const {

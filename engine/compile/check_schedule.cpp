@@ -101,7 +101,7 @@ class Done {
       common = common & of_slot(factor, s);
     return whole_[factor] | common;
   }
-  // The first slot where a port is missing; kAllSlots: nobody has done anything there.
+  // The first slot without the port; kAllSlots: the factor was never visited slot by slot.
   std::uint32_t first_without(std::uint32_t factor, std::size_t port) const {
     if (first_[factor] == 0) return kAllSlots;
     std::uint32_t slot = 0;
@@ -119,8 +119,8 @@ class Done {
   std::vector<PortSet> by_slot_;
 };
 
-// By factor: some visits are to all its slots and some to one. Arrivals that the former refresh are not kept where the
-// latter look for them, nor the other way round.
+// By factor: true if some visits are to all its slots and some to one. The two kinds of visits store arrivals at
+// different places.
 std::vector<bool> visited_both_ways(const Flow& flow, const Schedule& schedule) {
   std::vector<bool> whole(flow.factors()), by_slot(flow.factors());
   for (const Visit& visit : schedule.visits) (visit.slot == kAllSlots ? whole : by_slot)[visit.factor] = true;
@@ -132,7 +132,7 @@ constexpr std::string_view kSayWhy = "or say in Schedule::approximate why the an
 
 bool is_constant(const Resolved::Port& port) { return port.message->reads.empty(); }
 
-// Visits of a chain look up all that they read.
+// Visits of a chain refresh all ports that they read.
 template <class Visits>
 void for_each_visit(const Flow& flow, const Schedule& schedule, const Visits& visits) {
   auto chain = schedule.chains.begin();
@@ -176,8 +176,8 @@ void check_sends(const Resolved& graph, const Flow& flow, const Schedule& schedu
   }
 }
 
-// Makes the visits of a single sweep one after the other and notes which messages are final: computed from arrivals
-// that were refreshed after all that makes them up was final itself. Slot by slot and component by component.
+// Simulates the visits of a single sweep, slot by slot and component by component, and marks final messages: those
+// computed from arrivals that were refreshed after all their messages were final.
 class FinalMessages {
  public:
   FinalMessages(const Resolved& graph, const Flow& flow)
@@ -237,7 +237,7 @@ class FinalMessages {
   }
   bool reads_what_is_final(std::uint32_t f, std::uint32_t p, std::uint32_t slot, std::uint32_t term) const {
     const Resolved::Port& target = graph_.factors[f].ports[p];
-    // An exact message reads its own port for the other variables there alone.
+    // An exact message reads its own port only for the other variables there.
     const std::uint32_t own = graph_.variables[target.variables[0].value].family.components();
     for (const std::uint32_t r : flow_.reads(f, p)) {
       const std::uint32_t terms = graph_.factors[f].ports[r].terms;

@@ -20,8 +20,8 @@ bool has_something_to_fuse(const Resolved& graph, const Registry& registry) {
   });
 }
 
-// Fuses unless that would cost a graph without loops its exact order of messages: a fused factor sends to all its
-// inputs at once, and so waits for each of them. Plates as wholes cost less than slots one by one, fused or not.
+// Fuses unless a graph without loops would lose its exact order of messages: a fused factor sends to all its inputs at
+// once, and so waits for each of them. An order of whole plates, fused or not, costs less than one of slots.
 void fuse_if_exact(Resolved& graph, const Registry& registry) {
   if (!has_something_to_fuse(graph, registry)) return;
   Resolved fused = graph;
@@ -30,8 +30,8 @@ void fuse_if_exact(Resolved& graph, const Registry& registry) {
   if (Flow(fused).exact_order(false) || !Flow(graph).exact_order()) graph = std::move(fused);
 }
 
-// The first kind that sends messages that are not exact; none: all are. The messages to observed variables count,
-// because they are asked for where a value is missing.
+// The first kind with approximate messages; null: all are exact. Messages to observed variables count, because missing
+// values are predicted by them.
 const Kind* first_approximating(const Resolved& graph) {
   const Kind* kind = nullptr;
   const std::string* method = nullptr;
@@ -48,12 +48,12 @@ const Kind* first_approximating(const Resolved& graph) {
   return found == graph.factors.end() ? nullptr : found->kind;
 }
 
-// These methods compute the exact messages of a function that is linear in what varies.
+// True for methods whose messages are exact if the function is linear in its unknown inputs.
 bool is_exact_where_linear(const MessageFunction& message) {
   return message.method == kExact || message.method == kLinearisedMethod || message.method == "dma";
 }
 
-// Whether the function of a factor is linear in all inputs of a slot that no value fixes.
+// True if the function of a factor is linear in all unknown inputs of a slot.
 bool is_linear_given_values(const Resolved& graph, const Resolved::Factor& factor, std::uint32_t slot,
                             std::vector<std::uint8_t>& free) {
   free.clear();
@@ -72,7 +72,7 @@ bool is_linear_given_values(const Resolved& graph, const Resolved::Factor& facto
   return factor.kind->linear_in() && factor.kind->linear_in()(free);
 }
 
-// As first_approximating, while no value is missing.
+// The same if no value is missing.
 const Kind* first_approximating_given_values(const Resolved& graph) {
   std::vector<std::uint8_t> free;
   const auto found = std::ranges::find_if_not(graph.factors, [&](const Resolved::Factor& factor) {
@@ -97,7 +97,7 @@ bool is_gaussian(const Resolved& graph) {
   return std::ranges::all_of(graph.variables, [](const Resolved::Variable& v) { return v.family == Family(); });
 }
 
-// How good the answers of a run can be.
+// Decides how good the answers of a run can be.
 void judge(const Resolved& graph, PlanData& plan) {
   plan.approximating = first_approximating(graph);
   plan.has_exact_messages = plan.approximating == nullptr;

@@ -1,22 +1,20 @@
 // compile/: the passes that turn a graph into a Plan. May include kinds/ and what lies below it.
 //
-// Graph + scheduler + registry -> Plan, by a list of passes that hand on a Draft (draft.h):
-//   resolve            every factor with its kind, ports, parameters and message functions; all errors of the model
-//                      (resolve.h, match_ports.h)
-//   fuse               producer-consumer pairs the registry has one kernel for, unless that costs the exact order
-//                      (resolve.h)
-//   order              the data flow: cycles, levels, chains, which message needs which (flow.h, chains.h)
-//   schedule           the scheduler's list of visits, checked (schedule.h, check_schedule.h)
-//   lay_out            factors into groups, messages and parameters into arrays (lay_out.h)
-//   index_memberships  from the user's factors to groups (lay_out.h)
-//   lower              visits into kernel calls and the gathering they need (lower.h, arrivals.h, segments.h). A
-//                      kernel may read a message where it stands. If that is overwritten while it is still wanted, the
-//                      pass is repeated and copies that message; so it is until none is
-//   index_incidence    which slots meet at which element, if an operation asks (lay_out.h)
-//   mark_hubs          gathering where very many messages meet (lower.cpp)
-//   straighten         chains that were built node by node: neighbours at constant places (lower.h)
-//   index_visits       for residual order, who reads what a visit sends (lay_out.h)
-//   judge              whether the messages are exact, and whether the graph has a loop (compile.cpp, loops.h)
+// Graph + scheduler + registry -> Plan, by passes over a Draft (draft.h):
+//   resolve            matches factors with kinds, ports, parameters and message functions; finds all errors of the
+//                      model (resolve.h, match_ports.h)
+//   fuse               replaces pairs of factors that one kernel computes unless that costs the exact order (resolve.h)
+//   order              finds cycles, levels and chains of the data flow, and an exact order (flow.h, chains.h)
+//   schedule           makes and checks the list of visits (schedule.h, check_schedule.h)
+//   lay_out            puts factors into groups, messages and parameters into arrays (lay_out.h)
+//   index_memberships  maps the user's factors to groups (lay_out.h)
+//   lower              turns visits into kernel calls and gathering (lower.h, arrivals.h, segments.h). A kernel may
+//                      read a message in place; if it is overwritten before its last use, the pass repeats with a copy
+//   index_incidence    maps elements to slots, if an operation needs it (lay_out.h)
+//   mark_hubs          marks gathering at elements with very many messages (lower.cpp)
+//   straighten         finds chains that were built node by node (lower.h)
+//   index_visits       for residual order, lists the readers of each visit's messages (lay_out.h)
+//   judge              decides whether the messages are exact and whether the graph has a loop (compile.cpp, loops.h)
 #pragma once
 
 #include <map>
@@ -32,23 +30,22 @@ namespace dma {
 class Registry;
 
 struct CompileOptions {
-  // The method of every factor that names none; kinds without it use exact messages and, under the default, one that
-  // they have.
+  // The method of factors that name none. Kinds without it use exact messages or, under the default, another method.
   std::string method = "dma";
   // The method of all factors of a kind, before `method`.
   std::map<std::string, std::string> kind_methods = {};
-  // Replace producer-consumer pairs the registry knows how to fuse (product + sum -> inner_product).
+  // Fuse pairs of factors for which the registry has one kernel (product + sum -> inner_product).
   bool fuse = true;
-  // Observed variables to be treated as unknown: to predict them.
+  // Observed variables that are treated as unknown, to predict them.
   std::vector<VariableId> unobserved = {};
-  // Observed variables whose messages are to be computed all the same: what the rest of the graph says of them.
+  // Observed variables whose messages are computed nevertheless: their predictions by the rest of the graph.
   std::vector<VariableId> predicted = {};
-  // Observed variables that join several factors and may have no value in some runs (State::observe_missing): these
-  // factors hear of each other then, and a plan of them costs what it would cost if they were unknown.
+  // Observed variables that join several factors and may be missing in some runs (State::observe_missing). They cost as
+  // much as unknown ones, because their factors then exchange messages.
   std::vector<VariableId> may_be_missing = {};
-  // The cavities of shared variables already hold what constant messages say: sweeps read cavities alone. See Learner.
+  // The cavities of shared variables contain the constant messages, so that sweeps read cavities only. See Learner.
   bool constants_in_cavity = false;
-  // The graph is a part of another: variables may be connected to nothing.
+  // The graph is a part of another one: variables may have no factor.
   bool is_part = false;
 };
 

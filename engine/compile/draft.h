@@ -1,5 +1,5 @@
-// The passes of compile hand on a Draft from one to the next: the graph as it was resolved and fused, and the plan as
-// far as it is made. The graph is the largest part, and a run needs nothing of it: only the plan is kept.
+// The object that the passes of compile work on: the resolved and fused graph, and the plan so far. The graph is the
+// larger part; a run needs the plan only.
 #pragma once
 
 #include <cstdint>

@@ -12,9 +12,9 @@ namespace dma {
 
 namespace {
 
-// Counts, for every variable, the messages still to come, and so finds which arrivals are complete. An edge (port,
-// variable) has its arrival complete once all other edges of the variable have sent; if several slots of the port share
-// an element, its own message counts among the others.
+// Finds complete arrivals by counting the messages still missing at every variable. The arrival at an edge (port,
+// variable) is complete once all other edges of the variable have sent; if several slots of the port share an element,
+// its own message counts among the others.
 class Readiness {
  public:
   Readiness(const Resolved& graph, std::size_t ports) : graph_(graph), missing_(graph.variables.size()) {
@@ -30,20 +30,20 @@ class Readiness {
     sort_edges_by_variable();
   }
 
-  // Calls on_progress(factor, port) for every port of which at most one arrival is still incomplete.
+  // Calls on_progress(factor, port) for every port with at most one incomplete arrival.
   template <class OnProgress>
   void start(const OnProgress& on_progress) {
     for (std::size_t port = 0; port < waiting_.size(); ++port)
       if (const Edge& e = edges_[first_edge_[port]]; waiting_[port] == 1) on_progress(e.factor, e.port);
     for (std::uint32_t v = 0; v < missing_.size(); ++v) settle(v, on_progress);
   }
-  // The message has been sent to all its variables.
+  // Records that the message was sent to all its variables.
   template <class OnProgress>
   void send(MessageId message, const OnProgress& on_progress) {
     for (std::uint32_t i = first_edge(message), end = i + edge_count(message); i < end; ++i) mark_sent(i, on_progress);
   }
-  // The message has been sent while one arrival on its own port was incomplete: it is final for that variable alone.
-  // Returns whether that was all there is to send.
+  // Records that the message was sent while one arrival on its own port was incomplete: it is final for that variable
+  // only. Returns whether the port has no other variable.
   template <class OnProgress>
   bool send_early(MessageId message, const OnProgress& on_progress) {
     mark_sent(incomplete_edge(message), on_progress);
@@ -52,8 +52,8 @@ class Readiness {
 
   // The number of incomplete arrivals on a port.
   std::uint32_t waiting(MessageId port) const { return waiting_[first_port_[port.factor] + port.port]; }
-  // Whether the message that reads its own port, where one arrival is incomplete, is final for that arrival's variable:
-  // each variable must bring one term of every slot, so that a message to it reads only the others.
+  // True if a message that reads its own port, where one arrival is incomplete, is final for that arrival's variable:
+  // each variable must have one term of every slot, so that a message to it reads only the others.
   bool allows_early(MessageId message) const {
     const auto& port = graph_.factors[message.factor].ports[message.port];
     if (waiting(message) != 1) return false;
@@ -87,7 +87,7 @@ class Readiness {
     first_edge_.push_back(static_cast<std::uint32_t>(edges_.size()));
     waiting_.push_back(static_cast<std::uint32_t>(port.variables.size()));
     for (const VariableId v : port.variables) {
-      // An observed variable waits for nobody.
+      // An observed variable waits for no message.
       const bool sends = port.message != nullptr && !graph_.variables[v.value].cuts;
       missing_[v.value] += sends;
       edges_.push_back({f, p, v.value, sends, sends && shares_elements});
@@ -108,8 +108,7 @@ class Readiness {
     --missing_[edges_[i].variable];
     settle(edges_[i].variable, on_progress);
   }
-  // An arrival can only be complete when at most one message (its own) is missing, so a variable is looked through at
-  // most twice.
+  // Arrivals are complete only if at most one message is missing, so each variable is examined at most twice.
   template <class OnProgress>
   void settle(std::uint32_t v, const OnProgress& on_progress) {
     if (missing_[v] > 1) return;
@@ -131,10 +130,10 @@ class Readiness {
   std::vector<std::uint32_t> first_edge_;     // port -> its first edge; one more at the end
 };
 
-// Messages become ready when all they read is complete. Those to a variadic port read that port too, and two of them
-// that meet at a variable wait for each other: then one is sent early, while the arrival from that variable is still
-// open, and once more for the other variables when it is complete. Messages of chains are sent together once they wait
-// for nothing but themselves.
+// Messages become ready when all their arrivals are complete. Messages to a variadic port read that port too, and two
+// of them that meet at a variable wait for each other: one is then sent early, while the arrival from that variable is
+// open, and again for the other variables when it is complete. Messages of chains are sent together once they wait only
+// for each other.
 class Ordering {
  public:
   Ordering(const Resolved& graph, const Flow& flow)
@@ -180,12 +179,12 @@ class Ordering {
       queue_of({flow_.kernel_class(f), p}).messages.push_back({f, p});
     }
   }
-  // Messages that become ready one after the other are mostly of one queue.
+  // Consecutive ready messages mostly belong to one queue.
   Queue& queue_of(QueueKey key) {
     if (last_ == ready_.end() || last_->first != key) last_ = ready_.try_emplace(key).first;
     return last_->second;
   }
-  // Stays with one kernel as long as it has work: a chain then becomes one long run.
+  // Empties one queue before the next, so that a chain becomes one long run.
   void send_all_ready() {
     for (auto queue = ready_.begin(); queue != ready_.end(); queue = ready_.begin()) {
       while (queue->second.next < queue->second.messages.size()) {
@@ -197,7 +196,7 @@ class Ordering {
       last_ = ready_.end();
     }
   }
-  // False if there is nothing to be sent early.
+  // Returns false if no message can be sent early.
   bool send_one_early() {
     while (!early_.empty()) {
       const MessageId m = early_.front();
@@ -212,7 +211,7 @@ class Ordering {
     return false;
   }
 
-  // False if no chain is ready.
+  // Returns false if no chain is ready.
   bool send_chains() {
     const std::size_t before = order_.messages.size(), chains_before = order_.chains.size();
     for (auto& chain : chains_.next(done_)) {

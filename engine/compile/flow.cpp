@@ -6,15 +6,16 @@
 #include <bit>
 #include <boost/graph/compressed_sparse_row_graph.hpp>
 #include <boost/graph/depth_first_search.hpp>
+#include <boost/graph/strong_components.hpp>
 #include <boost/graph/topological_sort.hpp>
 #include <boost/range/iterator_range.hpp>
 #include <limits>
 #include <map>
 #include <numeric>
-#include <tuple>
 
 #include "engine/compile/chains.h"
 #include "engine/compile/loops.h"
+#include "engine/compile/recurrence.h"
 #include "engine/compile/resolve.h"
 #include "engine/support/error.h"
 
@@ -91,8 +92,8 @@ std::uintptr_t components_of(const Resolved& graph, const Resolved::Port& port) 
   return port.terms == 1 ? 1 : graph.variables[port.variables[0].value].family.components();
 }
 
-// Calls visit(number) for each number that must be equal for one kernel call to compute two factors' messages.
-// Factors of the model and of an example are told apart because a learner treats their messages differently.
+// Calls visit(number) for the numbers that must be equal for one kernel call to serve two factors. Factors of the model
+// and of an example differ, because a learner treats their messages differently.
 template <class Visit>
 void for_each_trait(const Resolved& graph, const Resolved::Factor& factor, const Visit& visit) {
   visit(reinterpret_cast<std::uintptr_t>(factor.kind));
@@ -105,8 +106,7 @@ void for_each_trait(const Resolved& graph, const Resolved::Factor& factor, const
   visit(static_cast<std::uint32_t>(bits)), visit(static_cast<std::uint32_t>(bits >> 32));
 }
 
-// Numbers factors by class. The traits of a factor are written into memory that is kept, so that a graph of many small
-// factors costs one look into the table for each and no allocation.
+// Numbers factors by class: one look into a table per factor, without allocation.
 class Classes {
  public:
   explicit Classes(const Resolved& graph) : graph_(graph) {}
@@ -126,13 +126,13 @@ class Classes {
   std::vector<std::uintptr_t> traits_;
   using Numbers = std::map<std::vector<std::uintptr_t>, std::uint32_t>;
   Numbers numbers_;
-  // Class -> the one that came after it last time: graphs are built in loops, where it most often does so again.
+  // By class: the class that last followed it. Graphs are built in loops, where it most often follows again.
   std::vector<Numbers::const_iterator> followers_;
   std::uint32_t last_ = 0;
 };
 
-// An exact message reads a port of several components for the other variables there alone: not at all where there is
-// just one.
+// An exact message reads a port of several components only for the other variables there; with one variable, not at
+// all.
 bool reads_itself_for_nothing(const Resolved& graph, const Resolved::Port& port) {
   return port.message->method == kExact && port.terms > 1 && port.terms == components_of(graph, port);
 }
@@ -226,6 +226,18 @@ std::vector<std::vector<std::uint32_t>> Flow::levels() const {
   for (auto& level : levels)
     std::ranges::sort(level, {}, [&](std::uint32_t f) { return std::pair(class_[f], f); });
   return levels;
+}
+
+// Defined here because Boost.Graph is included by this file alone.
+std::vector<std::vector<std::uint32_t>> strong_parts(std::uint32_t values, std::span<const Need> needs) {
+  std::vector<std::pair<std::size_t, std::size_t>> edges;
+  for (const Need& need : needs) edges.emplace_back(need.of, need.on);
+  const Directed graph(boost::edges_are_unsorted_multi_pass, edges.begin(), edges.end(), values);
+  std::vector<std::size_t> part_of(values);
+  std::vector<std::vector<std::uint32_t>> parts(boost::strong_components(  // each after those it has edges to
+      graph, boost::make_iterator_property_map(part_of.begin(), boost::get(boost::vertex_index, graph))));
+  for (std::uint32_t v = 0; v < values; ++v) parts[part_of[v]].push_back(v);
+  return parts;
 }
 
 }  // namespace dma

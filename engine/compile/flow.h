@@ -1,10 +1,9 @@
-// The data flow of a resolved graph: which factor feeds which, in what order, and which messages need which others.
+// The data flow of a resolved graph: the order of its factors, and the dependencies of its messages.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -34,33 +33,33 @@ class Flow {
   explicit Flow(const Resolved& graph);
 
   std::size_t factors() const;                                                 // number of factors
-  std::size_t ports() const { return ports_; }                                 // of all of them
+  std::size_t ports() const { return ports_; }                                 // ports of all factors
   std::string name(std::size_t factor) const;                                  // given, or made from kind and number
   const Kind& kind(std::size_t factor) const;                                  // kind of a factor
   const std::string& port_name(std::size_t factor, std::size_t port) const;    // name of a port
-  PortSet inputs(std::size_t factor) const { return input_ports_[factor]; }    // ports that the data flow enters by
-  PortSet outputs(std::size_t factor) const { return output_ports_[factor]; }  // ports that it leaves by
-  PortSet targets(std::size_t factor) const { return target_ports_[factor]; }  // somebody wants a message there
+  PortSet inputs(std::size_t factor) const { return input_ports_[factor]; }    // input ports
+  PortSet outputs(std::size_t factor) const { return output_ports_[factor]; }  // output ports
+  PortSet targets(std::size_t factor) const { return target_ports_[factor]; }  // ports that want a message
   // Ports the message to `port` reads.
   PortSet reads(std::size_t factor, std::size_t port) const { return class_reads_[class_[factor]][port]; }
   PortSet reads(std::size_t factor) const;  // ports any of its messages reads
-  // Equal for factors whose messages one kernel call can compute.
+  // The same number for factors whose messages one kernel call can compute.
   std::uint32_t kernel_class(std::size_t factor) const { return class_[factor]; }
-  bool is_acyclic() const;     // true if no path of the data flow comes back
-  bool has_loops() const;      // slot by slot, cut at observed variables
-  void refuse_cycles() const;  // a directed cycle of slots is an Error that names it
-  // All factors, equal kernel classes together.
+  bool is_acyclic() const;     // true if the data flow has no directed cycle
+  bool has_loops() const;      // true if the slots have an undirected loop, cut at observed variables
+  void refuse_cycles() const;  // throws an Error that names a directed cycle of slots, if there is one
+  // All factors, sorted by kernel class.
   std::vector<std::uint32_t> by_class() const;
 
-  // Factors, those that feed others first; within a level nobody feeds anybody and equal kinds stand together.
-  // A directed cycle is an Error that names it.
+  // Factors by levels: each level feeds later ones only, and lists equal kinds together. A directed cycle is an Error
+  // that names it.
   std::vector<std::vector<std::uint32_t>> levels() const;
 
-  // An order in which every message comes after all it depends on: it exists when the graph, cut at observed variables,
-  // has no loops; then one pass computes exact sum-product. Empty otherwise. Plates as wholes where that is possible;
-  // otherwise slot by slot, if that is wanted.
+  // An order in which every message comes after all it depends on, so that one pass computes exact sum-product. It
+  // exists if the graph, cut at observed variables, has no loops; empty otherwise. Plates are ordered as wholes if
+  // possible, otherwise slot by slot if `slot_by_slot`.
   std::optional<ExactOrder> exact_order(bool slot_by_slot = true) const;
-  // Whether the visits are those of the order that exact_order returned last: nothing is left to prove then.
+  // True if the visits are those of the last exact_order(), which needs no further proof.
   bool is_exact_order(const Schedule& schedule) const;
 
  private:
@@ -68,11 +67,10 @@ class Flow {
   std::vector<PortSet> input_ports_, output_ports_, target_ports_;
   std::vector<std::uint32_t> class_;
   std::size_t ports_ = 0;
-  // Each factor leads from variables to others that were declared after them, as in most graphs written down from
-  // causes to effects: there is no cycle then, and nothing to search.
+  // Every factor leads to variables declared after its inputs, as in most graphs: there is no cycle to search for.
   bool leads_to_later_variables_ = true;
   std::vector<PortSets> class_reads_;      // by class
-  mutable std::uint64_t exact_order_ = 0;  // a checksum of it; 0: none
+  mutable std::uint64_t exact_order_ = 0;  // checksum of the last exact order; 0: none
 };
 
 }  // namespace dma

@@ -13,7 +13,7 @@ struct End {
   std::size_t factor, port;
 };
 
-// Each message, by whatever method it is to be had, is by this one.
+// True if all messages of the factor are by this method.
 bool has_messages_by(const Resolved::Factor& factor, std::string_view method) {
   for (std::size_t p = 0; p < factor.ports.size(); ++p)
     if (const MessageFunction* m = factor.kind->find_message(*factor.method, p); m != nullptr && m->method != method)
@@ -21,7 +21,7 @@ bool has_messages_by(const Resolved::Factor& factor, std::string_view method) {
   return true;
 }
 
-// The port reaches one whole variable, element for element.
+// True if the port reaches one whole variable, element for element.
 bool covers_one_variable(const Resolved& graph, const Resolved::Factor& factor, const Resolved::Port& port) {
   if (port.variables.size() != 1 || !port.elements.is_identical()) return false;
   const auto& variable = graph.variables[port.variables[0].value];
@@ -31,7 +31,7 @@ bool covers_one_variable(const Resolved& graph, const Resolved::Factor& factor, 
 // The consumer that alone reads what the producer writes, if the rule fits this producer.
 std::optional<End> matching_consumer(const Resolved& graph, const std::vector<std::vector<End>>& ends,
                                      const Resolved::Factor& producer, const Fusion& rule) {
-  // Damped on their own, both must have messages of their own.
+  // Factors with their own damping or tables need their own messages.
   const auto is_apart = [](const Resolved::Factor& f) { return f.has_given_table || f.damping != kDampedBySchedule; };
   if (producer.kind->name() != rule.producer || is_apart(producer)) return {};
   const auto& port = producer.ports[producer.kind->port(rule.via)];
@@ -56,7 +56,7 @@ const Resolved::Parameter* find_parameter(const Resolved::Factor& factor, std::s
   return found == specs.end() ? nullptr : &(*factor.parameters)[static_cast<std::size_t>(found - specs.begin())];
 }
 
-// Every parameter that the fused kind does not take over has its default.
+// True if every parameter that the fused kind lacks has its default.
 bool others_have_defaults(const Resolved::Factor& factor, const Kind& fused) {
   for (std::size_t i = 0; i < factor.parameters->size(); ++i) {
     const ParameterSpec& spec = factor.kind->parameters()[i];
@@ -93,7 +93,7 @@ std::optional<Resolved::Parameters> parameters_of_both(const Resolved::Factor& p
   return parameters;
 }
 
-// Nothing where the pair has what the fused kind cannot express.
+// Returns nothing if the fused kind cannot express the pair.
 std::optional<Resolved::Factor> fused(const Resolved& graph, const Resolved::Factor& producer,
                                       const Resolved::Factor& consumer, const Fusion& rule, const Kind& kind) {
   Resolved::Factor both;
@@ -113,7 +113,7 @@ std::optional<Resolved::Factor> fused(const Resolved& graph, const Resolved::Fac
     }
   for (std::size_t p = 0; p < consumer.ports.size(); ++p)
     if (p != into) both.ports.push_back(consumer.ports[p]);
-  // The fused messages must be by the method the producer would use, not by one that merely serves.
+  // The fused messages must be by the producer's own method, not by a fallback.
   const MessageFunction* const through = producer.kind->find_message(*producer.method, via);
   if (through == nullptr || !has_messages_by(producer, through->method) || !has_messages_by(both, through->method))
     return {};
@@ -126,7 +126,7 @@ std::optional<Resolved::Factor> fused(const Resolved& graph, const Resolved::Fac
   return both;
 }
 
-// Fuses by one rule. A factor takes part once: those that are left are looked at again by the next rule.
+// Fuses by one rule. A factor takes part once per rule.
 void fuse_by(const Fusion& rule, const Kind& kind, Resolved& graph) {
   std::vector<std::vector<End>> ends(graph.variables.size());
   for (std::size_t f = 0; f < graph.factors.size(); ++f)

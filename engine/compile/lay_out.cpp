@@ -4,15 +4,14 @@
 
 #include <algorithm>
 
-#include "engine/compile/plan_data.h"
 #include "engine/support/sizes.h"
 
 namespace dma {
 
 namespace {
 
-// For merged factors, which have one slot each. Members of a chain that are visited last to first then stand first to
-// last, as their neighbours do.
+// For merged factors, which have one slot each: a chain visited from last to first is stored in the order of its
+// neighbours.
 void reverse_members(Group& group, std::vector<Draft::Place>& places) {
   std::ranges::reverse(group.members);
   for (std::uint32_t slot = 0; slot < group.members.size(); ++slot) places[group.members[slot]].first_slot = slot;
@@ -54,7 +53,7 @@ void form_groups(Draft& draft) {
     if (group.members.front() > group.members.back()) reverse_members(group, places);
 }
 
-// Port by port, of the members of a group, which have one slot each.
+// The maps of a group of merged factors, by port.
 std::vector<IndexMap> merged_elements(const Resolved& graph, const Group& group) {
   const auto& first = graph.factors[group.members[0]];
   std::vector<std::vector<std::uint32_t>> tables(first.ports.size());
@@ -95,7 +94,7 @@ void lay_out_ports(const Resolved& graph, Group& group, std::uint32_t& next_slot
   }
 }
 
-// Factors that were merged share a number if they have the same; a state separates them when one is told another.
+// Merged factors share equal numbers; a state separates them when one is changed.
 void lay_out_parameters(const Resolved& graph, Group& group, std::vector<double>& store) {
   const auto& first = graph.factors[group.members[0]];
   const Resolved::Parameters& parameters = *first.parameters;
@@ -124,13 +123,16 @@ void lay_out(Draft& draft, bool constants_in_cavity) {
   const Resolved& graph = draft.graph;
   PlanData& plan = draft.plan;
   form_groups(draft);
-  // Values and cavities first: at their element they are then found before all other messages.
+  // Values and cavities come first among the messages of their element.
   VariableTableBuilder variables(plan.variables, graph.variables.size(), graph.names);
   for (const auto& v : graph.variables) {
     PlanData::Variable variable;
-    variable.first_element = v.first_element, variable.size = v.size;
+    variable.first_element = v.first_element;
+    variable.size = v.size;
     variable.family = v.family;
-    variable.observed = v.observed, variable.shared = v.shared, variable.cuts = v.cuts;
+    variable.observed = v.observed;
+    variable.shared = v.shared;
+    variable.cuts = v.cuts;
     if (v.observed || v.shared) {
       variable.first_slot = plan.slots;
       plan.slots = add_sizes(plan.slots, v.size, [&] {

@@ -1,4 +1,4 @@
-// Compile pass: factors into groups, their messages and parameters into arrays.
+// Compile pass: puts factors into groups, and their messages and parameters into arrays.
 #pragma once
 
 #include "engine/compile/draft.h"
@@ -10,13 +10,13 @@ namespace dma {
 // consecutive slots); every other factor is a group of its own.
 void lay_out(Draft& draft, bool constants_in_cavity);
 
-// Notes the group of each of the user's factors.
+// Maps the user's factors to groups.
 void index_memberships(Draft& draft, std::size_t factors);
 
-// Element -> slots and back, for the operations that need it.
+// Maps elements to slots and back.
 void index_incidence(PlanData& plan);
 
-// For residual order: the first send of each visit, the visits that a change at a variable concerns.
+// For residual order: finds the first send of each visit, and the visits that read each variable.
 void index_visits(Draft& draft);
 
 }  // namespace dma

@@ -9,18 +9,17 @@
 
 namespace dma {
 
-// Trees that grow by edges. Linear in the number of edges but for a logarithm.
+// Trees that grow edge by edge, in time linear in the number of edges up to a logarithm.
 class Forest {
  public:
   explicit Forest(std::size_t nodes);
-  // False: the two were connected already, and the edge closes a loop.
+  // Adds an edge; returns false, and adds nothing, if it would close a loop.
   bool join(std::uint32_t a, std::uint32_t b);
-  // The nodes on the way from a to b, which are connected, in their order.
+  // The nodes on the way from a to b, which must be connected.
   std::vector<std::uint32_t> path(std::uint32_t a, std::uint32_t b) const;
+  std::uint32_t leader(std::uint32_t node);  // the same for connected nodes
 
  private:
-  std::uint32_t leader(std::uint32_t node);
-
   std::vector<std::uint32_t> leader_, size_;  // of connected nodes
   std::vector<std::uint32_t> parent_;         // along the edges
 };

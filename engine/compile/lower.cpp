@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/compile/arrivals.h"
 #include "engine/compile/lay_out.h"
-#include "engine/compile/plan_data.h"
 #include "engine/compile/segments.h"
 
 namespace dma {
@@ -28,7 +26,7 @@ class Lowering {
     plan_.arrival_resets.clear();
   }
 
-  // Returns false if a message was overwritten while an alias of it was still wanted; the port is then in `copied`.
+  // Returns false if a message was overwritten before the last use of an alias; the port is then in `copied`.
   bool lower_all() {
     emit_constants();
     const auto& visits = plan_.schedule.visits;
@@ -95,9 +93,8 @@ class Lowering {
     for (const std::uint32_t p : send) arrivals_.note_sent(g, p);
   }
 
-  // The views that the message to `port` reads, if for the whole group they are values of observed variables that stand
-  // side by side: a value is a point mass, beside which no other message counts, and need not be gathered. Else
-  // empty.
+  // The views of the message to `port` if the whole group reads consecutive values of observed variables; otherwise
+  // empty. A value is a point mass, so no other message counts and nothing need be gathered.
   std::vector<ReadView> observed_values(std::uint32_t g, std::uint32_t port) const {
     const Group& group = plan_.groups[g];
     std::vector<ReadView> views;
@@ -121,7 +118,7 @@ class Lowering {
     op.step = step;
     op.at_hubs = at_hubs;
     for (const std::size_t r : plan_.groups[op.group].ports[op.port].message->reads) {
-      // An arrival that was never gathered is looked up all the same where the message does not depend on it.
+      // An argument on which the message does not depend may never have been gathered: look it up.
       if (v.refresh.has(r) || !draft_.flow.reads(v.factor, op.port).has(r)) op.refresh.add(r);
       if (read_.kept[op.group].has(r)) op.keep.add(r);
       if (at_hubs || op.keep.has(r)) arrivals_.reserve(op.group, static_cast<std::uint32_t>(r));
@@ -142,8 +139,8 @@ class Lowering {
     }
   }
 
-  // Whether two visits of a single sweep may be made as one: a joint kernel serves both, and what the first one sends
-  // does not come back to the second.
+  // True if two visits of a single sweep can be made as one: one kernel serves both, and the messages of the first do
+  // not reach the second.
   bool may_join(const Visit& a, const Visit& b) const {
     if (!once_ || a.factor != b.factor || !(a.send & b.send).empty()) return false;
     const Group& group = draft_.group_of(a);
@@ -184,7 +181,7 @@ class Lowering {
     }
   }
 
-  // Notes the messages and arrivals that are uniform when a run starts.
+  // Lists the messages and arrivals that are uniform at the start of a run.
   void mark_resets() {
     // Iterations, and merged factors, may read an arrival before they refresh it.
     if (!once_) plan_.arrival_resets = {{0, plan_.arrivals}};
@@ -194,7 +191,7 @@ class Lowering {
         if (plan_.groups[g].members.size() > 1 && read_.kept[g].has(p) && port.first_arrival != kNowhere)
           plan_.arrival_resets.push_back({port.first_arrival, plan_.groups[g].slots * port.terms});
       }
-    // Sweeps that look messages up by element see those not sent yet; other single sweeps never read them.
+    // Only sweeps that look messages up by element read messages that were not sent yet.
     if (once_ && !arrivals_.uses_incidence()) return;
     for (const Group& group : plan_.groups)
       for (const auto& port : group.ports)
@@ -210,7 +207,7 @@ class Lowering {
   const bool once_;
 };
 
-// Few slots that read elements where very many meet do not form the totals of those for themselves alone.
+// Marks gathering by few slots at elements with very many messages, for which totals are not worth forming.
 void mark_hubs(PlanData& plan) {
   for (Operation& op : plan.operations)
     if (auto* const gather = std::get_if<GatherOthers>(&op)) {

@@ -68,7 +68,7 @@ class ChainLowering {
         is_few &= add_all(before, port, group.slots, variable, other, sending);
     }
     if (!is_few) {
-      // They have no constant places: one pass puts them side by side before the chain begins.
+      // They have no constant places: gather them before the chain begins.
       arrivals_.gather(g, r, 0, group.slots);
       before = {{{plan_.groups[g].ports[r].first_arrival, true}, 0, group.slots}};
     }
@@ -80,8 +80,7 @@ class ChainLowering {
     return plan_.variables[draft_.graph.factors[plan_.groups[g].members[0]].ports[p].variables[0].value];
   }
 
-  // Messages first_slot, first_slot + 1, ... (count of them) to elements first_element, first_element + 1, ...; all of
-  // these, but not `slots`, count components.
+  // Adds `count` messages from first_slot on, to elements from first_element on, all counted in components.
   static void add(Arriving& to, const Group::Port& port, std::int64_t slots, std::int64_t first_slot,
                   std::int64_t first_element, std::int64_t count) {
     const std::int64_t ahead = first_element - port.elements.base, components = port.terms;
@@ -90,7 +89,7 @@ class ChainLowering {
     if (first < last) to.push_back({{first_slot - ahead, false}, first, last});
   }
 
-  // All messages of a port that was sent before; false if they are too many single ones.
+  // Adds all messages of a port that was sent before; returns false if they are too many single ones.
   static bool add_all(Arriving& to, const Group::Port& port, std::uint32_t slots, const PlanData::Variable& variable,
                       const Group& other, const Group::Port& sending) {
     if (sending.terms == variable.family.components() && sending.elements.is_identical())
@@ -107,7 +106,7 @@ class ChainLowering {
     return true;
   }
 
-  // Between the times at which a message begins or ends, or one of its sources does, all steps are alike.
+  // Steps are alike between the times at which a message or one of its sources begins or ends.
   std::vector<ChainSend::Segment> segments(int step) const {
     std::vector<std::int64_t> times;
     for (const Message& m : messages_) {

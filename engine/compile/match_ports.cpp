@@ -21,12 +21,6 @@ std::string port_list(const Kind& kind) {
   return joined(names);
 }
 
-std::vector<std::string> names_of(const std::vector<PortSpec>& ports) {
-  std::vector<std::string> names;
-  for (const PortSpec& port : ports) names.push_back(port.name);
-  return names;
-}
-
 // The map from (slot, term) of one end to the elements of its variable.
 IndexMap map_of(const Variables& variables, const Graph::Factor& factor, const Connection& c, std::uint32_t count) {
   const auto& variable = variables[c.variable.value];
@@ -134,7 +128,7 @@ void connect_one(const Variables& variables, const Graph::Factor& factor, const 
   port.elements = widened(std::move(port.elements), variable, slots);
 }
 
-// Whether a slot can meet an element twice at all. That is seen without looking at the slots of nearly every factor.
+// True if a slot may meet an element twice. For nearly every factor this needs no look at its slots.
 bool may_repeat(const Resolved::Factor& factor) {
   for (std::size_t p = 0; p < factor.ports.size(); ++p) {
     const Resolved::Port& port = factor.ports[p];
@@ -195,7 +189,7 @@ void assign_ports(const Graph::Factor& factor, const Kind& kind, PortEnds& assig
     }
     const auto found = std::ranges::find(specs, c.port.get(), &PortSpec::name);
     if (found == specs.end())
-      fail("{} has no port '{}'{}", where(factor), c.port.get(), suggestion(c.port.get(), names_of(specs)));
+      fail("{} has no port '{}'{}", where(factor), c.port.get(), suggestion(c.port.get(), specs, &PortSpec::name));
     const auto p = static_cast<std::size_t>(found - specs.begin());
     if (!assigned[p].empty() && !specs[p].variadic)
       fail("{}: port '{}' is connected twice", where(factor), c.port.get());
@@ -271,7 +265,7 @@ std::uint32_t plate_size(const Variables& variables, const Graph::Factor& factor
   PlateShape shape(factor);
   // If all ports are variadic, each end is one term.
   const bool has_plain = std::ranges::any_of(kind.ports(), [](const PortSpec& port) { return !port.variadic; });
-  // The connection that says how long a chain is comes first, even if it is a term of a variadic port.
+  // Shifted connections, which determine the length of a chain, come first, even on a variadic port.
   for (const Ends& ends : ports)
     for (const Connection* c : ends)
       if (const auto& v = variables[c->variable.value]; c->reach == Reach::shift) shape.add(*c, v.name, v.elements());

@@ -9,7 +9,7 @@ namespace dma {
 
 namespace {
 
-// As measured with `dma infer`, whose graphs keep all their messages and are asked for beliefs and evidence.
+// Measured with `dma infer`, which keeps all messages and computes beliefs and evidence.
 constexpr double kBytesPerElement = 150, kBytesPerMessage = 200, kBytesPerParameter = 40, kBytesPerNode = 500;
 
 double messages_of_slot(const Resolved& graph, const Graph::Factor& factor, const Kind& kind, std::uint32_t slots,

@@ -1,4 +1,4 @@
-// The memory that a graph takes, from its sizes alone: before anything of it is allocated.
+// Estimates the memory that a graph needs from its sizes, before anything is allocated.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 namespace dma {
 
 struct MemoryNeed {
-  double bytes = 0;     // to compile the graph, to run it and to ask for its evidence, about
-  std::string largest;  // what takes most of it: "factor 'f' (sum): 4e+09 messages"
+  double bytes = 0;     // to compile the graph, to run it and to compute its evidence
+  std::string largest;  // the node that needs most: "factor 'f' (sum): 4e+09 messages"
 };
 
-// Sizes that do not fit together are the Error that compile() makes of them.
+// Sizes that do not fit together are an Error, as in compile().
 MemoryNeed memory_need(const Graph& graph, const Registry& registry);
 
 }  // namespace dma

@@ -114,7 +114,7 @@ std::string PlanData::schedule_text() const {
 
 std::string PlanData::slot_name(std::uint32_t group, std::uint64_t slot) const {
   const Group& g = groups[group];
-  const auto member = static_cast<std::size_t>(std::ranges::upper_bound(g.first_slot, slot) - g.first_slot.begin()) - 1;
+  const std::size_t member = g.member_at(slot);
   const std::string name = factors.name(g.members[member]);
   return g.slots_of(member) == 1 ? name : fmt::format("{}[{}]", name, slot - g.first_slot[member]);
 }

@@ -1,6 +1,5 @@
-// A Plan is made by compile from a graph, a schedule and a registry: where every message lives, and the operations of
-// one sweep. Immutable; a State holds the bytes, run() walks the list. A Plan is a handle to it: cheap to copy, and
-// whoever holds one keeps what it points to alive.
+// A Plan is compiled from a graph, a schedule and a registry: the places of all messages, and the operations of one
+// sweep. It is immutable and a shared handle: cheap to copy, and it keeps its contents alive.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +12,15 @@ struct PlanData;  // private: plan_data.h
 
 class Plan {
  public:
-  Plan();  // of an empty graph
+  Plan();  // the plan of an empty graph
   explicit Plan(std::shared_ptr<const PlanData> data) : data_(std::move(data)) {}
-  Plan(const Plan&) = default;  // and no moving: a handle is never without a plan
+  Plan(const Plan&) = default;  // not movable: a handle always has a plan
   Plan& operator=(const Plan&) = default;
 
   const PlanData& operator*() const { return *data_; }
   const PlanData* operator->() const { return data_.get(); }
   const std::shared_ptr<const PlanData>& data() const { return data_; }
-  friend bool operator==(const Plan&, const Plan&) = default;  // handles to what the same compile() made
+  friend bool operator==(const Plan&, const Plan&) = default;  // true for handles from the same compile()
 
   std::size_t bytes() const;               // of a State and of the index tables it reads
   std::size_t messages_per_sweep() const;  // number of messages that a sweep computes

@@ -1,7 +1,7 @@
-// Everything that compile() makes of a graph: where every message lives, and the operations of one sweep. Private: a
-// user has a Plan (plan.h).
+// The contents of a Plan (plan.h): the places of all messages, and the operations of one sweep. Private.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,7 +27,7 @@ struct MessageFunction;
 struct PairKernel;
 struct Resolved;
 
-// A plan keeps the names of its factors once it is compiled. The groups know where their messages are.
+// Names of the factors of a plan; groups have the places of their messages.
 class FactorTable {
  public:
   struct Factor {
@@ -45,7 +45,7 @@ class FactorTable {
 
   std::size_t size() const { return sort_of_.size(); }
   Factor operator[](std::size_t i) const;
-  bool are_all_of_graph() const { return numbers_.empty() && fused_ == 0; }  // each is the one at its position
+  bool are_all_of_graph() const { return numbers_.empty() && fused_ == 0; }  // factor i is the graph's factor i
   std::string name(std::size_t i) const { return (*this)[i].name(); }
 
  private:
@@ -54,7 +54,7 @@ class FactorTable {
     std::string_view method;
     friend bool operator==(const Sort&, const Sort&) = default;
   };
-  // For factors that are not simply one of the graph, without a name.
+  // For fused or named factors.
   struct Special {
     std::string given_name;
     ShortList<FactorId> origins;
@@ -62,19 +62,19 @@ class FactorTable {
   std::vector<Sort> sorts_;
   std::vector<std::uint16_t> sort_of_;
   std::size_t fused_ = 0;
-  std::vector<std::uint32_t> numbers_;  // empty: each has its position
+  std::vector<std::uint32_t> numbers_;  // empty: the number of a factor is its position
   std::unordered_map<std::uint32_t, Special> specials_;
 };
 
-// More messages at one element than this are not added up anew for each of them.
+// With more messages at one element, a message to it is not computed by adding up all others.
 inline constexpr std::uint32_t kManyMessages = 32;
 
 // Factors whose messages are computed together: one factor of the graph, or many scalar ones of the same kind merged
-// into one plate. Slots count through all members.
+// into one plate. Slots are numbered through all members.
 struct Group {
   struct Port {
     std::uint32_t terms = 1;
-    std::uint32_t first_slot = 0;             // its messages in State
+    std::uint32_t first_slot = 0;             // index of its messages in State
     std::uint32_t first_arrival = kNowhere;   // arrivals by slot, if any are gathered
     std::uint32_t first_combined = kNowhere;  // arrivals by element of its variable, if any are combined
     IndexMap elements;                        // (slot, term) -> element
@@ -91,17 +91,20 @@ struct Group {
   std::uint32_t slots = 0;
   std::uint32_t columns = 0;       // the plate as slots / columns rows
   std::uint32_t first_memory = 0;  // of its slots, in State's memory
-  double damping = 0;              // of its messages, where they are sent again
+  double damping = 0;              // of messages that are sent repeatedly
   std::vector<Port> ports;
   std::vector<Parameter> parameters;
 
+  std::size_t member_at(std::uint64_t slot) const {
+    return static_cast<std::size_t>(std::ranges::upper_bound(first_slot, slot) - first_slot.begin()) - 1;
+  }
   std::uint32_t slots_of(std::size_t member) const {
     return (member + 1 < first_slot.size() ? first_slot[member + 1] : slots) - first_slot[member];
   }
 };
 
-// arrivals[i] = product of the sources' messages at element first_element + i: the message of a variable to all factors
-// that have not sent to it yet, or reach it through an injective map.
+// arrivals[i] = product of the sources' messages at element first_element + i: the message from a variable to all
+// factors that have not sent to it yet, or reach it by an injective map.
 struct Combine {
   struct Source {
     std::uint32_t first_slot, slots;
@@ -115,11 +118,11 @@ struct Combine {
 struct GatherOthers {
   std::uint32_t group = 0, port = 0;
   std::uint32_t first = 0, count = 0;  // in (slot, term) units
-  std::uint32_t row = 0;               // of neighbouring elements, if the slots meet the same ones again and again
-  bool at_hubs = false;                // few slots, at elements where very many meet: see hubs.h
+  std::uint32_t row = 0;               // number of neighbouring elements that the slots repeat; 0: they do not
+  bool at_hubs = false;                // few slots, at elements with very many messages (hubs.h)
 };
 
-// The place where a kernel finds what arrives on a port.
+// The place of the messages that arrive on a port.
 struct ReadView {
   enum class From : std::uint8_t { uniform, messages, arrivals } from = From::uniform;
   std::uint32_t first = 0;
@@ -133,35 +136,34 @@ struct Send {
   std::uint32_t first = 0, count = 0;
   std::vector<ReadView> reads;       // of a plate
   const PairKernel* pair = nullptr;  // also sends to its second port
-  // Slot after slot, each of which may read what the one before it wrote: at places that the incidence names.
+  // Slot after slot, found by the incidence; each slot may read messages of the one before.
   bool is_chain = false;
   int step = 1;
-  PortSet refresh = {}, keep = {};  // what is gathered first, and what a later visit reads again
-  bool at_hubs = false;             // some at elements where very many meet: each slot then keeps what arrives at it
+  PortSet refresh = {}, keep = {};  // ports gathered first, and ports that a later visit reads again
+  bool at_hubs = false;             // some elements have very many messages: each slot stores its arrivals
 };
 
-// Messages of a chain whose neighbours stand at constant places. Step by step, the next slot of every message in turn,
-// each reading what those before it wrote.
+// Messages of a chain that read their neighbours at constant places: at each step the next slot of every message in
+// turn, each reading earlier ones.
 struct ChainSend {
-  // The message that slot 0 of a port would read; slot s reads the one s further on, counted in components if there are
-  // several.
+  // Slot s reads the message at `at` + s (+ s components, if there are several).
   struct Source {
     std::int64_t at;
     bool is_arrival;  // a gathered arrival, otherwise a message
   };
   struct Message {
     std::uint32_t group, port;
-    std::int64_t first;                      // its slot at the first step
+    std::int64_t first;                      // slot at the first step
     std::vector<std::vector<Source>> reads;  // by argument of the message function
-    bool remembers = true;                   // a slot may be told what the one before has sent: it is Gaussian
+    bool remembers = true;                   // it is Gaussian, so a slot's message may be passed to the next directly
   };
-  // Consecutive steps at which the same messages read the same sources.
+  // Consecutive steps with the same messages and sources.
   struct Segment {
     std::uint32_t count;
     std::vector<Message> messages;
   };
   int step = 1;                 // from one slot to the next: 1 or -1
-  bool is_beside_last = false;  // may go on at the same time as the chain before it
+  bool is_beside_last = false;  // independent of the chain before it
   std::vector<Segment> segments;
 };
 
@@ -171,69 +173,67 @@ struct SlotRange {
   std::uint32_t first, count;
 };
 
-// The slots of a value, and whether it has been given: all that State::observe needs, close together.
+// The data that State::observe needs of one variable, close together.
 struct ValueSlots {
   std::uint32_t first_slot = kNowhere, size = 0;
   bool observed = false, given = false;
-  bool keeps_values = false;     // a value is stored as it is
-  bool is_plain_number = false;  // observed, of one element, and keeps values
+  bool keeps_values = false;     // values are stored unchanged
+  bool is_plain_number = false;  // observed, one element, keeps values
   bool has_missing = false;      // some elements have no value in this run
 };
 
-// Everything here is public to read, through a Plan; compile() fills it.
 struct PlanData {
   using Variable = VariableTable::Variable;
 
   std::uint16_t mark = 0;                    // of the user's graph
   std::shared_ptr<const Registry> registry;  // keeps kinds and message functions alive
   VariableTable variables;
-  FactorTable factors;  // of the graph as it was fused
+  FactorTable factors;  // of the fused graph
   std::vector<Group> groups;
   struct Membership {
     std::uint32_t group = kNowhere, member = 0;
   };
   std::vector<Membership> memberships;  // of every factor of the user's graph
   Schedule schedule;
-  // All messages, those to missing values included, by message functions registered as exact; or exact as long as no
-  // value is missing, because values make linear what else is not.
+  // All messages, those to missing values included, are exact; or they are while no value is missing, because known
+  // inputs make their factors linear.
   bool has_exact_messages = false, is_exact_given_values = false;
-  const Kind* approximating = nullptr;  // the first kind that sends other messages; none: all are exact
-  bool is_gaussian = false;             // all variables are
-  std::string loop;  // of a schedule that iterates: the variables on a loop of the graph (loops.h); empty: it is a tree
-  std::shared_ptr<const Solver> solver;  // engine/run/solver.h; none: sweeps of messages by the schedule
-  std::string solver_text;               // what it is, for describe()
+  const Kind* approximating = nullptr;   // the first kind with approximate messages; null: all are exact
+  bool is_gaussian = false;              // all variables are Gaussian
+  std::string loop;                      // of an iterative schedule: the variables on a loop (loops.h); empty: a tree
+  std::shared_ptr<const Solver> solver;  // engine/run/solver.h; null: sweeps of messages by the schedule
+  std::string solver_text;               // for describe()
 
-  std::vector<Operation> constants;   // messages that depend on parameters alone
+  std::vector<Operation> constants;   // messages that depend on parameters only
   std::vector<Operation> operations;  // one sweep
-  // For residual order: the operations and sends of each visit (one more at the end), the visits that read a variable,
-  // each once.
+  // For residual order: the first operation and send of each visit, and one more; the visits that read each variable.
   std::vector<std::uint32_t> first_operation, first_send;
   std::vector<std::vector<std::uint32_t>> visits_at;
-  std::vector<std::vector<std::uint32_t>> informed_by;  // visit -> the variables it sends to
-  std::vector<std::uint8_t> reaches_an_element_twice;   // visits of factors that reach an element more than once
-  std::vector<SlotRange> resets;                        // messages to be uniform when a run starts
-  std::vector<SlotRange> arrival_resets;                // arrivals likewise
+  std::vector<std::vector<std::uint32_t>> informed_by;  // by visit: the variables it sends to
+  std::vector<std::uint8_t> reaches_an_element_twice;   // by visit: its factor reaches an element more than once
+  std::vector<SlotRange> resets;                        // messages that are uniform at the start of a run
+  std::vector<SlotRange> arrival_resets;                // likewise arrivals
 
   std::uint32_t slots = 0, arrivals = 0, elements = 0;
-  std::uint32_t first_message = 0;  // the slots before it hold values and cavities
-  std::uint32_t scratch = 0;        // doubles a kernel may need
+  std::uint32_t first_message = 0;  // earlier slots hold values and cavities
+  std::uint32_t scratch = 0;        // doubles of working memory of a kernel
   std::uint32_t memory = 0;         // doubles that kinds keep
   std::vector<double> parameters;
-  // engine/kinds/incidence.h, where operations gather by element or a port has no affine map; empty otherwise.
+  // engine/kinds/incidence.h, if operations gather by element or a port has no affine map; empty otherwise.
   std::vector<std::uint32_t> element_of_slot, first_incident, incident_slots;
   bool gathers_by_element = false;
   bool has_hubs = false;           // some operation is at hubs
   bool forms_totals = false;       // some operation adds up all messages at an element
-  std::uint32_t given_tables = 0;  // ports whose tables are data: a State has its own incidence then
+  std::uint32_t given_tables = 0;  // number of ports whose tables are data; a State then has its own incidence
 
   Incidence incidence() const { return {first_incident.data(), incident_slots.data(), element_of_slot.data()}; }
-  // An id that is not of this plan's graph is an Error.
+  // An id of another graph is an Error.
   Variable variable(VariableId id) const;
   Membership membership(FactorId id) const;
-  std::size_t bytes() const;  // of a State and of the index tables it reads
+  std::size_t bytes() const;  // size of a State and of the index tables it reads
   std::size_t messages_per_sweep() const;
   std::string schedule_text() const;  // the schedule in words
-  // "product3[17]": the factor and the slot within it that slot of a group is.
+  // "product3[17]": factor and slot within it.
   std::string slot_name(std::uint32_t group, std::uint64_t slot) const;
   std::string element_name(std::uint32_t element) const;  // "x[3]"
 };

@@ -49,46 +49,4 @@ std::optional<Pace> find_pace(std::uint32_t values, std::span<const Need> needs)
   return {};
 }
 
-// Tarjan's algorithm on a stack of its own: a part is complete when the search leaves the first of its values.
-std::vector<std::vector<std::uint32_t>> strong_parts(std::uint32_t values, std::span<const Need> needs) {
-  std::vector<std::uint32_t> first(values + 1), needed(needs.size());
-  for (const Need& need : needs) ++first[need.of + 1];
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-  for (const Need& need : needs) needed[next[need.of]++] = need.on;
-  std::copy(first.begin(), first.end() - 1, next.begin());
-
-  std::vector<std::vector<std::uint32_t>> parts;
-  std::vector<std::uint32_t> found(values), lowest(values), path,
-      open;  // found: 0 before, then by the order of finding
-  std::vector<bool> is_open(values);
-  std::uint32_t count = 0;
-  for (std::uint32_t start = 0; start < values; ++start) {
-    if (found[start] == 0) path.push_back(start);
-    while (!path.empty()) {
-      const std::uint32_t v = path.back();
-      if (found[v] == 0) {
-        found[v] = lowest[v] = ++count;
-        open.push_back(v), is_open[v] = true;
-      }
-      if (next[v] < first[v + 1]) {
-        const std::uint32_t w = needed[next[v]++];
-        if (found[w] == 0) path.push_back(w);
-        else if (is_open[w]) lowest[v] = std::min(lowest[v], found[w]);
-        continue;
-      }
-      path.pop_back();
-      if (!path.empty()) lowest[path.back()] = std::min(lowest[path.back()], lowest[v]);
-      if (lowest[v] != found[v]) continue;
-      auto begin = open.end() - 1;  // from the end: all later ones belong to it
-      while (*begin != v) --begin;
-      for (auto member = begin; member != open.end(); ++member) is_open[*member] = false;
-      parts.emplace_back(begin, open.end());
-      open.erase(begin, open.end());
-      std::ranges::sort(parts.back());
-    }
-  }
-  return parts;
-}
-
 }  // namespace dma

@@ -13,12 +13,6 @@ namespace dma {
 
 namespace {
 
-std::vector<std::string> names_of(const std::vector<ParameterSpec>& parameters) {
-  std::vector<std::string> names;
-  for (const ParameterSpec& parameter : parameters) names.push_back(parameter.name);
-  return names;
-}
-
 ShortList<double> prepared(const Graph::Factor& factor, const ParameterSpec& spec, const ShortList<double>& given,
                            const PortComponents& components) {
   try {
@@ -29,7 +23,7 @@ ShortList<double> prepared(const Graph::Factor& factor, const ParameterSpec& spe
   }
 }
 
-// `components` gives the components of the ends of each port, for those that are to be prepared.
+// `components` returns the components of the ends of each port, for prepared parameters.
 template <class ComponentsOf>
 void resolve_parameters(const Graph::Factor& factor, const Kind& kind, std::uint32_t slots, std::uint32_t terms,
                         const ComponentsOf& components, Resolved::Parameters& resolved) {
@@ -37,7 +31,7 @@ void resolve_parameters(const Graph::Factor& factor, const Kind& kind, std::uint
   for (std::size_t i = 0; i < factor.parameters.size(); ++i) {
     const std::string& given = factor.parameters[i].first;
     if (std::ranges::find(known, given, &ParameterSpec::name) == known.end())
-      fail("{} has no parameter '{}'{}", where(factor), given, suggestion(given, names_of(known)));
+      fail("{} has no parameter '{}'{}", where(factor), given, suggestion(given, known, &ParameterSpec::name));
     for (std::size_t j = 0; j < i; ++j)
       if (factor.parameters[j].first == given) fail("{}: parameter '{}' is given twice", where(factor), given);
   }
@@ -77,29 +71,26 @@ const MessageFunction* find_method(const Kind& kind, std::string_view method) {
   return found == kind.messages().end() ? nullptr : &*found;
 }
 
-// The method as the kind spells it; `place` says in words where it was asked for.
+// The method as the kind spells it; `place` describes the request in errors.
 template <class Place>
 const std::string* method_of(const Kind& kind, std::string_view method, const Place& place) {
   if (const MessageFunction* known = find_method(kind, method)) return &known->method;
   fail("{}: no method '{}'{}", place(), method, suggestion(method, kind.methods()));
 }
 
-// A method no kind has would otherwise pass unseen on a graph whose messages are all exact.
+// Refuses a method that no kind has, even for a graph whose messages are all exact.
 const std::string* method_of_run(const Registry& registry, const std::string& method) {
   static const std::string kDefault = CompileOptions{}.method;
   if (method == kDefault) return &kDefault;  // nobody asked for it: kinds without it have others
   for (const auto& [kind_name, kind] : registry.kinds())
     if (const MessageFunction* known = find_method(kind, method)) return &known->method;
-  std::vector<std::string> known;
-  for (const auto& [kind_name, kind] : registry.kinds())
-    for (const std::string& of_kind : kind.methods())
-      if (std::ranges::find(known, of_kind) == known.end()) known.push_back(of_kind);
-  fail("compile: no method '{}'{}; joint is a solver: compile(graph, joint(), ...)", method, suggestion(method, known));
+  fail("compile: no method '{}'{}; joint is a solver: compile(graph, joint(), ...)", method,
+       suggestion(method, registry.methods()));
 }
 
 constexpr std::uint32_t kLargestNumber = 0x3fffffffu;  // of a factor, which has 30 bits for it
 
-// The message functions of a factor, port by port, whoever wants them; null where its method has none.
+// The message functions of a factor by port; null if its method has none.
 using Messages = ShortList<const MessageFunction*, 4>;
 
 Messages messages_of(const Resolved::Factor& factor) {
@@ -115,7 +106,7 @@ void send_where_wanted(const Resolved& graph, const Messages& messages, Resolved
     auto& port = factor.ports[p];
     const auto wanting = std::ranges::find_if(port.variables, wants);
     port.message = wanting == port.variables.end() ? nullptr : messages[p];
-    // Kinds that the joint solver alone knows are refused by those who compile for sweeps.
+    // compile() for sweeps refuses kinds of the joint solver.
     const Kind& kind = *factor.kind;
     const bool is_silent = kind.messages().empty() && (kind.linear_view() || kind.gaussian_row());
     if (wanting != port.variables.end() && port.message == nullptr && !is_silent)
@@ -157,7 +148,7 @@ Family family_of(const Graph::Nameless& variable, const NodeName& name, const Re
   }
 }
 
-// Resolves factors one after the other. Whatever the factors of one kind have in common is looked up once.
+// Resolves factors one after the other; looks up data shared by factors of one kind once.
 class FactorResolver {
  public:
   FactorResolver(const Registry& registry, const CompileOptions& options, const Resolved& so_far)
@@ -171,8 +162,8 @@ class FactorResolver {
     }
   }
 
-  // Scalar factors come by the million, each like one before it but for its variables: there is nothing to be checked
-  // anew then. False if this is not such a factor.
+  // The fast path for millions of scalar factors: each differs from an earlier one only in its variables and needs no
+  // new checks. Returns false for other factors.
   bool resolve_like_one_before(const Graph::PlainFactor& factor, std::uint32_t number, Resolved::Factor& resolved) {
     const Pattern& pattern = pattern_of(factor);
     if (pattern.kind != factor.kind || pattern.given != factor.parameters || !fits(pattern, factor.variables))
@@ -192,7 +183,7 @@ class FactorResolver {
     return true;
   }
 
-  // That the factor, which has been resolved, may serve those after it as a pattern.
+  // Makes the resolved factor a pattern for later ones.
   void remember(const Graph::PlainFactor& factor, const Resolved::Factor& resolved) {
     Pattern& pattern = pattern_of(factor);
     pattern = {factor.kind, factor.parameters, known_, resolved.parameters};
@@ -236,7 +227,7 @@ class FactorResolver {
     for (const auto& [kind, known] : all_known_) met.push_back(kind);
     return met;
   }
-  // For any kind that was met.
+  // True if some kind has a message restricted to observed variables.
   bool has_message_for_observed() const { return is_for_observed_; }
 
   void check_all_connected() const {
@@ -253,7 +244,7 @@ class FactorResolver {
     Messages messages = {};     // by that method; empty until a factor needs them
   };
 
-  // For plain factors: what is common to all that differ in nothing but their scalar variables.
+  // The shared data of plain factors that differ only in their scalar variables.
   struct Pattern {
     const std::string* kind = nullptr;  // as the graph keeps it, as are
     const ParameterList* given = nullptr;

@@ -1,5 +1,5 @@
-// First passes of compile: every factor of the graph matched with its kind, its ports with their variables, its
-// parameters with their domains, its targets with their message functions. All errors of a model are found here.
+// The first passes of compile: match factors with kinds, ports with variables, parameters with domains and targets with
+// message functions. All errors of a model are found here.
 #pragma once
 
 #include <list>
@@ -25,14 +25,14 @@ struct Resolved {
                   size = 1;  // in components: a variable of a family with several has that many times its elements
     Family family = {};
     bool observed = false, shared = false;
-    bool wants_messages = true;  // not observed, or observed and to be predicted or maybe missing
-    bool cuts = false;           // observed and never missing: what factors say of it reaches no other factor
+    bool wants_messages = true;  // not observed, or to be predicted, or possibly missing
+    bool cuts = false;           // observed and never missing: no message passes through it
 
     std::uint32_t elements() const { return family.components() == 1 ? size : size / family.components(); }
   };
   struct Port {
-    const MessageFunction* message = nullptr;  // null: nothing behind it wants a message (all observed)
-    ShortList<VariableId> variables;           // the distinct ones it reaches
+    const MessageFunction* message = nullptr;  // null: no variable behind the port wants a message
+    ShortList<VariableId> variables;           // without repetition
     IndexMap elements;                         // (slot, term) -> element
     std::uint32_t terms = 1;                   // messages per slot
   };
@@ -43,7 +43,7 @@ struct Resolved {
   };
   using Parameters = ShortList<Parameter>;
   struct Factor {
-    // Every pass of compile looks at these, so they come first.
+    // Every pass of compile reads these, so they come first.
     const Kind* kind = nullptr;
     std::uint32_t slots = 1;
     std::uint32_t number : 30 = 0;
@@ -66,8 +66,8 @@ struct Resolved {
   std::shared_ptr<const GivenNames> names = std::make_shared<const GivenNames>();
   std::uint32_t elements = 0;
   std::uint16_t mark = 0;  // of the user's graph
-  std::vector<const Kind*> kinds = {};  // those of its factors, before they are fused
-  bool has_plates = false;              // of more than one slot, or along a chain
+  std::vector<const Kind*> kinds = {};  // of the factors before fusion
+  bool has_plates = false;              // some factor has several slots, or lies along a chain
 };
 
 Resolved resolve(const Graph& graph, const Registry& registry, const CompileOptions& options);
@@ -75,13 +75,13 @@ Resolved resolve(const Graph& graph, const Registry& registry, const CompileOpti
 // Sets the message function of every port that leads to an unobserved variable; throws if the method has none.
 void resolve_messages(const Resolved& graph, Resolved::Factor& factor);
 
-// The factor belongs to no example: all its variables are shared.
+// True if all variables of the factor are shared: it belongs to no example.
 bool connects_shared_alone(const Resolved& graph, const Resolved::Factor& factor);
 
-// For those who need every table when they compile.
+// For solvers that need every table at compile time.
 void refuse_given_tables(const Resolved& graph, std::string_view who);
 
-// Replaces what the registry knows how to fuse.
+// Replaces the pairs of factors that the registry can fuse.
 void fuse(Resolved& graph, const Registry& registry);
 
 }  // namespace dma

@@ -1,4 +1,4 @@
-// A schedule: which factor is visited when, as data. The schedulers that make one are in schedules/.
+// A schedule: the order of visits to factors, as data. schedules/ has the schedulers that make one.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class Kind;
 
 inline constexpr std::uint32_t kAllSlots = 0xffffffffu;
 
-// One visit of one factor, or of one of its slots: refresh what arrives on some ports, then send to some ports.
+// A visit to a factor, or to one of its slots: refreshes the arrivals on some ports, then sends to some ports.
 struct Visit {
   std::uint32_t factor;
   PortSet refresh;
@@ -30,42 +30,39 @@ struct Visit {
 struct Chained {
   std::uint32_t first;
   int step;
-  bool is_beside_last;                // it needs nothing of the chain before it, nor that of it
-  std::vector<std::int64_t> offsets;  // one for each message
+  bool is_beside_last;                // independent of the chain before it
+  std::vector<std::int64_t> offsets;  // one per message
   friend bool operator==(const Chained&, const Chained&) = default;
 };
 
 struct Iteration {
-  // Sweeps repeat until the largest change of any message (call.h, change_between) is at most this.
-  double tolerance = 1e-10;
-  // ... or this many sweeps are done.
-  int limit = 1000;
-  // 0 <= damping < 1: the fraction of the old message that stays in the new one.
-  double damping = 0;
+  double tolerance = 1e-10;  // sweeps stop when no message changes by more than this (change.h)
+  int limit = 1000;          // largest number of sweeps
+  double damping = 0;        // fraction of the old message that stays in the new one, in [0, 1)
 };
 
 struct Schedule {
   enum class Order {
     once,      // one sweep over the visits, on fresh messages
     repeated,  // sweeps over the visits until the iteration stops
-    residual,  // at any time the visit whose arriving messages changed most since it was made last
+    residual,  // always the visit whose arriving messages changed most since it was last made
   };
   std::string name;
   std::vector<Visit> visits;
   Order order = Order::once;
   Iteration iteration = {};
-  // A literal that says why the answer is approximate: something is left out, or messages come before what they depend
-  // on. Empty: compile() proves that nothing is (check_schedule.h), and gives a single sweep a reason where it cannot.
+  // Why the answer is approximate, as a literal: messages are left out, or come before others they depend on. Empty:
+  // compile() proves that neither is so (check_schedule.h), or gives a single sweep a reason.
   std::string_view approximate = {};
   std::vector<Chained> chains = {};  // visits that are made together, slot after slot
 };
 
-// How a schedule is made from the flow of a graph.
+// Makes a schedule from the flow of a graph.
 struct Scheduler {
   std::string name;
   std::function<Schedule(const Flow&)> make;
-  // A fused factor takes one visit where the original pair takes two, and has no message in between to be damped: only
-  // schedulers whose sweeps pass straight through both may have them fused.
+  // True if sweeps pass straight through a pair of factors that may be fused: the fused factor takes one visit instead
+  // of two, and has no message in between to be damped.
   bool allows_fusion = false;
 };
 

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "engine/compile/plan_data.h"
-
 namespace dma {
 
 namespace {
 
-// Whether a variable behind one of these ports of a factor has the property.
+// True if some variable behind these ports of a factor has the property.
 template <class Property>
 bool any_variable(const Resolved::Factor& factor, PortSet ports, const Property& property) {
   for (const std::uint32_t p : ports)

@@ -10,12 +10,12 @@
 
 namespace dma {
 
-// Its message depends on parameters alone.
+// True if the message depends on parameters only.
 inline bool is_constant(const Group::Port& port) { return port.message != nullptr && port.message->reads.empty(); }
-// The ports among these whose messages are not constant.
+// The ports with messages that are not constant.
 PortSet changing(const Group& group, PortSet ports);
 
-// By group.
+// Ports by group.
 struct PortsRead {
   std::vector<PortSet> needed;  // by any message
   std::vector<PortSet> kept;    // by a visit that does not refresh them
@@ -32,14 +32,14 @@ class SegmentFinder {
  public:
   SegmentFinder(const Draft& draft, const PortsRead& read);
 
-  // The longest segment from a visit on: same group, same ports, slots one apart; dependent only if it can be a chain.
+  // The longest segment from a visit on: same group and ports, consecutive slots; dependent only if it can be a chain.
   Segment from(std::size_t visit);
-  // The visit has one target, whose arguments are gathered slot by slot just before use.
+  // True if the visit has one target, and its arguments can be gathered slot by slot just before use.
   bool is_chainable(const Visit& visit) const;
-  // It reads an element where so many messages meet that summing all others anew for each slot costs more than one pass
-  // that forms totals.
+  // True if the visit reads an element with so many messages that one pass of totals costs less than adding them up for
+  // each slot.
   bool reads_hub(const Visit& visit) const;
-  // The slot of its group that it concerns, the first of all.
+  // The first slot of its group that the visit concerns.
   std::uint32_t slot_of(const Visit& visit) const {
     return draft_.places[visit.factor].first_slot + (visit.slot == kAllSlots ? 0 : visit.slot);
   }
@@ -50,7 +50,7 @@ class SegmentFinder {
 
   const Draft& draft_;
   const PortsRead& read_;
-  std::vector<std::uint32_t> degree_;   // by element; empty: no hub concerns a factor that is visited slot by slot
+  std::vector<std::uint32_t> degree_;   // by element; empty: no factor visited slot by slot reads a hub
   std::vector<std::uint32_t> written_;  // variable -> the last segment that wrote to it
   std::uint32_t segment_ = 0;
 };

@@ -8,7 +8,7 @@ namespace dma {
 
 namespace {
 
-// Places of the messages that arrive on one port, counted from the slot that reads them.
+// Places of the messages that arrive on one port, relative to the slot that reads them.
 using Places = std::vector<std::int64_t>;
 
 // The sources that the slots of one chain read.
@@ -41,7 +41,7 @@ bool has_one_message_each(const PlanData& plan, const Send& op) {
          std::ranges::all_of(reads, [&](std::size_t r) { return group.ports[r].terms == 1; });
 }
 
-// Each argument is gathered when it is used, and by nobody else.
+// True if each argument is gathered when it is used, and nothing else needs it.
 bool gathers_all(const PlanData& plan, const Send& op) {
   const auto& reads = plan.groups[op.group].ports[op.port].message->reads;
   return op.keep.empty() && std::ranges::all_of(reads, [&](std::size_t r) { return op.refresh.has(r); });
@@ -61,7 +61,7 @@ ChainSend::Message message_of(const Send& op, std::int64_t slot, const std::vect
   return message;
 }
 
-// A value, beside which no other message counts: a look-up finds that out without adding anything up.
+// True if an argument is an observed value: a look-up then needs no sum.
 bool has_value(const PlanData& plan, std::int64_t slot, const std::vector<Places>& places) {
   return std::ranges::any_of(places, [&](const Places& of_argument) {
     return std::ranges::any_of(of_argument, [&](std::int64_t at) {
@@ -71,7 +71,7 @@ bool has_value(const PlanData& plan, std::int64_t slot, const std::vector<Places
   });
 }
 
-// Nothing where neighbours stand at constant places for too few slots at a time.
+// Returns nothing if neighbours keep constant places for too few slots at a time.
 std::optional<ChainSend> straightened(const PlanData& plan, const Send& op) {
   constexpr std::uint32_t kEnds = 4, kLeastLength = 64;  // of segments: at the ends of a chain they are short
   const bool has_kernel = plan.groups[op.group].ports[op.port].message->chain != nullptr;
@@ -99,7 +99,7 @@ struct SlotInterval {
   bool overlaps(const SlotInterval& other) const { return first <= other.last && other.first <= last; }
 };
 
-// From `at` on, where the slots of a segment stand that begin with `first`.
+// The slots of a segment that begins with `first`, relative to `at`.
 SlotInterval interval(std::int64_t at, std::int64_t first, std::int64_t count, int step) {
   const std::int64_t last = first + (count - 1) * step;
   return {at + std::min(first, last), at + std::max(first, last)};

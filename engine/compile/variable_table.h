@@ -1,5 +1,5 @@
-// The variables of a plan. A model of a million scalar nodes has few sorts of them: what those of one sort have in
-// common is kept once, and so is each list of factors that variables meet, which leaves 16 bytes for one of them.
+// The variables of a plan. Variables of one sort share their data, and variables with the same factors share their
+// list: each of a million scalar nodes then takes 16 bytes.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,8 @@ namespace dma {
 // The names that were given to variables.
 struct GivenNames {
   std::vector<std::string> list;
-  std::vector<std::uint32_t>
-      of_variable;  // in the list, from 1; 0 where there is none, empty where there are none at all
-  std::unordered_map<std::uint32_t, std::vector<std::string>> categories = {};  // of variables that have names for them
+  std::vector<std::uint32_t> of_variable;  // place in the list, from 1; 0: no name; empty: no variable has one
+  std::unordered_map<std::uint32_t, std::vector<std::string>> categories = {};  // by variable, if they have names
 
   NodeName name(std::uint32_t variable) const {
     const std::uint32_t given = of_variable.empty() ? 0 : of_variable[variable];
@@ -35,8 +34,8 @@ class VariableTable {
   struct End {
     std::uint32_t group;
     std::uint16_t port;
-    bool of_model;    // its factor connects shared variables alone: it belongs to no example
-    bool in_cavity;  // and its messages are part of the cavity
+    bool of_model;   // the factor connects shared variables only, and belongs to no example
+    bool in_cavity;  // its messages are part of the cavity
     friend bool operator==(const End&, const End&) = default;
   };
   struct Variable {
@@ -97,12 +96,12 @@ class VariableTableBuilder {
   void finish();
 
  private:
-  // A list is the one before it and one more end: lists that begin alike share their beginnings.
+  // A list is a shorter list and one more end: lists with the same beginning share it.
   struct Node {
     std::uint32_t before;
     VariableTable::End end;
   };
-  // The list `from` with one more end; looked up for every end of the graph, and most often found here.
+  // The list `from` with one more end: a cache for the look-up that every end of the graph needs.
   struct Step {
     std::uint32_t from = 0, to = 0;
     VariableTable::End end = {};

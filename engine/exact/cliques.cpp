@@ -7,7 +7,6 @@
 #include <set>
 #include <tuple>
 
-#include "engine/compile/plan_data.h"
 #include "engine/support/error.h"
 
 namespace dma::clique_tree {

@@ -1,7 +1,6 @@
 #include "engine/exact/discrete.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "engine/run/factor_mass.h"
 #include "engine/run/state_data.h"
@@ -98,9 +97,7 @@ FactorWeights::Weights FactorWeights::of(const Scope& scope) {
     parameters.insert(parameters.end(), first, first + view.terms);
   }
   // Computes f as an integral over point masses, one combination after the other.
-  const auto member =
-      static_cast<std::size_t>(std::ranges::upper_bound(group.first_slot, scope.slot) - group.first_slot.begin()) - 1;
-  const FactorTable::Factor factor = plan.factors[group.members[member]];
+  const FactorTable::Factor factor = plan.factors[group.members[group.member_at(scope.slot)]];
   Arrivals arrivals(group.ports.size());
   std::vector<Family> families;
   struct Place {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "engine/compile/flow.h"
-#include "engine/compile/plan_data.h"
+#include "engine/compile/loops.h"
+#include "engine/messages/mixed.h"
 #include "engine/run/evidence.h"
 #include "engine/run/run.h"
 #include "engine/run/solver.h"
@@ -36,31 +36,22 @@ Scheduler along_trees() {
 
 bool is_open(const PlanData::Variable& v) { return v.family.outcomes() == 0 && !v.observed; }
 
-// Connected components: slots join their unknown elements.
-class Parts {
- public:
-  explicit Parts(const PlanData& plan) : leader_(plan.elements) {
-    std::iota(leader_.begin(), leader_.end(), 0u);
-    for (const Group& group : plan.groups)
-      for (std::uint32_t s = 0; s < group.slots; ++s) {
-        std::uint32_t first = kNowhere;
-        for (const Group::Port& port : group.ports)
-          for (std::uint32_t q = s * port.terms; q < (s + 1) * port.terms; ++q) {
-            const std::uint32_t e = port.elements(q);
-            if (plan.variables.at_element(e).observed) continue;
-            if (first != kNowhere) leader_[leader(e)] = leader(first);
-            first = e;
-          }
-      }
-  }
-  std::uint32_t leader(std::uint32_t e) {
-    while (leader_[e] != e) e = leader_[e] = leader_[leader_[e]];
-    return e;
-  }
-
- private:
-  std::vector<std::uint32_t> leader_;
-};
+// Slots join their unknown elements.
+Forest connected_parts(const PlanData& plan) {
+  Forest parts(plan.elements);
+  for (const Group& group : plan.groups)
+    for (std::uint32_t s = 0; s < group.slots; ++s) {
+      std::uint32_t first = kNowhere;
+      for (const Group::Port& port : group.ports)
+        for (std::uint32_t q = s * port.terms; q < (s + 1) * port.terms; ++q) {
+          const std::uint32_t e = port.elements(q);
+          if (plan.variables.at_element(e).observed) continue;
+          if (first != kNowhere) (void)parts.join(e, first);
+          first = e;
+        }
+    }
+  return parts;
+}
 
 // Messages to a discrete unknown, and those of a factor without discrete variables, must be exact.
 bool sends_exact_messages(const PlanData& plan, const Group& group) {
@@ -111,7 +102,7 @@ std::shared_ptr<const Hanging> Hanging::of(const Graph& graph, const PlanData& p
   for (VariableId& v : own.may_be_missing) v = VariableId{v.value};
   out->plan_ = compile(parts, along_trees(), registry, own);
   const PlanData& compiled = *out->plan_;
-  Parts joined(compiled);
+  Forest joined = connected_parts(compiled);
   std::vector<std::uint32_t> found(compiled.elements, kNowhere);
   for (std::uint32_t v = 0; v < compiled.variables.size(); ++v) {
     const PlanData::Variable of = compiled.variables[v];
@@ -194,32 +185,9 @@ void Hanging::set_cavity(const Place& place, const std::vector<double>& logs, St
   }
 }
 
-namespace {
-
-// Moments of a mixture, from those of its Gaussian components.
-struct Mixed {
-  double weight = 0, mean = 0, square = 0;  // square: weighted squared deviations from the mean
-  bool is_unknown = false;
-
-  void add(double share, const Gaussian& given) {
-    if (share == 0) return;
-    is_unknown |= given.is_uniform();
-    const double deviation = given.mean() - mean, before = weight;
-    weight += share;
-    mean += deviation * (share / weight);
-    square += share * (given.variance() + deviation * deviation * (before / weight));
-  }
-  Natural projected() const {
-    if (weight == 0 || is_unknown) return {};
-    return Gaussian::from_moments(mean, square / weight);
-  }
-};
-
-}  // namespace
-
 std::vector<Natural> Hanging::distribute(const Found& found, const std::vector<std::vector<double>>& log_beliefs,
                                          State& parts) const {
-  std::vector<Mixed> mixed(plan_->elements);
+  std::vector<MixedMoments> mixed(plan_->elements);
   std::size_t most = 1;
   for (const Place& place : places_) most = std::max(most, log_beliefs[place.node].size());
   for (std::size_t k = 0; k < most; ++k) {  // parts are independent: value k of all elements at once
@@ -251,7 +219,7 @@ std::vector<Natural> Hanging::distribute(const Found& found, const std::vector<s
   }
   (void)dma::run(plan_, parts);
   std::vector<Natural> out;
-  for (const Mixed& one : mixed) out.push_back(one.projected());
+  for (const MixedMoments& one : mixed) out.push_back(one.projected());
   return out;
 }
 

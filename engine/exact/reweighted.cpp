@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
-#include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
+#include "engine/compile/loops.h"
 #include "engine/support/log_sum_exp.h"
+#include "engine/support/shuffle.h"
 
 namespace dma::clique_tree {
 
@@ -86,29 +87,24 @@ void Reweighted::add(std::vector<std::uint32_t> nodes, std::vector<double> logs)
 // Factors in few forests come first in the next forest, so that the fractions are as equal as loops allow.
 void Reweighted::draw_forests() {
   constexpr std::size_t kForests = 64;
-  std::vector<std::uint32_t> order(regions_.size()), leader(discrete_.nodes.size()), met;
+  std::vector<std::uint32_t> order(regions_.size()), met;
   std::vector<std::size_t> count(regions_.size());
   std::iota(order.begin(), order.end(), 0u);
-  const auto leader_of = [&](std::uint32_t v) {
-    while (leader[v] != v) v = leader[v] = leader[leader[v]];
-    return v;
-  };
   boost::random::mt19937_64 random(1);
   std::size_t forests = 0;
   const auto is_enough = [&] {  // a graph without loops is one forest
     return std::ranges::all_of(count, [&](std::size_t c) { return c == forests || (c > 0 && forests >= kForests); });
   };
   for (; forests == 0 || !is_enough(); ++forests) {
-    for (std::size_t i = order.size(); i > 1; --i)
-      std::swap(order[i - 1], order[boost::random::uniform_int_distribution<std::size_t>(0, i - 1)(random)]);
+    shuffle(order, random_below(random));
     std::ranges::stable_sort(order, {}, [&](std::uint32_t r) { return count[r]; });
-    std::iota(leader.begin(), leader.end(), 0u);
+    Forest forest(discrete_.nodes.size());
     for (const std::uint32_t r : order) {
       met.clear();
-      for (const std::uint32_t v : regions_[r].nodes) met.push_back(leader_of(v));
+      for (const std::uint32_t v : regions_[r].nodes) met.push_back(forest.leader(v));
       std::ranges::sort(met);
       if (std::ranges::adjacent_find(met) != met.end()) continue;
-      for (const std::uint32_t v : met) leader[v] = met[0];
+      for (const std::uint32_t v : met) (void)forest.join(v, met[0]);
       ++count[r];
     }
   }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "engine/compile/draft.h"
 #include "engine/compile/lay_out.h"
@@ -118,10 +117,7 @@ double GateSolver::log_given(const State& whole, const Alternative& alternative,
             sum += log_normaliser_or_flat(families.back(), one);  // it is missing
       }
       std::vector<double> parameters;
-      for (std::size_t i = 0; i < group.parameters.size(); ++i) {
-        const ParameterView view = whole.data().parameter(g, i);
-        parameters.insert(parameters.end(), view.at(0, s), view.at(0, s) + view.terms);
-      }
+      whole.data().append_parameters(g, s, parameters);
       sum += log_mass(*group.kind, plan.factors[group.members[member]].method, arrivals, parameters, families);
     }
   }

@@ -1,10 +1,6 @@
 #include "engine/gates/mixture.h"
 
 #include <algorithm>
-#include <cmath>
-#include <vector>
-
-#include "engine/support/log_sum_exp.h"
 
 namespace dma {
 

@@ -102,12 +102,8 @@ std::optional<std::uint32_t> Graph::position(bool of_variables, const std::strin
 
 std::uint32_t Graph::find(bool of_variables, std::string_view wanted) const {
   if (const auto found = position(of_variables, std::string(wanted))) return *found;
-  std::vector<std::string> known;
-  if (of_variables)
-    for (const Variable& v : variables()) known.push_back(v.name);
-  else
-    for (const Factor& f : factors()) known.push_back(f.name());
-  fail("no {} '{}' in this graph{}", of_variables ? "variable" : "factor", wanted, suggestion(wanted, known));
+  fail("no {} '{}' in this graph{}", of_variables ? "variable" : "factor", wanted,
+       of_variables ? suggestion(wanted, variables(), &Variable::name) : suggestion(wanted, factors(), &Factor::name));
 }
 
 // Reserves a name for the user. A name the user gives twice is an Error. A numbered name that collides gets another

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "engine/support/mostly_empty.h"

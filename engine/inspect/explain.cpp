@@ -15,9 +15,7 @@ namespace {
 
 // Factors of the user's graph that a slot of a group represents.
 std::vector<FactorId> origins(const Plan& plan, const Group& group, std::uint32_t slot) {
-  const auto next = std::ranges::upper_bound(group.first_slot, slot);
-  const auto member = static_cast<std::size_t>(next - group.first_slot.begin()) - 1;
-  const auto all = plan->factors[group.members[member]].origins;
+  const auto all = plan->factors[group.members[group.member_at(slot)]].origins;
   return {all.begin(), all.end()};
 }
 

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "engine/compile/plan_data.h"
 #include "engine/joint/fit_check.h"

@@ -38,33 +38,22 @@ double GraphDensity::operator()(const std::vector<double>& x) {
 
 double GraphDensity::look_at(const SitePlate& plate) {
   const Kind& kind = *state_->plan()->groups[plate.group].kind;
-  views_.clear();
-  append_views(*state_, plate.group, views_);
   double total = 0;
-  for (std::uint32_t s = 0; s < plate.slots; ++s) {
-    arguments_.clear(), parameters_.clear(), rows_.clear();
-    bool is_missing = false;  // integrated over its missing argument, a likelihood is 1
-    for (const SitePlate::Port& port : plate.ports)
-      for (std::size_t q = std::size_t{s} * port.terms; q < (s + std::size_t{1}) * port.terms; ++q) {
-        arguments_.push_back(numbers.values[port.elements[q]]);
-        rows_.push_back(port.rows[q]);
-        is_missing |= port.rows[q] == kNowhere && numbers.missing[port.elements[q]] != 0;
-      }
-    if (is_missing) continue;
-    for (const ParameterView& view : views_)
-      parameters_.insert(parameters_.end(), view.at(0, s), view.at(0, s) + view.terms);
-    total += kind.log_density()(arguments_, parameters_);
-    for (std::size_t i = 0; i < arguments_.size(); ++i) {
-      if (rows_[i] == kNowhere) continue;
-      const double at = arguments_[i], step = 1e-5 * std::max(1.0, std::abs(at));
+  reader_.for_each(*state_, numbers, plate, [&](std::uint32_t, bool is_missing) {
+    if (is_missing) return;
+    total += kind.log_density()(reader_.arguments, reader_.parameters);
+    for (std::size_t i = 0; i < reader_.rows.size(); ++i) {
+      if (reader_.rows[i] == kNowhere) continue;
+      double& argument = reader_.arguments[i];
+      const double at = argument, step = 1e-5 * std::max(1.0, std::abs(at));
       const auto moved = [&](double to) {
-        arguments_[i] = to;
-        return kind.log_density()(arguments_, parameters_);
+        argument = to;
+        return kind.log_density()(reader_.arguments, reader_.parameters);
       };
-      numbers.taus[rows_[i]] = (moved(at + step) - moved(at - step)) / (2 * step);
-      arguments_[i] = at;
+      numbers.taus[reader_.rows[i]] = (moved(at + step) - moved(at - step)) / (2 * step);
+      argument = at;
     }
-  }
+  });
   return total;
 }
 
@@ -81,7 +70,9 @@ double energy(const Numbers& n, const std::vector<double>& v) {
 }
 
 void CoupledChains::begin(const Numbers& solution, GraphDensity& density, boost::random::mt19937_64& random) {
-  n_ = &solution, density_ = &density, random_ = &random;
+  n_ = &solution;
+  density_ = &density;
+  random_ = &random;
   draw(z_);
   colour(z_, x_);
   for (std::size_t u = 0; u < x_.size(); ++u) x_[u] += n_->x[u];
@@ -93,7 +84,9 @@ void CoupledChains::move(int leaps, double longest_step, Accepted& accepted) {
   colour(w_, v_);
   const double step = longest_step * (0.6 + 0.4 * uniform_(*random_)), chance = std::log(uniform_(*random_));
   const double kinetic = 0.5 * squares(w_), before = height_, before_of_gaussian = -0.5 * squares(z_);
-  old_x_ = x_, old_z_ = z_, old_gradient_ = gradient_;
+  old_x_ = x_;
+  old_z_ = z_;
+  old_gradient_ = gradient_;
   for (int i = 0; i < leaps; ++i) {
     push(0.5 * step);
     for (std::size_t u = 0; u < x_.size(); ++u) x_[u] += step * v_[u], z_[u] += step * w_[u];

@@ -18,7 +18,6 @@
 
 namespace dma::joint_system {
 
-
 // Row r has numbers at columns[first[r]] .. columns[first[r + 1] - 1].
 struct RowPattern {
   std::uint32_t unknowns = 0;

@@ -27,9 +27,7 @@ class GraphDensity {
   double look_at(const SitePlate& plate);
 
   const State* state_ = nullptr;
-  std::vector<ParameterView> views_;
-  std::vector<double> arguments_, parameters_;
-  std::vector<std::uint32_t> rows_;
+  SiteReader reader_;
 };
 
 // v' Q v with the information matrix Q of the solution.

@@ -3,7 +3,6 @@
 // allocate, inside Eigen's kernels.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 

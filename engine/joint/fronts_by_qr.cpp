@@ -4,7 +4,6 @@
 #include <Eigen/Householder>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "engine/joint/fronts.h"
 #include "engine/support/dense.h"

@@ -91,11 +91,9 @@ HyperPrior HyperPrior::named(const std::string& name, std::span<const double> n)
       {"half_cauchy", 1}, {"half_normal", 1}, {"half_student_t", 2}, {"gamma", 2}, {"log_normal", 2},
       {"correlation", 1}, {"flat", 0}};
   const auto found = std::ranges::find(known, name, &std::pair<std::string, std::size_t>::first);
-  if (found == known.end()) {
-    std::vector<std::string> names;
-    for (const auto& [each, count] : known) names.push_back(each);
-    fail("there is no prior '{}'{}", name, suggestion(name, names));
-  }
+  if (found == known.end())
+    fail("there is no prior '{}'{}", name,
+         suggestion(name, known, [](const auto& prior) { return prior.first; }));
   if (n.size() != found->second)
     fail("prior '{}' takes {} number{}, not {}", name, found->second, found->second == 1 ? "" : "s", n.size());
   if (name == "half_cauchy") return half_cauchy(n[0]);

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
-#include <numeric>
 
 #include "engine/joint/lattice.h"
 #include "engine/joint/solver.h"
@@ -30,12 +28,9 @@ constexpr double kLoosest = 1e-6;
 double start_of(const Graph& graph, const Kind& kind, const Hyper& hyper, const Hyper::Use& use) {
   const Graph::Factor factor = graph[use.factor];
   const auto spec = std::ranges::find(kind.parameters(), use.parameter, &ParameterSpec::name);
-  if (spec == kind.parameters().end()) {
-    std::vector<std::string> known;
-    for (const ParameterSpec& each : kind.parameters()) known.push_back(each.name);
+  if (spec == kind.parameters().end())
     fail("hyper '{}': factor '{}' has no parameter '{}'{}", hyper.name, factor.name(), use.parameter,
-         suggestion(use.parameter, known));
-  }
+         suggestion(use.parameter, kind.parameters(), &ParameterSpec::name));
   double number = spec->fallback.value_or(hyper.prior.start);
   for (const auto& [name, value] : factor.parameters)
     if (name == use.parameter) number = value.numbers[0];

@@ -1,13 +1,10 @@
 #include "engine/joint/numbers.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 
-#include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"
-#include "engine/support/error.h"
 
 namespace dma::joint_system {
 

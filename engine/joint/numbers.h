@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cmath>
-#include <memory>
 #include <vector>
 
 #include "engine/compile/plan_data.h"

@@ -240,9 +240,7 @@ HyperBelief JointPosterior::hyper(std::string_view name) const {
   const std::vector<Hyper>& hypers = joint_system::solver_of(*state_).options().hypers;
   const auto found = std::ranges::find(hypers, name, &Hyper::name);
   if (found == hypers.end() || memory.hypers == nullptr) {
-    std::vector<std::string> known;
-    for (const Hyper& hyper : hypers) known.push_back(hyper.name);
-    if (found == hypers.end()) fail("there is no hyper '{}'{}", name, suggestion(name, known));
+    if (found == hypers.end()) fail("there is no hyper '{}'{}", name, suggestion(name, hypers, &Hyper::name));
     fail("hyper '{}' has no posterior: its integral was not found; see the Report of the run", name);
   }
   std::vector<double> values;

@@ -1,4 +1,5 @@
 // Leaves stationary points that are no minimum.
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
@@ -13,32 +14,8 @@ namespace {
 
 constexpr int kMostGradients = 5;
 
-// Leaves the eigenvalues of a symmetric matrix on its diagonal, and writes its eigenvectors as columns: by rotations
-// (Jacobi), for a few numbers.
-void find_eigenvectors(double (&a)[kMostGradients][kMostGradients], double (&v)[kMostGradients][kMostGradients],
-                       int size) {
-  constexpr int kSweeps = 30;
-  constexpr double kNegligible = 1e-15;
-  for (int i = 0; i < size; ++i)
-    for (int j = 0; j < size; ++j) v[i][j] = i == j ? 1 : 0;
-  for (int sweep = 0, turned = 1; sweep < kSweeps && turned > 0; ++sweep) {
-    turned = 0;
-    for (int p = 0; p < size; ++p)
-      for (int q = p + 1; q < size; ++q) {
-        if (!(std::abs(a[p][q]) > kNegligible * (std::abs(a[p][p]) + std::abs(a[q][q])))) continue;
-        ++turned;
-        const double half = 0.5 * (a[q][q] - a[p][p]) / a[p][q];
-        const double t = std::copysign(1 / (std::abs(half) + std::hypot(1.0, half)), half);
-        const double c = 1 / std::hypot(1.0, t), s = t * c;
-        const auto turn = [&](double& x, double& y) {
-          const double before = x;
-          x = c * x - s * y, y = s * before + c * y;
-        };
-        for (int i = 0; i < size; ++i) turn(a[i][p], a[i][q]);
-        for (int i = 0; i < size; ++i) turn(a[p][i], a[q][i]), turn(v[i][p], v[i][q]);
-      }
-  }
-}
+// Allocates nothing.
+using FewDirections = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMostGradients, kMostGradients>;
 
 // Writes a step of one standard deviation along the most negative curvature of the objective at n.x into n.step; false
 // if there is none. In the metric C of Gauss-Newton's information, the curvature C^-1 H C^-T is 1 wherever the graph is
@@ -51,7 +28,9 @@ bool find_downward_bend(Memory& memory) {
   const int most = static_cast<int>(std::min<std::size_t>(size, kMostGradients));
   if (size == 0) return false;
   std::vector<double>&here = memory.here, &next = memory.next;
-  memory.basis.resize(size * kMostGradients), here.resize(size), next.resize(size);
+  memory.basis.resize(size * kMostGradients);
+  here.resize(size);
+  next.resize(size);
   const auto basis = [&](int i) { return memory.basis.data() + static_cast<std::size_t>(i) * size; };
   const auto add = [&](double by, const double* to) {
     for (std::size_t u = 0; u < size; ++u) next[u] += by * to[u];
@@ -71,7 +50,7 @@ bool find_downward_bend(Memory& memory) {
   boost::random::mt19937_64 random(2);
   boost::random::normal_distribution<double> normal;
   find_gradient_at(n.x, here);
-  double curvature[kMostGradients][kMostGradients] = {}, directions[kMostGradients][kMostGradients];
+  FewDirections curvature(most, most);
   for (double& z : next) z = normal(random);
   (void)normalise();
   int count = 0;
@@ -83,18 +62,16 @@ bool find_downward_bend(Memory& memory) {
     find_gradient_at(n.trial, next);
     for (std::size_t u = 0; u < size; ++u) next[u] = (here[u] - next[u]) / kShort;
     for (int i = 0; i <= count; ++i)
-      curvature[i][count] = curvature[count][i] = std::inner_product(next.begin(), next.end(), basis(i), 0.0);
-    for (int i = 0; i <= count; ++i) add(-curvature[i][count], basis(i));
+      curvature(i, count) = curvature(count, i) = std::inner_product(next.begin(), next.end(), basis(i), 0.0);
+    for (int i = 0; i <= count; ++i) add(-curvature(i, count), basis(i));
     left = normalise();
   }
   find_gradient_at(n.x, here);
-  find_eigenvectors(curvature, directions, count);
-  int lowest = 0;
-  for (int i = 1; i < count; ++i)
-    if (curvature[i][i] < curvature[lowest][lowest]) lowest = i;
-  if (!(curvature[lowest][lowest] < 0)) return false;
+  const FewDirections found = curvature.topLeftCorner(count, count);
+  const Eigen::SelfAdjointEigenSolver<FewDirections> eigen(found);
+  if (!(eigen.info() == Eigen::Success && eigen.eigenvalues()[0] < 0)) return false;
   std::ranges::fill(next, 0.0);
-  for (int i = 0; i < count; ++i) add(directions[i][lowest], basis(i));
+  for (int i = 0; i < count; ++i) add(eigen.eigenvectors()(i, 0), basis(i));
   n.step = next;
   n.fronts.solve_upper(n.step, n.room);
   return true;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"
 #include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
@@ -172,73 +171,48 @@ double Sites::log_density(const State& state, const Numbers& numbers) {
   double total = 0;
   for (const SitePlate& plate : system_->sites) {
     const Kind& kind = *state.plan()->groups[plate.group].kind;
-    views_.clear();
-    append_views(state, plate.group, views_);
-    for (std::uint32_t s = 0; s < plate.slots; ++s) {
-      arguments_.clear();
-      parameters_.clear();
-      bool is_missing = false;  // integrated over its missing argument, a likelihood is 1
-      for (const SitePlate::Port& port : plate.ports)
-        for (std::size_t q = std::size_t{s} * port.terms; q < (s + std::size_t{1}) * port.terms; ++q) {
-          arguments_.push_back(numbers.values[port.elements[q]]);
-          is_missing |= port.rows[q] == kNowhere && numbers.missing[port.elements[q]] != 0;
-        }
-      for (const ParameterView& view : views_)
-        parameters_.insert(parameters_.end(), view.at(0, s), view.at(0, s) + view.terms);
-      if (!is_missing) total += kind.log_density()(arguments_, parameters_);
-    }
+    reader_.for_each(state, numbers, plate, [&](std::uint32_t, bool is_missing) {
+      if (!is_missing) total += kind.log_density()(reader_.arguments, reader_.parameters);
+    });
   }
   return total;
 }
 
 double Sites::log_scales(const State& state, const Numbers& numbers) const {
   double total = 0;
-  std::vector<double> arguments, parameters;
+  SiteReader of;
   std::vector<Natural> arrivals;
-  std::vector<ParameterView> views;
   for (const SitePlate& plate : system_->sites) {
-    const Group& group = state.plan()->groups[plate.group];
-    views.clear();
-    append_views(state, plate.group, views);
-    for (std::uint32_t s = 0; s < plate.slots; ++s) {
-      arguments.clear();
+    const Kind& kind = *state.plan()->groups[plate.group].kind;
+    of.for_each(state, numbers, plate, [&](std::uint32_t s, bool is_missing) {
       arrivals.clear();
-      parameters.clear();
       std::size_t unknown = 0, unknowns = 0;
-      bool is_missing = false;  // integrated over its missing argument, a likelihood is 1
-      for (const SitePlate::Port& port : plate.ports)
-        for (std::uint32_t t = 0; t < port.terms; ++t) {
-          const std::size_t q = std::size_t{s} * port.terms + t, at = port.first + q;
-          const bool is_known = port.rows[q] == kNowhere;  // sites of known elements only are never refreshed
-          const Gaussian arrival =
-              is_known ? Gaussian::point(numbers.values[port.elements[q]]) : Gaussian(tau_[at], rho_[at]);
-          if (!is_known) {
-            unknown = arguments.size();
-            ++unknowns;
-            const double tau = numbers.site_tau[at], rho = numbers.site_rho[at],
-                         mean = numbers.values[port.elements[q]];
-            total -= refused_[at] ? (0.5 * rho * mean - tau) * mean : log_site_integral(arrival, {tau, rho}, mean);
-          }
-          is_missing |= is_known && numbers.missing[port.elements[q]] != 0;
-          arrivals.push_back(arrival);
-          arguments.push_back(arrival.mean());
-        }
-      for (const ParameterView& view : views)
-        parameters.insert(parameters.end(), view.at(0, s), view.at(0, s) + view.terms);
-      if (is_missing) continue;
-      if (unknowns == 0 && group.kind->log_density()) {
-        total += group.kind->log_density()(arguments, parameters);
-      } else if (group.kind->log_integral()) {
-        total += group.kind->log_integral()(arrivals, parameters);
-      } else if (unknowns == 1 && group.kind->log_density()) {
-        total += log_expectation(*group.kind, arguments, unknown, Gaussian(arrivals[unknown]), parameters);
+      for (std::size_t i = 0; i < of.rows.size(); ++i) {
+        arrivals.push_back(Gaussian::point(of.arguments[i]));
+        if (of.rows[i] == kNowhere) continue;  // sites of known elements only are never refreshed
+        unknown = i;
+        ++unknowns;
+        const std::uint64_t at = of.messages[i];
+        const double tau = numbers.site_tau[at], rho = numbers.site_rho[at], mean = of.arguments[i];
+        const Gaussian cavity(tau_[at], rho_[at]);
+        total -= refused_[at] ? (0.5 * rho * mean - tau) * mean : log_site_integral(cavity, {tau, rho}, mean);
+        arrivals.back() = cavity;
+        of.arguments[i] = cavity.mean();
+      }
+      if (is_missing) return;
+      if (unknowns == 0 && kind.log_density()) {
+        total += kind.log_density()(of.arguments, of.parameters);
+      } else if (kind.log_integral()) {
+        total += kind.log_integral()(arrivals, of.parameters);
+      } else if (unknowns == 1 && kind.log_density()) {
+        total += log_expectation(kind, of.arguments, unknown, Gaussian(arrivals[unknown]), of.parameters);
       } else {
         fail(
             "joint: no evidence of factor '{}': kind '{}' has no log_integral, and its density cannot be integrated "
             "over {} unknowns",
-            state.plan()->slot_name(plate.group, s), group.kind->name(), unknowns);
+            state.plan()->slot_name(plate.group, s), kind.name(), unknowns);
       }
-    }
+    });
   }
   return total;
 }

@@ -7,6 +7,41 @@
 
 namespace dma::joint_system {
 
+// Reads plates of sites slot by slot: what the log density of their factor takes.
+class SiteReader {
+ public:
+  // visit(slot, is_missing). Integrated over a missing argument, a likelihood is 1.
+  template <class Visit>
+  void for_each(const State& state, const Numbers& numbers, const SitePlate& plate, const Visit& visit) {
+    views_.clear();
+    append_views(state, plate.group, views_);
+    for (std::uint32_t s = 0; s < plate.slots; ++s) {
+      arguments.clear();
+      parameters.clear();
+      rows.clear();
+      messages.clear();
+      bool is_missing = false;
+      for (const SitePlate::Port& port : plate.ports)
+        for (std::size_t q = std::size_t{s} * port.terms; q < (s + std::size_t{1}) * port.terms; ++q) {
+          arguments.push_back(numbers.values[port.elements[q]]);
+          rows.push_back(port.rows[q]);
+          messages.push_back(port.first + q);
+          is_missing |= port.rows[q] == kNowhere && numbers.missing[port.elements[q]] != 0;
+        }
+      for (const ParameterView& view : views_)
+        parameters.insert(parameters.end(), view.at(0, s), view.at(0, s) + view.terms);
+      visit(s, is_missing);
+    }
+  }
+
+  std::vector<double> arguments, parameters;
+  std::vector<std::uint32_t> rows;      // by argument; kNowhere for a known element
+  std::vector<std::uint64_t> messages;  // by argument: the index of its message among those of all sites
+
+ private:
+  std::vector<ParameterView> views_;
+};
+
 class Sites {
  public:
   explicit Sites(const System& system);
@@ -42,7 +77,7 @@ class Sites {
   std::vector<double> scratch_, memory_;  // memory_ belongs to kinds
   std::vector<PortView> reads_;
   std::vector<ParameterView> views_;
-  std::vector<double> arguments_, parameters_;  // for one factor
+  SiteReader reader_;
 };
 
 }  // namespace dma::joint_system

@@ -2,12 +2,10 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 #include <utility>
 
-#include "engine/compile/plan_data.h"
 #include "engine/joint/fit_check.h"
 #include "engine/support/error.h"
 

@@ -1,9 +1,7 @@
 #include "engine/joint/system.h"
 
 #include <algorithm>
-#include <numeric>
 
-#include "engine/compile/plan_data.h"
 #include "engine/joint/arguments.h"
 #include "engine/support/error.h"
 

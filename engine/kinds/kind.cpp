@@ -178,9 +178,7 @@ void Kind::check_memory(std::string_view target) const {
 std::size_t Kind::port(std::string_view name) const {
   const auto found = std::ranges::find(ports_, name, &PortSpec::name);
   if (found != ports_.end()) return static_cast<std::size_t>(found - ports_.begin());
-  std::vector<std::string> known;
-  for (const PortSpec& p : ports_) known.push_back(p.name);
-  fail("kind '{}' has no port '{}'{}", name_, name, suggestion(name, known));
+  fail("kind '{}' has no port '{}'{}", name_, name, suggestion(name, ports_, &PortSpec::name));
 }
 
 std::optional<std::size_t> Kind::variadic_port() const {

@@ -60,11 +60,9 @@ Family Registry::family(std::string_view text) const {
   if (text.empty()) return {};
   const FamilyName wanted = parse_family(text);
   const auto found = families().find(std::string(wanted.name));
-  if (found == families().end()) {
-    std::vector<std::string> known;
-    for (const auto& [name, operations] : families()) known.push_back(name);
-    fail("no family '{}'{}", wanted.name, suggestion(wanted.name, known));
-  }
+  if (found == families().end())
+    fail("no family '{}'{}", wanted.name,
+         suggestion(wanted.name, families(), [](const auto& known) { return known.first; }));
   const FamilyOperations& family = *found->second;
   if (family.has_dimension && wanted.dimension == 0)
     fail("family '{}' needs the number of its categories: {}(3)", family.name, family.name);
@@ -76,9 +74,15 @@ Family Registry::family(std::string_view text) const {
 
 const Kind& Registry::kind(std::string_view name) const {
   if (const auto found = kinds().find(std::string(name)); found != kinds().end()) return found->second;
-  std::vector<std::string> known;
-  for (const auto& [known_name, kind] : kinds()) known.push_back(known_name);
-  fail("no factor kind '{}'{}", name, suggestion(name, known));
+  fail("no factor kind '{}'{}", name, suggestion(name, kinds(), [](const auto& known) { return known.first; }));
+}
+
+std::vector<std::string> Registry::methods() const {
+  std::vector<std::string> all;
+  for (const auto& [name, kind] : kinds())
+    for (const std::string& method : kind.methods())
+      if (std::ranges::find(all, method) == all.end()) all.push_back(method);
+  return all;
 }
 
 bool Registry::is_like_gaussian(const Kind& kind) const {

@@ -45,6 +45,7 @@ class Registry {
   const Kind& kind(std::string_view name) const;  // an unknown name is an Error that suggests the nearest one
   bool contains(std::string_view name) const { return kinds().contains(std::string(name)); }  // has that kind
   const std::map<std::string, Kind>& kinds() const { return contents_->kinds; }               // all kinds by name
+  std::vector<std::string> methods() const;    // every method that some kind has
   Family family(std::string_view text) const;  // "gamma", "categorical(3)"; empty: Gaussian; likewise an Error
   // True if all its ports take messages that obey the rules of a Gaussian.
   bool is_like_gaussian(const Kind& kind) const;

@@ -1,8 +1,6 @@
 #include "engine/learn/data.h"
 
 #include <algorithm>
-#include <cmath>
-#include <string_view>
 
 #include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"

@@ -1,4 +1,4 @@
-// Where learning stands between the epochs that it reports: for who watches. No result depends on it.
+// Progress within an epoch, for callers that display it. No result depends on it.
 #pragma once
 
 #include <functional>
@@ -7,9 +7,9 @@
 namespace dma {
 
 struct LearnStage {
-  std::string what;  // is being done; may be empty
-  double fraction = 0;  // of the epoch, or of the pass over all rows, that is running
-  double seconds_left = -1;  // until all is learned, as is expected now; below 0: nothing is known
+  std::string what;  // the current task; may be empty
+  double fraction = 0;  // done of the epoch, or of the pass over all rows
+  double seconds_left = -1;  // expected until the end of learning; below 0: unknown
 };
 
 // May be called from any thread, some thousand times a second.

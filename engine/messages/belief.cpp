@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "engine/support/error.h"
-#include "engine/support/text.h"
 
 namespace dma {
 

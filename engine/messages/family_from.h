@@ -17,7 +17,6 @@
 
 #include <array>
 #include <type_traits>
-#include <vector>
 
 #include <fmt/core.h>
 

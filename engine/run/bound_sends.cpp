@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/compile/plan_data.h"
-
 namespace dma {
 
 namespace {

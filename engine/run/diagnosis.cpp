@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Cholesky>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -11,7 +11,6 @@
 #include "engine/kinds/kind.h"
 #include "engine/run/messages_at.h"
 #include "engine/run/sweep_memory.h"
-#include "engine/support/error.h"
 
 namespace dma {
 
@@ -158,31 +157,28 @@ void Diagnosis::find_signal_to_noise(Report& report) const {
 // Information matrix of up to kMost elements.
 struct Diagnosis::Information {
   static constexpr std::size_t kMost = 16;
-  using Matrix = std::array<std::array<double, kMost>, kMost>;
+  using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMost, kMost>;
 
   std::size_t size = 0;
   std::array<std::uint32_t, kMost> element = {};
   std::array<Natural, kMost> belief = {};
-  Matrix matrix = {};
+  Matrix matrix = Matrix::Zero(kMost, kMost);
 
   // Returns kMost if there is no room.
   std::size_t place_of(std::uint32_t e) const {
     return static_cast<std::size_t>(std::find(element.begin(), element.begin() + size, e) - element.begin());
   }
 
-  // Inverts in place by Gauss-Jordan; false if not positive definite.
+  double& at(std::size_t i, std::size_t j) {
+    return matrix(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
+  }
+  // Replaces the matrix by its inverse; false if it is not positive definite.
   bool invert() {
-    for (std::size_t k = 0; k < size; ++k) {
-      const double pivot = matrix[k][k];
-      if (!(pivot > 0 && pivot < kInfinity)) return false;
-      matrix[k][k] = 1;
-      for (std::size_t j = 0; j < size; ++j) matrix[k][j] /= pivot;
-      for (std::size_t i = 0; i < size; ++i) {
-        if (i == k) continue;
-        const double factor = std::exchange(matrix[i][k], 0.0);
-        for (std::size_t j = 0; j < size; ++j) matrix[i][j] -= factor * matrix[k][j];
-      }
-    }
+    const auto n = static_cast<Eigen::Index>(size);
+    const Matrix own = matrix.topLeftCorner(n, n);
+    const Eigen::LLT<Matrix> factor(own);
+    if (!own.allFinite() || factor.info() != Eigen::Success) return false;
+    matrix = factor.solve(Matrix::Identity(n, n));
     return true;
   }
 };
@@ -195,15 +191,7 @@ const PlanData::Variable& Diagnosis::variable_at(std::uint32_t element) const {
 
 Natural Diagnosis::product_at(std::uint32_t element, std::uint32_t without) const {
   const PlanData::Variable& v = variable_at(element);
-  Natural product;
-  if (v.first_slot != kNowhere) product = state_.message(v.first_slot + element - v.first_element);
-  if (product.is_point()) return product;
-  const Incidence incidence = state_.incidence();
-  for (const auto& end : v.ends)
-    for_each_message_at(plan_, incidence, v, end, element - v.first_element, [&](std::uint32_t slot) {
-      if (slot != without) product = multiply(product, state_.message(slot));
-    });
-  return product;
+  return state_.product_at(v, element - v.first_element, without);
 }
 
 bool Diagnosis::is_silent(const Group& group, std::size_t input, std::size_t output) const {
@@ -259,8 +247,8 @@ bool Diagnosis::add_slot(std::uint32_t g, std::uint32_t slot, Information& infor
       if (belief.is_point()) continue;
       information.size += is_new;
       unknown[unknowns++] = {inputs, at};
-      if (is_new) information.matrix[at][at] = belief.rho;
-      information.matrix[at][at] -= state_.message(port.first_slot + q).rho;  // the element's own message
+      if (is_new) information.at(at, at) = belief.rho;
+      information.at(at, at) -= state_.message(port.first_slot + q).rho;  // the element's own message
     }
   }
   if (output == nullptr || output->terms != 1) return false;
@@ -280,7 +268,7 @@ bool Diagnosis::add_slot(std::uint32_t g, std::uint32_t slot, Information& infor
   if (!(precision < kInfinity)) return false;
   for (const Unknown& x : std::span(unknown).first(unknowns))
     for (const Unknown& y : std::span(unknown).first(unknowns))
-      information.matrix[x.place][y.place] += precision * gains[x.input] * gains[y.input];
+      information.at(x.place, y.place) += precision * gains[x.input] * gains[y.input];
   return true;
 }
 
@@ -294,10 +282,10 @@ void Diagnosis::find_correlation(Report& report) const {
   for (std::uint32_t g = 0; g < plan_.groups.size(); ++g) {
     Information information;
     if (!plan_.groups[g].kind->linear_view() || !collect(g, information)) continue;
-    const auto& covariance = information.matrix;
     for (std::size_t i = 0; i < information.size; ++i)
       for (std::size_t j = 0; j < i; ++j) {
-        const double correlation = covariance[i][j] / std::sqrt(covariance[i][i] * covariance[j][j]);
+        const double correlation =
+            information.at(i, j) / std::sqrt(information.at(i, i) * information.at(j, j));
         // Ties go to the first one, so that rounding does not decide.
         constexpr double kMore = 1e-6;
         if (!(std::abs(correlation) > std::max(Report::kStrong, std::abs(report.correlation) + kMore))) continue;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <string_view>
 
 #include "engine/run/report.h"
 #include "engine/run/state_data.h"

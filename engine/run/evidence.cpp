@@ -101,8 +101,7 @@ class BetheEnergy {
 
   void add_factor(std::uint32_t g, std::uint32_t s, std::uint32_t node, Forest& forest) {
     const Group& group = plan_.groups[g];
-    const auto member =
-        static_cast<std::size_t>(std::ranges::upper_bound(group.first_slot, s) - group.first_slot.begin()) - 1;
+    const std::size_t member = group.member_at(s);
     const FactorTable::Factor factor = plan_.factors[group.members[member]];
     const bool is_variational = std::ranges::any_of(group.ports, [](const Group::Port& port) {
       return port.message != nullptr && port.message->method == kVariational;
@@ -135,11 +134,7 @@ class BetheEnergy {
       }
     }
     std::vector<double> parameters;
-    for (std::size_t i = 0; i < group.parameters.size(); ++i) {
-      const ParameterView view = state_.data().parameter(g, i);
-      const double* const first = view.values + std::ptrdiff_t{s} * view.column;
-      parameters.insert(parameters.end(), first, first + view.terms);
-    }
+    state_.data().append_parameters(g, s, parameters);
     try {
       const double mass =
           is_variational && !is_missing

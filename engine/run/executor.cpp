@@ -1,7 +1,6 @@
 #include "engine/run/executor.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"
@@ -9,7 +8,6 @@
 #include "engine/run/gather.h"
 #include "engine/run/messages_at.h"
 #include "engine/run/watch.h"
-#include "engine/support/error.h"
 
 namespace dma {
 

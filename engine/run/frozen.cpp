@@ -61,60 +61,43 @@ void StateData::restore_frozen() {
   for (const auto& [slot, message] : frozen.kept) store.messages().set(slot, message);
 }
 
-namespace {
-
-struct SentTo {
-  std::size_t first = 0, count = 0;  // slots
-};
-
-// Largest change of messages to variables that are not frozen, by the rules of their family.
-double change_of_others(const StateData& state, const Family& family, SentTo sent, const Natural* before,
-                        FrozenMessages& frozen) {
-  double change = 0;
-  const std::size_t components = family.components();
-  for (std::size_t i = 0; i < sent.count; ++i) frozen.after[i] = state.message(sent.first + i);
-  for (std::size_t i = 0; i < sent.count; i += components)
-    if (!frozen.is_frozen[sent.first + i])
-      change = std::max(
-          change, family->change(Components(before + i, components), Components(frozen.after.data() + i, components)));
-  return change;
-}
-
-}  // namespace
-
 // Sends `count` messages from `first` on to each of the operation's ports. Those to frozen variables are computed too,
-// and restored before anything reads them.
+// and restored before anything reads them. The change of the others follows the rules of their family.
 template <class Compute>
 void Executor::send_around_frozen(const BoundSend& op, std::ptrdiff_t first, std::size_t count, const Compute& compute,
                                   Total& total) {
-  const auto sent_by = [&](const Sink& sink) {
-    return SentTo{sink.tau == nullptr ? 0 : static_cast<std::size_t>(sink.tau - store_.tau.data() + first),
-                  sink.tau == nullptr ? 0 : count};
-  };
-  const std::array sent{sent_by(op.call.sink), sent_by(op.call.second_sink)};
   FrozenMessages& frozen = state_.frozen;
+  const std::array sinks{&op.call.sink, &op.call.second_sink};
+  const auto first_slot = [&](const Sink& sink) {
+    return static_cast<std::size_t>(sink.tau - store_.tau.data() + first);
+  };
   std::size_t in_all = 0, held = 0;
-  for (const SentTo& to : sent)
-    for (std::size_t i = 0; i < to.count; ++i) {
-      frozen.before[in_all++] = state_.message(to.first + i);
-      held += frozen.is_frozen[to.first + i];
+  for (const Sink* const sink : sinks)
+    for (std::size_t i = 0; sink->tau != nullptr && i < count; ++i) {
+      frozen.before[in_all++] = state_.message(first_slot(*sink) + i);
+      held += frozen.is_frozen[first_slot(*sink) + i];
     }
   if (held == in_all) return;
   Outcome outcome;
   compute(outcome);
   total.messages += in_all - held;
-  if (held > 0) {
+  if (held > 0) outcome.change = 0;
+  const Natural* before = frozen.before.data();
+  for (const Sink* const sink : sinks) {
+    if (held == 0 || sink->tau == nullptr) continue;
+    const std::size_t slot = first_slot(*sink);
     const Group& group = plan_.groups[op.group];
-    const Natural* before = frozen.before.data();
-    outcome.change = 0;
-    for (std::size_t k = 0; k < sent.size(); ++k) {
-      if (sent[k].count == 0) continue;
-      for (std::size_t i = 0; i < sent[k].count; ++i)
-        if (frozen.is_frozen[sent[k].first + i]) store_.messages().set(sent[k].first + i, before[i]);
-      const std::size_t port = k == 0 ? op.port : port_at(group, sent[k].first);
-      const Family family = plan_.variables.at_element(group.ports[port].elements(0)).family;
-      outcome.change = std::max(outcome.change, change_of_others(state_, family, sent[k], before, frozen));
-      before += sent[k].count;
+    const Group::Port& port = group.ports[sink == &op.call.sink ? op.port : port_at(group, slot)];
+    const Family family = plan_.variables.at_element(port.elements(0)).family;
+    const std::size_t components = family.components();
+    for (std::size_t i = 0; i < count; i += components, before += components) {
+      const bool is_frozen = frozen.is_frozen[slot + i] != 0;
+      for (std::size_t k = 0; k < components; ++k)
+        if (is_frozen) store_.messages().set(slot + i + k, before[k]);
+        else frozen.after[k] = state_.message(slot + i + k);
+      if (is_frozen) continue;
+      const Components after(frozen.after.data(), components);
+      outcome.change = std::max(outcome.change, family->change({before, components}, after));
     }
   }
   note(op, outcome, total);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"
 #include "engine/support/error.h"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"
 #include "engine/support/independent.h"
 

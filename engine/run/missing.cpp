@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
+#include "engine/kinds/evaluate.h"
 #include "engine/kinds/kind.h"
 #include "engine/run/messages_at.h"
 #include "engine/run/state_data.h"
@@ -91,62 +91,28 @@ namespace {
 // inputs of its factor.
 class UnsentMessages {
  public:
-  explicit UnsentMessages(const StateData& state) : state_(state), plan_(*state.plan), scratch_(plan_.scratch) {}
+  explicit UnsentMessages(const StateData& state) : state_(state), plan_(*state.plan) {}
 
-  // Messages of one slot to a port, term by term; uniform if refused.
+  // Messages of one slot to a port, term by term; uniform if one is refused.
   std::span<const Natural> to(std::uint32_t g, std::uint32_t p, std::uint32_t slot) {
     const Group& group = plan_.groups[g];
-    const MessageFunction* const message = function(group, p, slot);
     sent_.assign(group.ports[p].terms, {});
+    const std::string_view method = plan_.factors[group.members[group.member_at(slot)]].method;
+    const MessageFunction* const message = group.kind->find_message(method, p);
     if (message == nullptr) return sent_;
-    gather(group, *message, slot);
+    arrivals_.resize(group.ports.size());
+    last_.resize(group.ports.size());
+    for (std::size_t q = 0; q < group.ports.size(); ++q) arrivals_[q].assign(group.ports[q].terms, {});
+    for (const std::size_t q : message->reads)
+      for (std::uint32_t t = 0; t < group.ports[q].terms; ++t)
+        arrivals_[q][t] = arrival(group.ports[q], slot * group.ports[q].terms + t, last_[q]);
     parameters_.clear();
-    for (std::size_t i = 0; i < group.parameters.size(); ++i) {
-      const ParameterView view = state_.parameter(g, i);
-      parameters_.push_back({view.at(0, slot), 0, 0, view.terms});
-    }
-    std::vector<double> tau(sent_.size()), rho(sent_.size()), memory(group.kind->memory());
-    Call call;
-    call.columns = 1;
-    call.reads = views_.data();
-    call.parameters = parameters_.data();
-    call.sink = {tau.data(), rho.data()};
-    call.out_terms = group.ports[p].terms;
-    call.out_row = call.out_column = group.ports[p].terms;
-    call.scratch = scratch_.data();
-    call.callable = message->callable.get();
-    call.memory = memory.data();
-    call.memory_size = memory.size();
-    Outcome outcome;
-    message->plate(call, outcome);
-    for (std::size_t t = 0; t < sent_.size(); ++t) sent_[t] = {tau[t], rho[t]};
+    state_.append_parameters(g, slot, parameters_);
+    if (const auto sent = evaluate(*group.kind, method, p, arrivals_, parameters_)) sent_ = *sent;
     return sent_;
   }
 
  private:
-  const MessageFunction* function(const Group& group, std::uint32_t p, std::uint32_t slot) const {
-    const auto member =
-        static_cast<std::size_t>(std::ranges::upper_bound(group.first_slot, slot) - group.first_slot.begin()) - 1;
-    return group.kind->find_message(plan_.factors[group.members[member]].method, p);
-  }
-
-  void gather(const Group& group, const MessageFunction& message, std::uint32_t slot) {
-    arrived_.resize(message.reads.size());
-    views_.clear();
-    for (std::size_t i = 0; i < message.reads.size(); ++i) {
-      const Group::Port& port = group.ports[message.reads[i]];
-      Arrived& arrived = arrived_[i];
-      arrived.tau.resize(port.terms);
-      arrived.rho.resize(port.terms);
-      for (std::uint32_t t = 0; t < port.terms; ++t) {
-        const Natural m = arrival(port, slot * port.terms + t, arrived.at_last_element);
-        arrived.tau[t] = m.tau;
-        arrived.rho[t] = m.rho;
-      }
-      views_.push_back({arrived.tau.data(), arrived.rho.data(), port.terms, port.terms, port.terms});
-    }
-  }
-
   struct AtElement {
     std::uint32_t element = kNowhere;
     Natural product;  // product of all messages
@@ -158,27 +124,16 @@ class UnsentMessages {
     const bool says_nothing = state_.message(own) == Natural();
     if (says_nothing && last.element == e) return last.product;
     const PlanData::Variable v = plan_.variables.at_element(e);
-    Natural product;
-    if (v.first_slot != kNowhere) product = state_.message(v.first_slot + e - v.first_element);
-    for (const auto& end : v.ends)
-      if (!v.cuts)
-        for_each_message_at(plan_, state_.incidence(), v, end, e - v.first_element, [&](std::uint32_t slot) {
-          if (slot != own) product = multiply(product, state_.message(slot));
-        });
+    const Natural product = state_.product_at(v, e - v.first_element, own);
     if (says_nothing) last = {e, product};
     return product;
   }
 
-  struct Arrived {
-    std::vector<double> tau, rho;
-    AtElement at_last_element = {};
-  };
   const StateData& state_;
   const PlanData& plan_;
-  std::vector<double> scratch_;
-  std::vector<Arrived> arrived_;  // by argument
-  std::vector<PortView> views_;
-  std::vector<ParameterView> parameters_;
+  Arrivals arrivals_;
+  std::vector<AtElement> last_;  // by port
+  std::vector<double> parameters_;
   std::vector<Natural> sent_;
 };
 

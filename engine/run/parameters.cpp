@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/compile/plan_data.h"
-
 namespace dma {
 
 Parameters::Parameters(const PlanData& plan) : as_planned_(plan.parameters) {

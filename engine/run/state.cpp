@@ -81,6 +81,24 @@ StateData::StateData(Plan of) : plan(std::move(of)), store(*plan), values(*plan)
 }
 StateData::~StateData() = default;
 
+void StateData::append_parameters(std::uint32_t group, std::uint32_t slot, std::vector<double>& out) const {
+  for (std::size_t i = 0; i < plan->groups[group].parameters.size(); ++i) {
+    const ParameterView view = parameter(group, i);
+    out.insert(out.end(), view.at(0, slot), view.at(0, slot) + view.terms);
+  }
+}
+
+Natural StateData::product_at(const PlanData::Variable& v, std::uint32_t element, std::uint32_t without) const {
+  Natural product;
+  if (v.first_slot != kNowhere) product = message(v.first_slot + element);
+  if (product.is_point() || v.cuts) return product;
+  for (const auto& end : v.ends)
+    for_each_message_at(*plan, incidence(), v, end, element, [&](std::uint32_t slot) {
+      if (slot != without) product = multiply(product, message(slot));
+    });
+  return product;
+}
+
 State::State(Plan of) : plan_(std::move(of)), data_(std::make_unique<StateData>(plan_)) {}
 
 // Matches variables and factors by id.
@@ -195,9 +213,8 @@ void State::set_parameter(FactorId factor, std::string_view parameter, std::span
     if (owner.origins.size() > 1)
       fail("factor '{}' is fused and has no parameter '{}'; compile with {{.fuse = false}} to set it", owner.name(),
            parameter);
-    std::vector<std::string> known;
-    for (const auto& spec : specs) known.push_back(spec.name);
-    fail("factor '{}' has no parameter '{}'{}", owner.name(), parameter, suggestion(parameter, known));
+    fail("factor '{}' has no parameter '{}'{}", owner.name(), parameter,
+         suggestion(parameter, specs, &ParameterSpec::name));
   }
   if (found->prepare)
     fail("factor '{}': parameter '{}' is a table that compile() checks; give it to the graph, and compile again",

@@ -103,6 +103,10 @@ struct StateData {
   // The incidence of slots and elements.
   Incidence incidence() const { return tables.incidence(*plan); }
   std::uint32_t element(const Group::Port& port, std::uint32_t q) const { return tables.element(port, q); }
+  // The parameters of one slot of a group, one after the other.
+  void append_parameters(std::uint32_t group, std::uint32_t slot, std::vector<double>& out) const;
+  // The product of all messages at an element of a variable, its value or cavity included, but that of one slot.
+  Natural product_at(const PlanData::Variable& variable, std::uint32_t element, std::uint32_t without = kNowhere) const;
 
   void keep_frozen();
   void restore_frozen();

@@ -6,10 +6,12 @@
 
 #include <fmt/core.h>
 
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dma {
 
@@ -33,5 +35,12 @@ template <class... Arguments>
 
 // "; did you mean 'product'? known: copy, product, sum": the nearest spelling (if one is near) and all known names.
 std::string suggestion(std::string_view found, std::span<const std::string> known);
+// The same for a list of items that have names.
+template <class List, class NameOf>
+std::string suggestion(std::string_view found, const List& list, const NameOf& name_of) {
+  std::vector<std::string> known;
+  for (const auto& item : list) known.emplace_back(std::invoke(name_of, item));
+  return suggestion(found, known);
+}
 
 }  // namespace dma

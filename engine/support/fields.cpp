@@ -1,10 +1,7 @@
 #include "engine/support/fields.h"
 
-#include <bit>
 #include <cmath>
 #include <cstring>
-
-#include "engine/support/error.h"
 
 namespace dma {
 

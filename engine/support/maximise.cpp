@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/math/tools/minima.hpp>
 #include <cmath>
-#include <cstdint>
 
 namespace dma {
 

@@ -2,9 +2,7 @@
 // structs with names.
 #pragma once
 
-#include <compare>
 #include <cstddef>
-#include <iterator>
 
 namespace dma {
 
@@ -12,53 +10,23 @@ namespace dma {
 template <class Owner, class Item, Item (Owner::*kMake)(std::size_t) const>
 class OnDemand {
  public:
-  using value_type = Item;
-
-  class Iterator {
-   public:
+  struct Iterator {
     using value_type = Item;
-    using reference = Item;
     using difference_type = std::ptrdiff_t;
-    using iterator_category = std::input_iterator_tag;  // C++17's category, which would require a reference
-    using iterator_concept = std::random_access_iterator_tag;
-    struct Pointer {
-      Item item;
-      const Item* operator->() const { return &item; }
-    };
-    using pointer = Pointer;
 
-    Iterator() = default;
-    Iterator(const Owner* owner, std::ptrdiff_t at) : owner_(owner), at_(at) {}
-    Item operator*() const { return (owner_->*kMake)(static_cast<std::size_t>(at_)); }
-    Pointer operator->() const { return {**this}; }
-    Item operator[](std::ptrdiff_t n) const { return *(*this + n); }
-    Iterator& operator+=(std::ptrdiff_t n) {
-      at_ += n;
+    const Owner* owner = nullptr;
+    std::size_t at = 0;
+
+    Item operator*() const { return (owner->*kMake)(at); }
+    Iterator& operator++() {
+      ++at;
       return *this;
     }
-    Iterator& operator-=(std::ptrdiff_t n) { return *this += -n; }
-    Iterator& operator++() { return *this += 1; }
-    Iterator& operator--() { return *this += -1; }
-    Iterator operator++(int) {
-      const Iterator before = *this;
-      ++*this;
-      return before;
+    Iterator operator++(int) { return {owner, at++}; }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+    friend std::ptrdiff_t operator-(const Iterator& a, const Iterator& b) {
+      return static_cast<std::ptrdiff_t>(a.at - b.at);
     }
-    Iterator operator--(int) {
-      const Iterator before = *this;
-      --*this;
-      return before;
-    }
-    friend Iterator operator+(Iterator i, std::ptrdiff_t n) { return i += n; }
-    friend Iterator operator+(std::ptrdiff_t n, Iterator i) { return i += n; }
-    friend Iterator operator-(Iterator i, std::ptrdiff_t n) { return i -= n; }
-    friend std::ptrdiff_t operator-(const Iterator& a, const Iterator& b) { return a.at_ - b.at_; }
-    friend bool operator==(const Iterator& a, const Iterator& b) { return a.at_ == b.at_; }
-    friend auto operator<=>(const Iterator& a, const Iterator& b) { return a.at_ <=> b.at_; }
-
-   private:
-    const Owner* owner_ = nullptr;
-    std::ptrdiff_t at_ = 0;
   };
 
   OnDemand(const Owner& owner, std::size_t size) : owner_(&owner), size_(size) {}
@@ -66,7 +34,7 @@ class OnDemand {
   bool empty() const { return size_ == 0; }
   Item operator[](std::size_t i) const { return (owner_->*kMake)(i); }
   Iterator begin() const { return {owner_, 0}; }
-  Iterator end() const { return {owner_, static_cast<std::ptrdiff_t>(size_)}; }
+  Iterator end() const { return {owner_, size_}; }
 
  private:
   const Owner* owner_;

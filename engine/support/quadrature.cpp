@@ -2,7 +2,6 @@
 
 #include <boost/math/quadrature/gauss_kronrod.hpp>
 #include <boost/math/tools/toms748_solve.hpp>
-#include <cstdint>
 
 namespace dma::quadrature {
 

@@ -84,33 +84,6 @@ double integral(const F& f, const std::vector<double>& points, double tolerance,
   return sum;
 }
 
-// The root of h between a and b, where its values ha and hb have opposite signs: false position with the Illinois
-// correction; one step if h is linear.
-template <class H>
-double root_between(const H& h, double a, double b, double ha, double hb) {
-  constexpr int kLimit = 100;
-  const double flat = 1e-14 * std::max(std::abs(ha), std::abs(hb));
-  double x = a;
-  int side = 0;
-  for (int i = 0; i < kLimit; ++i) {
-    x = (a * hb - b * ha) / (hb - ha);
-    const double hx = h(x);
-    if (std::abs(hx) <= flat || std::abs(b - a) <= 1e-15 * (std::abs(a) + std::abs(b))) return x;
-    if (hx * hb > 0) {
-      b = x;
-      hb = hx;
-      if (side == -1) ha *= 0.5;
-      side = -1;
-    } else {
-      a = x;
-      ha = hx;
-      if (side == 1) hb *= 0.5;
-      side = 1;
-    }
-  }
-  return x;
-}
-
 struct Bracket {
   double low, high;
   double middle() const { return 0.5 * (low + high); }
@@ -130,7 +103,7 @@ void for_each_root(const H& h, double low, double high, int cells, const Visit& 
     if (ha == 0)
       visit(a);
     else if (ha * hb < 0)
-      visit(root_between(h, a, b, ha, hb));
+      visit(bracket_root(h, a, b, ha, hb).middle());
     a = b;
     ha = hb;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/random/uniform_int_distribution.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -14,6 +15,12 @@ namespace dma {
 template <class List, class Below>
 void shuffle(List& list, const Below& below) {
   for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[below(i)]);
+}
+
+// Such numbers from a generator.
+template <class Random>
+auto random_below(Random& random) {
+  return [&random](std::size_t n) { return boost::random::uniform_int_distribution<std::size_t>(0, n - 1)(random); };
 }
 
 // The numbers 0 to rows - 1, shuffled by the seed.

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include <initializer_list>
 #include <optional>
 #include <system_error>
 #include <thread>

@@ -1,7 +1,7 @@
 #include "factors/arithmetic/add.h"
 
 #include "engine/kinds/kind.h"
-#include "engine/support/independent.h"
+#include "factors/authoring/chunks.h"
 
 namespace dma {
 
@@ -13,19 +13,14 @@ namespace {
 //
 // Returns false if a message is not proper, or a product overflows.
 bool combine(const SlotBlock& block, double sign) {
-  const double *const a_tau = block.tau_of(0), *const a_rho = block.rho_of(0), *const b_tau = block.tau_of(1),
-               *const b_rho = block.rho_of(1);
-  double *const tau = block.tau, *const rho = block.rho;
-  std::int64_t bad = 0;
-  DMA_INDEPENDENT
-  for (std::size_t i = 0; i < block.slots; ++i) {
-    const double inverse = 1 / (a_rho[i] + b_rho[i]), fraction = a_rho[i] * inverse;
-    const double t = fraction * b_tau[i] + sign * (b_rho[i] * inverse) * a_tau[i], r = fraction * b_rho[i];
-    tau[i] = t;
-    rho[i] = r;
-    bad += ((r > 0) & (r < kInfinity) & (std::abs(t) < kInfinity)) ? 0 : 1;
-  }
-  return bad == 0;
+  return slot_by_slot(block, 0, 1,
+                      [sign](double a_tau, double a_rho, double b_tau, double b_rho, double& tau, double& rho) {
+                        const double inverse = 1 / (a_rho + b_rho), fraction = a_rho * inverse;
+                        const double t = fraction * b_tau + sign * (b_rho * inverse) * a_tau, r = fraction * b_rho;
+                        tau = t;
+                        rho = r;
+                        return (r > 0) & (r < kInfinity) & (std::abs(t) < kInfinity);
+                      });
 }
 
 }  // namespace

@@ -1,13 +1,12 @@
 #include "factors/arithmetic/product.h"
 
 #include <cmath>
-#include <cstdint>
 
 #include "engine/kinds/kind.h"
-#include "engine/support/independent.h"
 #include "factors/arithmetic/product_ep.h"
 #include "factors/arithmetic/product_linearised.h"
 #include "factors/arithmetic/vmp.h"
+#include "factors/authoring/chunks.h"
 
 namespace dma {
 
@@ -22,39 +21,23 @@ bool is_ordinary(double tau, double rho) { return (rho > kSmall) & (rho < kLarge
 
 // One factor is known, like the inputs of a network: z = c x.
 bool to_scaled(const SlotBlock& block, std::size_t x, std::size_t known) {
-  const double *const x_tau = block.tau_of(x), *const x_rho = block.rho_of(x);
-  const double *const c = block.tau_of(known), *const c_rho = block.rho_of(known);
-  double *const tau = block.tau, *const rho = block.rho;
-  std::int64_t bad = 0;
-  DMA_INDEPENDENT
-  for (std::size_t i = 0; i < block.slots; ++i) {
-    const double inverse = 1 / c[i];
-    tau[i] = x_tau[i] * inverse;
-    rho[i] = x_rho[i] * inverse * inverse;
-    bad += (is_ordinary(x_tau[i], x_rho[i]) & (c_rho[i] == kInfinity) & (std::abs(c[i]) > kSmall) &
-            (std::abs(c[i]) < kLarge))
-               ? 0
-               : 1;
-  }
-  return bad == 0;
+  return slot_by_slot(block, x, known,
+                      [](double x_tau, double x_rho, double c, double c_rho, double& tau, double& rho) {
+                        const double inverse = 1 / c;
+                        tau = x_tau * inverse;
+                        rho = x_rho * inverse * inverse;
+                        return is_ordinary(x_tau, x_rho) & (c_rho == kInfinity) & (std::abs(c) > kSmall) &
+                               (std::abs(c) < kLarge);
+                      });
 }
 // x = z / c; uniform if c is 0.
 bool to_unscaled(const SlotBlock& block) {
-  const double *const c = block.tau_of(0), *const c_rho = block.rho_of(0);
-  const double *const z_tau = block.tau_of(1), *const z_rho = block.rho_of(1);
-  double *const tau = block.tau, *const rho = block.rho;
-  std::int64_t bad = 0;
-  DMA_INDEPENDENT
-  for (std::size_t i = 0; i < block.slots; ++i) {
-    const double size = std::abs(c[i]);
-    tau[i] = z_tau[i] * c[i];
-    rho[i] = z_rho[i] * c[i] * c[i];
-    bad +=
-        (is_ordinary(z_tau[i], z_rho[i]) & (c_rho[i] == kInfinity) & ((size == 0) | (size > kSmall)) & (size < kLarge))
-            ? 0
-            : 1;
-  }
-  return bad == 0;
+  return slot_by_slot(block, 0, 1, [](double c, double c_rho, double z_tau, double z_rho, double& tau, double& rho) {
+    const double size = std::abs(c);
+    tau = z_tau * c;
+    rho = z_rho * c * c;
+    return is_ordinary(z_tau, z_rho) & (c_rho == kInfinity) & ((size == 0) | (size > kSmall)) & (size < kLarge);
+  });
 }
 
 }  // namespace
@@ -64,40 +47,30 @@ bool to_unscaled(const SlotBlock& block) {
 bool Product::block_to_z(const SlotBlock& block) {
   if (block.rho_of(1)[0] == kInfinity) return to_scaled(block, 0, 1);
   if (block.rho_of(0)[0] == kInfinity) return to_scaled(block, 1, 0);
-  const double *const x_tau = block.tau_of(0), *const x_rho = block.rho_of(0);
-  const double *const y_tau = block.tau_of(1), *const y_rho = block.rho_of(1);
-  double *const tau = block.tau, *const rho = block.rho;
-  std::int64_t bad = 0;
-  DMA_INDEPENDENT
-  for (std::size_t i = 0; i < block.slots; ++i) {
-    const double rhos = x_rho[i] * y_rho[i];
-    const double fraction = rhos / (rhos + x_tau[i] * x_tau[i] * y_rho[i] + y_tau[i] * y_tau[i] * x_rho[i]);
-    tau[i] = x_tau[i] * y_tau[i] * fraction;
-    rho[i] = rhos * fraction;
-    bad += (is_ordinary(x_tau[i], x_rho[i]) & is_ordinary(y_tau[i], y_rho[i]) & (rho[i] > kLeast)) ? 0 : 1;
-  }
-  return bad == 0;
+  return slot_by_slot(block, 0, 1,
+                      [](double x_tau, double x_rho, double y_tau, double y_rho, double& tau, double& rho) {
+                        const double rhos = x_rho * y_rho;
+                        const double fraction = rhos / (rhos + x_tau * x_tau * y_rho + y_tau * y_tau * x_rho);
+                        const double own = rhos * fraction;
+                        tau = x_tau * y_tau * fraction;
+                        rho = own;
+                        return is_ordinary(x_tau, x_rho) & is_ordinary(y_tau, y_rho) & (own > kLeast);
+                      });
 }
 
 // With t, r of the other factor and q = r + t^2: s = t^2 / q, s my = t^3 / (r q), 1 - s = r / q, and
 // 1 / (1 + (1 - s) pz) = q rho_z / e with e = q rho_z + r tau_z^2.
 bool Product::block_to_factor(const SlotBlock& block) {
   if (block.rho_of(0)[0] == kInfinity) return to_unscaled(block);
-  const double *const other_tau = block.tau_of(0), *const other_rho = block.rho_of(0);
-  const double *const z_tau = block.tau_of(1), *const z_rho = block.rho_of(1);
-  double *const tau = block.tau, *const rho = block.rho;
-  std::int64_t bad = 0;
-  DMA_INDEPENDENT
-  for (std::size_t i = 0; i < block.slots; ++i) {
-    const double t = other_tau[i], r = other_rho[i], square = t * t, cube = square * t, q = r + square;
-    const double e = q * z_rho[i] + r * z_tau[i] * z_tau[i];
+  return slot_by_slot(block, 0, 1, [](double t, double r, double z_tau, double z_rho, double& tau, double& rho) {
+    const double square = t * t, cube = square * t, q = r + square, e = q * z_rho + r * z_tau * z_tau;
     const double inverse = 1 / (r * q * e);
-    const double gain = square * cube * z_rho[i] * inverse;  // s (s my) / (1 + (1 - s) pz)
-    tau[i] = gain * z_tau[i];
-    rho[i] = gain * (cube * e * inverse) * z_rho[i];
-    bad += (is_ordinary(t, r) & (std::abs(t) > kSmall) & is_ordinary(z_tau[i], z_rho[i]) & (rho[i] > kLeast)) ? 0 : 1;
-  }
-  return bad == 0;
+    const double gain = square * cube * z_rho * inverse;  // s (s my) / (1 + (1 - s) pz)
+    const double own = gain * (cube * e * inverse) * z_rho;
+    tau = gain * z_tau;
+    rho = own;
+    return is_ordinary(t, r) & (std::abs(t) > kSmall) & is_ordinary(z_tau, z_rho) & (own > kLeast);
+  });
 }
 
 void Product::linear_view(const LinearCall& call) {

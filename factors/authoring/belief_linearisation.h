@@ -12,7 +12,7 @@
 #include <Eigen/Core>
 #include <span>
 
-#include "engine/messages/gaussian.h"
+#include "factors/authoring/peaks.h"
 
 namespace dma {
 
@@ -28,21 +28,7 @@ struct LinearisedFunction {
 };
 
 // The fit of g under N(mean, covariance), by reference; covariance 0 requests value and derivatives at the mean.
-class FitOfFunction {
- public:
-  template <class F>
-  FitOfFunction(const F& f)
-      : object_(&f), call_([](const void* object, const InputVector& mean, const InputMatrix& covariance) {
-          return (*static_cast<const F*>(object))(mean, covariance);
-        }) {}
-  LinearisedFunction operator()(const InputVector& mean, const InputMatrix& covariance) const {
-    return call_(object_, mean, covariance);
-  }
-
- private:
-  const void* object_;
-  LinearisedFunction (*call_)(const void*, const InputVector&, const InputMatrix&);
-};
+using FitOfFunction = CallTo<LinearisedFunction(const InputVector& mean, const InputMatrix& covariance)>;
 
 // Moments of g under the arriving messages.
 Gaussian fitted_to_output(const FitOfFunction& fit, std::span<const Gaussian> x);

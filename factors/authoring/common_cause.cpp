@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/support/lent.h"
 #include "engine/support/quadrature.h"
 #include "factors/authoring/normal.h"
 #include "factors/authoring/tilted.h"
@@ -254,11 +255,11 @@ double CommonCause::reach(double direction) const {
 
 // The relevant range, and the number of points of the trapezoidal rule there: its error is exp(-2 (pi w / step)^2) for
 // a part of width w, less than 1e-23 with 1.6 steps. If that takes too many points, the range is cut on both sides of
-// each narrow part, and at the mode: a panel's points miss a step beyond the last of them.
-std::span<const double> CommonCause::cut(int& points) const {
+// each narrow part, and at the mode: a panel's points miss a step beyond the last of them. Returns the number of
+// points, or 0 for panels.
+int CommonCause::cut(std::vector<double>& ends) const {
   constexpr double kWidths = 9;  // beyond nine standard deviations a step is within 1e-19 of its limit
   constexpr double kLeastPoints = 40, kMostPoints = 240, kPerWidth = 1.6;
-  thread_local std::vector<double> ends;
   const double low = mode_ - reach(-1), high = mode_ + reach(1), range = high - low;
   ends = {low, high};
   double wanted = kLeastPoints;
@@ -272,20 +273,18 @@ std::span<const double> CommonCause::cut(int& points) const {
   if (wanted > kMostPoints || low == low_ || high == high_) {
     ends.push_back(mode_);
     std::ranges::sort(ends);
-    points = 0;
-  } else {
-    ends.resize(2);
-    points = static_cast<int>(wanted);
+    return 0;
   }
-  return ends;
+  return static_cast<int>(wanted);
 }
 
 // visit(t, weight) over the relevant range; the weights are scaled by exp(-result). With panels, each is halved until
 // its mass is accurate, and with `of_moments` also one moment of all parts.
 template <class Visit>
 double CommonCause::integrate(bool of_moments, const Visit& visit) const {
-  int points = 0;
-  const std::span<const double> ends = cut(points);
+  Lent<double> lent;
+  std::vector<double>& ends = *lent;
+  const int points = cut(ends);
   const auto weight = [&](double t) { return std::exp(log_weight(t) - top_); };
   double mass = 0;
   const auto take = [&](double t, double part) {

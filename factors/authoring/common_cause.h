@@ -81,7 +81,7 @@ class CommonCause {
   double slope(double t) const;
   void find_mode();
   double reach(double direction) const;
-  std::span<const double> cut(int& points) const;
+  int cut(std::vector<double>& ends) const;
 
   std::span<const Part> parts_;
   std::vector<double> from_origin_;

@@ -2,11 +2,9 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
-#include <array>
 #include <boost/container/static_vector.hpp>
 #include <cmath>
 
-#include "engine/support/error.h"
 #include "factors/authoring/belief_linearisation.h"
 #include "factors/authoring/gauss_hermite.h"
 #include "factors/authoring/slot_parameters.h"

@@ -78,7 +78,9 @@ LinearView dual_view(std::string name, F g) {
         if (call.gains == nullptr) break;
       }
     }
-    kept_x = std::move(x), kept_p = std::move(p), kept_duals = std::move(duals);
+    kept_x = std::move(x);
+    kept_p = std::move(p);
+    kept_duals = std::move(duals);
   };
 }
 

@@ -1,9 +1,5 @@
 #include "factors/authoring/normal.h"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-
 namespace dma::normal {
 
 // R(x) = integral over t > 0 of exp(-x t - t^2/2), so R^(n)(x) = (-1)^n I_n(x) with I_n the integral of t^n times the

@@ -3,7 +3,6 @@
 // with the distance from a peak are halved until Gauss's and Kronrod's rules agree.
 #pragma once
 
-#include <array>
 #include <boost/container/static_vector.hpp>
 #include <cmath>
 #include <span>

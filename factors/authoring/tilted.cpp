@@ -5,7 +5,6 @@
 #include <boost/container/static_vector.hpp>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "factors/authoring/gauss_hermite.h"
 #include "factors/authoring/normal.h"

@@ -6,7 +6,6 @@
 #include <bitset>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <numbers>
 #include <optional>
 #include <span>

@@ -86,4 +86,11 @@ void Categorical::from_logs(std::span<const double> logs, Natural* message) {
     *message++ = log > -kInfinity ? CategoricalComponent(log, 0) : CategoricalComponent::forbidden();
 }
 
+void Categorical::send_logs(std::span<const double> logs, std::span<CategoricalComponent> out) {
+  const double largest = std::ranges::max(logs);
+  for (std::size_t k = 0; k < out.size(); ++k)
+    out[k] = logs[k] > -kInfinity || largest == -kInfinity ? CategoricalComponent(logs[k] - largest, 0)
+                                                           : CategoricalComponent::forbidden();
+}
+
 }  // namespace dma

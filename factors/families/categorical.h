@@ -35,6 +35,9 @@ struct Categorical {
   static double kl(Components p, Components q);
   static std::string text(Components message);
   static void from_logs(std::span<const double> logs, Natural* message);
+  // The same, shifted to a maximum of 0. If everything is forbidden the message is NaN, which the engine refuses and
+  // counts.
+  static void send_logs(std::span<const double> logs, std::span<CategoricalComponent> out);
 };
 
 template <class Message>

@@ -35,6 +35,18 @@ struct Dirichlet {
   // the sum of its variances. (Dirichlet(a) itself has the weights a_k / s, s being the sum of a.) Returns false if
   // counts and gains are no density within the digits of a double.
   static bool project(std::span<const double> counts, std::span<const double> shares, std::span<double> gains);
+  // The counts a of a message, or the probabilities of a known one; false if it is neither.
+  template <class Message>
+  static bool read_counts(std::span<const Message> message, double* counts);
 };
+
+template <class Message>
+bool Dirichlet::read_counts(std::span<const Message> message, double* counts) {
+  for (const Natural& m : message) {
+    if (!m.is_point() && !(m.rho == 0 && m.tau > -1)) return false;
+    *counts++ = m.is_point() ? m.tau : m.tau + 1;
+  }
+  return true;
+}
 
 }  // namespace dma

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <vector>
 
-#include "engine/kinds/kind.h"
 #include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
 #include "engine/support/special_functions.h"
@@ -90,10 +88,7 @@ void say_class(Scores unknowns, const ProductOf& product, ToClass out) {
   if (any_uniform(unknowns)) return;
   std::vector<double> logs;
   for (std::size_t c = 0; c < out.size(); ++c) logs.push_back(product(c).log_mass());
-  const double largest = std::ranges::max(logs);
-  for (std::size_t c = 0; c < out.size(); ++c)
-    out[c] = logs[c] > -kInfinity || largest == -kInfinity ? CategoricalComponent(logs[c] - largest, 0)
-                                                           : CategoricalComponent::forbidden();
+  Categorical::send_logs(logs, out);
 }
 
 template <class ProductOf>

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/kinds/kind.h"
+#include "engine/support/lent.h"
 #include "engine/support/log_sum_exp.h"
 #include "engine/support/special_functions.h"
 
@@ -17,29 +18,26 @@ namespace {
 
 using Numbers = std::span<const double>;
 
-// Working memory reused by later calls: after the first messages of a thread nothing is allocated.
-struct DrawMemory {
-  std::vector<double> counts, logs, fractions, found;  // logs: log weights of the outcomes
+class DrawMemory {
+ public:
+  explicit DrawMemory(std::size_t categories)
+      : lent_{Lent<double>(categories), Lent<double>(categories), Lent<double>(categories), Lent<double>(categories)} {}
+
+  // False if the messages have no weights: p is known or no density, or every outcome is forbidden.
+  bool read(CategoricalDraw::Probabilities p, CategoricalDraw::Outcome outcome) {
+    Categorical::logs(outcome, logs.data());
+    return !p[0].is_point() && Dirichlet::read_counts(p, counts.data()) && std::ranges::max(logs) > -kInfinity;
+  }
+
+ private:
+  Lent<double> lent_[4];
+
+ public:
+  std::vector<double>&counts = *lent_[0], &logs = *lent_[1];  // logs: log weights of the outcomes
+  std::vector<double>&fractions = *lent_[2], &found = *lent_[3];
 };
 
-DrawMemory& draw_memory(std::size_t categories) {
-  thread_local DrawMemory memory;
-  for (auto* const numbers : {&memory.counts, &memory.logs, &memory.fractions, &memory.found})
-    numbers->resize(categories);
-  return memory;
-}
-
 double sum_of(Numbers numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0.0); }
-
-// Counts of a Dirichlet message; false if it is no density.
-template <class Component>
-bool counts_of(std::span<const Component> message, double* counts) {
-  for (std::size_t k = 0; k < message.size(); ++k) {
-    if (!(message[k].rho == 0 && message[k].tau > -1)) return false;
-    counts[k] = message[k].tau + 1;
-  }
-  return true;
-}
 
 template <class Component>
 bool says_nothing(std::span<const Component> message) {
@@ -54,12 +52,12 @@ void weigh_by_counts(Numbers counts, Numbers logs, std::span<double> fractions) 
 
 // The fractions of vmp, iterated from those of exact inference: they converge in a few steps, because digamma is flat
 // where there are counts.
-void settle(Numbers counts, Numbers logs, std::span<double> fractions) {
+void settle(DrawMemory& memory) {
   constexpr int kMostSteps = 200;
   constexpr double kSettled = 1e-15;
+  auto &counts = memory.counts, &logs = memory.logs, &fractions = memory.fractions, &found = memory.found;
   weigh_by_counts(counts, logs, fractions);
   for (int i = 0; i < kMostSteps; ++i) {
-    std::vector<double>& found = draw_memory(counts.size()).found;
     for (std::size_t k = 0; k < counts.size(); ++k)
       found[k] = logs[k] > -kInfinity ? logs[k] + digamma(counts[k] + fractions[k]) : -kInfinity;
     to_fractions(found);
@@ -68,13 +66,6 @@ void settle(Numbers counts, Numbers logs, std::span<double> fractions) {
       change = std::max(change, std::abs(found[k] - std::exchange(fractions[k], found[k])));
     if (change <= kSettled) return;
   }
-}
-
-// Writes logs, shifted to a maximum of 0.
-void put_logs(std::span<double> logs, std::span<CategoricalComponent> out) {
-  const double largest = std::ranges::max(logs);
-  for (std::size_t k = 0; k < out.size(); ++k)
-    out[k] = logs[k] == -kInfinity ? CategoricalComponent::forbidden() : CategoricalComponent(logs[k] - largest, 0);
 }
 
 template <class Component>
@@ -114,13 +105,12 @@ Bernoulli bernoulli_of(std::span<const CategoricalComponent> outcome) {
 }  // namespace
 
 void CategoricalDraw::to_outcome(Probabilities p, std::span<CategoricalComponent> outcome) {
-  DrawMemory& memory = draw_memory(p.size());
+  Lent<double> lent(p.size());
+  std::vector<double>& logs = *lent;
   std::ranges::fill(outcome, CategoricalComponent());
-  const bool is_known = p[0].is_point();
-  if (is_known) std::ranges::transform(p, memory.counts.begin(), &DirichletComponent::tau);
-  else if (!counts_of(p, memory.counts.data())) return;
-  for (double& count : memory.counts) count = std::log(count);
-  put_logs(memory.counts, outcome);
+  if (!Dirichlet::read_counts(p, logs.data())) return;
+  for (double& log : logs) log = std::log(log);
+  Categorical::send_logs(logs, outcome);
 }
 
 // compile() refuses graphs in which the outcome is not observed.
@@ -130,11 +120,10 @@ void CategoricalDraw::to_probabilities(Outcome outcome, std::span<DirichletCompo
 
 void CategoricalDraw::Ep::to_probabilities(Probabilities p, Outcome outcome,
                                            std::span<OrFallback<DirichletComponent>> out) {
-  DrawMemory& memory = draw_memory(p.size());
   std::ranges::fill(out, OrFallback<DirichletComponent>());
   if (outcome[0].is_point() || says_nothing(outcome)) return one_more_of(outcome, out);
-  Categorical::logs(outcome, memory.logs.data());
-  if (!counts_of(p, memory.counts.data()) || std::ranges::max(memory.logs) == -kInfinity) return;
+  DrawMemory memory(p.size());
+  if (!memory.read(p, outcome)) return;
   weigh_by_counts(memory.counts, memory.logs, memory.fractions);
   const bool is_projected = Dirichlet::project(memory.counts, memory.fractions, memory.found);
   put_counts(is_projected ? memory.found : memory.fractions, out);
@@ -142,34 +131,29 @@ void CategoricalDraw::Ep::to_probabilities(Probabilities p, Outcome outcome,
 }
 
 void CategoricalDraw::Vmp::to_outcome(Probabilities p, Outcome outcome, std::span<CategoricalComponent> out) {
-  DrawMemory& memory = draw_memory(p.size());
   if (p[0].is_point() || outcome[0].is_point() || says_nothing(outcome)) return CategoricalDraw::to_outcome(p, out);
   std::ranges::fill(out, CategoricalComponent());
-  Categorical::logs(outcome, memory.logs.data());
-  if (!counts_of(p, memory.counts.data()) || std::ranges::max(memory.logs) == -kInfinity) return;
-  settle(memory.counts, memory.logs, memory.fractions);
-  for (std::size_t k = 0; k < p.size(); ++k)
-    memory.found[k] = digamma(memory.counts[k] + memory.fractions[k]);
-  put_logs(memory.found, out);
+  DrawMemory memory(p.size());
+  if (!memory.read(p, outcome)) return;
+  settle(memory);
+  for (std::size_t k = 0; k < p.size(); ++k) memory.found[k] = digamma(memory.counts[k] + memory.fractions[k]);
+  Categorical::send_logs(memory.found, out);
 }
 
 void CategoricalDraw::Vmp::to_probabilities(Probabilities p, Outcome outcome, std::span<DirichletComponent> out) {
-  DrawMemory& memory = draw_memory(p.size());
   if (outcome[0].is_point() || says_nothing(outcome)) return CategoricalDraw::to_probabilities(outcome, out);
   std::ranges::fill(out, DirichletComponent());
-  Categorical::logs(outcome, memory.logs.data());
-  if (!counts_of(p, memory.counts.data()) || std::ranges::max(memory.logs) == -kInfinity) return;
-  settle(memory.counts, memory.logs, memory.fractions);
+  DrawMemory memory(p.size());
+  if (!memory.read(p, outcome)) return;
+  settle(memory);
   put_counts(memory.fractions, out);
 }
 
 double CategoricalDraw::log_integral(Components arrivals) {
   const std::size_t categories = arrivals.size() / 2;
-  DrawMemory& memory = draw_memory(categories);
-  const Components p = arrivals.first(categories), outcome = arrivals.subspan(categories);
-  if (p[0].is_point()) std::ranges::transform(p, memory.counts.begin(), &Natural::tau);
-  else if (!counts_of(p, memory.counts.data())) return std::nan("");
-  Categorical::logs(outcome, memory.logs.data());
+  DrawMemory memory(categories);
+  if (!Dirichlet::read_counts(arrivals.first(categories), memory.counts.data())) return std::nan("");
+  Categorical::logs(arrivals.subspan(categories), memory.logs.data());
   const double in_all = log_sum_exp(memory.logs);
   if (in_all == -kInfinity) return in_all;
   for (std::size_t k = 0; k < categories; ++k) memory.found[k] = memory.logs[k] + std::log(memory.counts[k]);
@@ -178,11 +162,9 @@ double CategoricalDraw::log_integral(Components arrivals) {
 
 double CategoricalDraw::expected_log(Components beliefs) {
   const std::size_t categories = beliefs.size() / 2;
-  DrawMemory& memory = draw_memory(categories);
-  const Components p = beliefs.first(categories);
-  const bool is_known = p[0].is_point();
-  if (is_known) std::ranges::transform(p, memory.counts.begin(), &Natural::tau);
-  else if (!counts_of(p, memory.counts.data())) return std::nan("");
+  DrawMemory memory(categories);
+  const bool is_known = beliefs[0].is_point();
+  if (!Dirichlet::read_counts(beliefs.first(categories), memory.counts.data())) return std::nan("");
   Categorical::logs(beliefs.subspan(categories), memory.logs.data());
   memory.fractions = memory.logs;
   to_fractions(memory.fractions);

@@ -6,7 +6,6 @@
 // which needs no special case for variance 0 (identity) or the uniform message.
 #pragma once
 
-#include "engine/kinds/linear_view.h"
 #include "engine/messages/gaussian.h"
 
 namespace dma {

@@ -1,7 +1,6 @@
 // Gaussian prior: f(x) = N(x; mean, variance). The message is the factor itself: exact.
 #pragma once
 
-#include "engine/kinds/linear_view.h"
 #include "engine/messages/gaussian.h"
 
 namespace dma {

@@ -5,34 +5,34 @@
 #include <numeric>
 
 #include "engine/support/error.h"
+#include "engine/support/lent.h"
 #include "engine/support/log_sum_exp.h"
 
 namespace dma {
 
 namespace {
 
-// Working memory reused by later calls: after the first messages of a thread nothing is allocated.
-struct RowMemory {
-  std::vector<double> counts, sums, parent, child, shares, mixed, gains;
-};
-RowMemory& row_memory() {
-  thread_local RowMemory memory;
-  return memory;
-}
+double total(std::span<const double> numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0.0); }
 
-// The counts of every row and their sums; a known row gives its probabilities. False if one is no density.
-template <class Component>
-bool read_rows(std::span<const Component> rows, std::size_t categories, RowMemory& memory) {
-  memory.counts.resize(rows.size());
-  memory.sums.assign(rows.size() / categories, 0);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const bool is_known = rows[i].is_point();
-    if (!is_known && !(rows[i].rho == 0 && rows[i].tau > -1)) return false;
-    memory.counts[i] = is_known ? rows[i].tau : rows[i].tau + 1;
-    memory.sums[i / categories] += memory.counts[i];
+class RowMemory {
+  Lent<double> lent_[4];
+
+ public:
+  std::vector<double>&counts = *lent_[0], &means = *lent_[1], &parent = *lent_[2], &child = *lent_[3];
+
+  // The counts of every row, and its mean probabilities; a known row has those alone. False if one is no density.
+  template <class Component>
+  bool read(std::span<const Component> rows, std::size_t categories) {
+    counts.resize(rows.size());
+    means.resize(rows.size());
+    if (!Dirichlet::read_counts(rows, counts.data())) return false;
+    for (std::size_t first = 0; first < rows.size(); first += categories) {
+      const double sum = total(std::span(counts).subspan(first, categories));
+      for (std::size_t i = first; i < first + categories; ++i) means[i] = counts[i] / sum;
+    }
+    return true;
   }
-  return true;
-}
+};
 
 // The weights of a message, scaled to a maximum of 1; returns the log of their sum, -inf if everything is forbidden.
 template <class Component>
@@ -44,16 +44,15 @@ double read_weights(std::span<const Component> message, std::vector<double>& wei
   return largest == -kInfinity ? largest : all - largest;
 }
 
-// If nothing is possible the message is NaN, which the engine refuses and counts.
-void put_weights(std::span<const double> weights, std::span<CategoricalComponent> out) {
-  const double largest = std::ranges::max(weights);
-  for (std::size_t k = 0; k < out.size(); ++k)
-    out[k] = !(largest > 0)   ? CategoricalComponent(std::nan(""), 0)
-             : weights[k] > 0 ? CategoricalComponent(std::log(weights[k] / largest), 0)
-                              : CategoricalComponent::forbidden();
+// Weight `to(i)` of the message receives the mean i of the rows times the weight `from(i)`.
+template <class Memory, class To, class From>
+void send_sums(const Memory& memory, const To& to, const From& from, std::span<CategoricalComponent> out) {
+  Lent<double> lent(out.size());
+  std::vector<double>& sums = *lent;
+  for (std::size_t i = 0; i < memory.means.size(); ++i) sums[to(i)] += from(i) * memory.means[i];
+  for (double& sum : sums) sum = std::log(sum);
+  Categorical::send_logs(sums, out);
 }
-
-double total(std::span<const double> numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0.0); }
 
 }  // namespace
 
@@ -68,34 +67,27 @@ std::vector<double> LearnedTable::prepare(std::span<const double> given, const P
 }
 
 void LearnedTable::to_child(Rows rows, Message parent, Parameters p, std::span<CategoricalComponent> child) {
-  RowMemory& memory = row_memory();
+  RowMemory memory;
   std::ranges::fill(child, CategoricalComponent());
-  if (!read_rows(rows, p.categories, memory)) return;
+  if (!memory.read(rows, p.categories)) return;
   (void)read_weights(parent, memory.parent);
-  memory.shares.assign(child.size(), 0);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::size_t a = i / p.categories;
-    memory.shares[i % p.categories] += memory.parent[a] * memory.counts[i] / memory.sums[a];
-  }
-  put_weights(memory.shares, child);
+  send_sums(
+      memory, [&](std::size_t i) { return i % p.categories; },
+      [&](std::size_t i) { return memory.parent[i / p.categories]; }, child);
 }
 
 void LearnedTable::to_parent(Rows rows, Message child, Parameters p, std::span<CategoricalComponent> parent) {
-  RowMemory& memory = row_memory();
+  RowMemory memory;
   std::ranges::fill(parent, CategoricalComponent());
-  if (!read_rows(rows, p.categories, memory)) return;
+  if (!memory.read(rows, p.categories)) return;
   (void)read_weights(child, memory.child);
-  memory.shares.assign(parent.size(), 0);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::size_t a = i / p.categories;
-    memory.shares[a] += memory.child[i % p.categories] * memory.counts[i] / memory.sums[a];
-  }
-  put_weights(memory.shares, parent);
+  send_sums(
+      memory, [&](std::size_t i) { return i / p.categories; },
+      [&](std::size_t i) { return memory.child[i % p.categories]; }, parent);
 }
 
 void LearnedTable::to_rows(Rows rows, Message parent, Message child, Parameters p,
                            std::span<OrFallback<DirichletComponent>> out) {
-  RowMemory& memory = row_memory();
   std::ranges::fill(out, OrFallback<DirichletComponent>());
   const auto is_uniform = [](const CategoricalComponent& c) { return c.is_uniform(); };
   if (std::ranges::all_of(child, is_uniform)) return;
@@ -105,46 +97,40 @@ void LearnedTable::to_rows(Rows rows, Message parent, Message child, Parameters 
           DirichletComponent(parent[i / p.categories].tau * child[i % p.categories].tau, 0));
     return;
   }
-  if (!read_rows(rows, p.categories, memory)) return;
+  RowMemory memory;
+  if (!memory.read(rows, p.categories)) return;
   (void)read_weights(parent, memory.parent);
   (void)read_weights(child, memory.child);
-  memory.shares.resize(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::size_t a = i / p.categories;
-    memory.shares[i] = memory.parent[a] * memory.child[i % p.categories] * memory.counts[i] / memory.sums[a];
-  }
-  const double all = total(memory.shares);
+  Lent<double> lent_shares(rows.size()), lent_mixed(p.categories), lent_gains(p.categories);
+  std::vector<double>&all_shares = *lent_shares, &mixed = *lent_mixed, &gains = *lent_gains;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    all_shares[i] = memory.parent[i / p.categories] * memory.child[i % p.categories] * memory.means[i];
+  const double all = total(all_shares);
   if (!(all > 0)) return;
-  for (double& r : memory.shares) r /= all;
+  for (double& r : all_shares) r /= all;
   for (std::size_t first = 0; first < rows.size(); first += p.categories) {
     const auto counts = std::span<const double>(memory.counts).subspan(first, p.categories);
-    const auto shares = std::span<const double>(memory.shares).subspan(first, p.categories);
+    const auto shares = std::span<const double>(all_shares).subspan(first, p.categories);
     const double unchanged = std::max(0.0, 1 - total(shares));
     if (unchanged == 1) continue;
-    memory.mixed.resize(p.categories);
-    memory.gains.resize(p.categories);
+    for (std::size_t k = 0; k < p.categories; ++k) mixed[k] = shares[k] + unchanged * memory.means[first + k];
+    const bool is_projected = Dirichlet::project(counts, mixed, gains);
     for (std::size_t k = 0; k < p.categories; ++k)
-      memory.mixed[k] = shares[k] + unchanged * counts[k] / memory.sums[first / p.categories];
-    const bool is_projected = Dirichlet::project(counts, memory.mixed, memory.gains);
-    for (std::size_t k = 0; k < p.categories; ++k)
-      out[first + k] =
-          OrFallback<DirichletComponent>(DirichletComponent(is_projected ? memory.gains[k] : shares[k], 0));
+      out[first + k] = OrFallback<DirichletComponent>(DirichletComponent(is_projected ? gains[k] : shares[k], 0));
     out[first].replaced = !is_projected;  // one message of several components
   }
 }
 
 double LearnedTable::log_integral(Components arrivals, Parameters p) {
   const std::size_t parents = (arrivals.size() - p.categories) / (p.categories + 1);
-  RowMemory& memory = row_memory();
-  if (!read_rows(arrivals.first(parents * p.categories), p.categories, memory)) return std::nan("");
+  RowMemory memory;
+  if (!memory.read(arrivals.first(parents * p.categories), p.categories)) return std::nan("");
   const double of_parent = read_weights(arrivals.subspan(parents * p.categories, parents), memory.parent);
   const double scale = of_parent + read_weights(arrivals.last(p.categories), memory.child);
   if (scale == -kInfinity) return scale;
   double sum = 0;
-  for (std::size_t i = 0; i < parents * p.categories; ++i) {
-    const std::size_t a = i / p.categories;
-    sum += memory.parent[a] * memory.child[i % p.categories] * memory.counts[i] / memory.sums[a];
-  }
+  for (std::size_t i = 0; i < parents * p.categories; ++i)
+    sum += memory.parent[i / p.categories] * memory.child[i % p.categories] * memory.means[i];
   return std::log(sum) - scale;
 }
 

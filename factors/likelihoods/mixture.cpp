@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "engine/kinds/kind.h"
+#include "engine/messages/mixed.h"
+#include "engine/support/lent.h"
 #include "engine/support/log_sum_exp.h"
 #include "factors/likelihoods/gaussian_precision.h"
 
@@ -60,49 +62,32 @@ bool log_masses(const Of& of, const Gaussian& y, std::span<double> out) {
   return comparable;
 }
 
-struct MixtureMemory {
-  std::vector<double> fractions, logs;
-};
+// r_k = w_k Z_k / sum.
+class Fractions {
+ public:
+  template <class Of>
+  Fractions(Mixture::Selector selector, const Of& of, const Gaussian& y) : lent_(selector.size()) {
+    Lent<double> lent(selector.size());
+    std::vector<double>&r = *lent_, &logs = *lent;
+    (void)log_masses(of, y, r);
+    Categorical::logs(selector, logs.data());
+    for (std::size_t k = 0; k < r.size(); ++k) r[k] += logs[k];
+    to_fractions(r);
+  }
+  std::span<const double> operator*() { return *lent_; }
 
-// r_k = w_k Z_k / sum; kept until the next call in this thread.
-template <class Of>
-std::span<double> fractions(Mixture::Selector selector, const Of& of, const Gaussian& y) {
-  thread_local MixtureMemory memory;
-  memory.fractions.resize(selector.size());
-  memory.logs.resize(selector.size());
-  (void)log_masses(of, y, memory.fractions);
-  Categorical::logs(selector, memory.logs.data());
-  for (std::size_t k = 0; k < selector.size(); ++k) memory.fractions[k] += memory.logs[k];
-  to_fractions(memory.fractions);
-  return memory.fractions;
-}
+ private:
+  Lent<double> lent_;
+};
 
 constexpr double kUnseenFraction = 1e-16;  // a fraction too small to affect the moments of a mixture
-
-struct MixtureMoments {
-  double weight = 0, mean = 0, square = 0;  // square: deviations from `around`
-  double around = 0;
-
-  void add(double fraction, const Gaussian& g) {
-    if (fraction == 0) return;
-    if (weight == 0) around = g.mean();
-    const double deviation = g.mean() - around;
-    weight += fraction;
-    mean += fraction * deviation;
-    square += fraction * (deviation * deviation + g.variance());
-  }
-  Gaussian projected() const {
-    const double centre = mean / weight;
-    return Gaussian::from_moments(around + centre, std::max(0.0, square / weight - centre * centre));
-  }
-};
 
 bool is_message_between(const Gaussian& m) { return is_valid(m) && m.rho > 0 && m.rho < kInfinity; }
 
 template <class Of>
 void to_selector_of(const Of& of, const Gaussian& y, std::span<CategoricalComponent> out) {
-  thread_local std::vector<double> logs;
-  logs.resize(out.size());
+  Lent<double> lent(out.size());
+  std::vector<double>& logs = *lent;
   const bool comparable = log_masses(of, y, logs);
   const double largest = std::ranges::max(logs);
   for (std::size_t k = 0; k < out.size(); ++k) {
@@ -115,8 +100,9 @@ void to_selector_of(const Of& of, const Gaussian& y, std::span<CategoricalCompon
 
 template <class Of>
 GaussianOrFallback to_y_of(Mixture::Selector selector, const Of& of, const Gaussian& y) {
-  const auto r = fractions(selector, of, y);
-  MixtureMoments tilted;
+  Fractions fractions(selector, of, y);
+  const auto r = *fractions;
+  MixedMoments tilted;
   for (std::size_t k = 0; k < r.size(); ++k) {
     const Gaussian g = of.to_y(k, y);
     if (r[k] > 0 && g.is_uniform()) return GaussianOrFallback(Gaussian::uniform());
@@ -124,9 +110,9 @@ GaussianOrFallback to_y_of(Mixture::Selector selector, const Of& of, const Gauss
   }
   const Gaussian own = tilted.projected() / y;
   if (y.is_uniform() || (!y.is_point() && is_message_between(own))) return GaussianOrFallback(own);
-  const auto alone = fractions(selector, of, Gaussian::uniform());
-  MixtureMoments mixture;
-  for (std::size_t k = 0; k < r.size(); ++k) mixture.add(alone[k], of.to_y(k, y));
+  Fractions alone(selector, of, Gaussian::uniform());
+  MixedMoments mixture;
+  for (std::size_t k = 0; k < r.size(); ++k) mixture.add((*alone)[k], of.to_y(k, y));
   return {mixture.projected(), !y.is_point()};
 }
 
@@ -134,12 +120,13 @@ template <class Of>
 void to_means_of(Mixture::Selector selector, const Of& of, const Gaussian& y, std::span<GaussianOrFallback> out) {
   std::ranges::fill(out, GaussianOrFallback());
   if (y.is_uniform()) return;
-  const auto r = fractions(selector, of, y);
+  Fractions fractions(selector, of, y);
+  const auto r = *fractions;
   for (std::size_t k = 0; k < r.size(); ++k) {
     const Gaussian said = of.to_mean(k, y);
     if (r[k] < kUnseenFraction || said.is_uniform()) continue;
     if (of.means[k].is_proper()) {
-      MixtureMoments tilted;
+      MixedMoments tilted;
       tilted.add(r[k], of.means[k] * said);
       tilted.add(1 - r[k], of.means[k]);
       out[k] = GaussianOrFallback(tilted.projected() / of.means[k]);
@@ -206,7 +193,8 @@ void NormalMixture::to_precisions(Selector selector, Means means, Precisions pre
                                   std::span<OrFallback<Gamma>> out) {
   std::ranges::fill(out, OrFallback<Gamma>());
   if (y.is_uniform()) return;
-  const auto r = fractions(selector, OfUnknownPrecision{means, precisions}, y);
+  Fractions fractions(selector, OfUnknownPrecision{means, precisions}, y);
+  const auto r = *fractions;
   for (std::size_t k = 0; k < r.size(); ++k) {
     if (r[k] < kUnseenFraction || means[k].is_uniform()) continue;
     const Gamma said = GaussianPrecision::Ep::to_precision(means[k], precisions[k], y), before = precisions[k];

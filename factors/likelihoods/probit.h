@@ -10,8 +10,6 @@
 // the mean is kept (tilted.h). Evidence: the integral of f is Phi(u), or q + (p - q) Phi(u).
 #pragma once
 
-#include <span>
-
 #include "engine/kinds/message_loop.h"
 
 namespace dma {

@@ -55,7 +55,24 @@ Learner::Impl::Impl(const Graph& graph, const Registry& registry, const Schedule
   rebuild_cavity();
 }
 
-// A sweep then reads one message for every shared scalar, and nothing is combined anew for every example.
+Learner::Learner(const Graph& graph, const Registry& registry, const Scheduler& schedule, const Scheduler& predict,
+                 LearnOptions options, CompileOptions compile_options)
+    : impl_(
+          std::make_unique<Impl>(graph, registry, schedule, predict, std::move(options), std::move(compile_options))) {}
+Learner::~Learner() = default;
+Learner::Learner(Learner&&) noexcept = default;
+
+std::optional<LearnReport::Stop> Learner::finished() const { return stop_reason(options(), memory().epochs); }
+void Learner::freeze(VariableId shared_variable) { impl_->learned(shared_variable).is_frozen = true; }
+void Learner::thaw(VariableId shared_variable) { impl_->learned(shared_variable).is_frozen = false; }
+std::size_t Learner::target_size() const { return impl_->target_size(); }
+const LearnMemory& Learner::memory() const { return impl_->memory(); }
+std::span<const double> Learner::fitted_means() const { return impl_->means_; }
+std::span<const double> Learner::fitted_variances() const { return impl_->variances_; }
+const LearnOptions& Learner::options() const { return impl_->options_; }
+const Plan& Learner::plan() const { return impl_->plan_; }
+
+// A sweep then reads one message per shared scalar instead of combining constants for every example.
 void Learner::Impl::take_constants() {
   const MessageArrays prior = stored_.prior();
   for (State* const state : {predict_state_.get(), state_.get()}) {
@@ -86,17 +103,18 @@ void Learner::Impl::prepare(std::size_t examples) {
   variances_.resize(fitted_.size());
 }
 
-void Learner::Impl::restore(Memory memory) {
-  if (options_.batch_size == 0 && memory.tau.size() != options_.batches)
-    fail("the stored messages are those of {} batches, but {} are expected", memory.tau.size(), options_.batches);
+void Learner::restore(Memory memory) {
+  Impl& m = *impl_;
+  if (m.options_.batch_size == 0 && memory.tau.size() != m.options_.batches)
+    fail("the stored messages are those of {} batches, but {} are expected", memory.tau.size(), m.options_.batches);
   const std::size_t batches = memory.tau.size();
-  if (team_->size() > 1 && batches < team_->size())
+  if (m.team_->size() > 1 && batches < m.team_->size())
     fail("the stored messages are those of {} batches, but there are {} workers; each has at least one", batches,
-         team_->size());
-  if (!team_->is_whole()) divide_batches(batches, &memory);
-  stored_.restore(std::move(memory));
-  divide_batches(batches, nullptr);
-  rebuild_cavity();
+         m.team_->size());
+  if (!m.team_->is_whole()) m.divide_batches(batches, &memory);
+  m.stored_.restore(std::move(memory));
+  m.divide_batches(batches, nullptr);
+  m.rebuild_cavity();
 }
 
 void Learner::Impl::rebuild_cavity() {
@@ -152,7 +170,7 @@ void Learner::Impl::learn_examples(const Data& data, std::size_t begin, std::siz
   for (const auto& [id, scalars, is_frozen] : shared_)
     if (!is_frozen)
       stored_.take_out(scalars, of(scalars), state.cavity(id), cavity.from(scalars.first), worker.has_points);
-  const bool compares_nothing = worker.has_points;  // with what is known exactly
+  const bool compares_nothing = worker.has_points;  // nothing can be divided by a point mass
   if (compares_nothing)
     for (auto* array : {&worker.said_tau, &worker.said_rho}) array->assign(scalars_, 0.0);
   const auto said = [&](const StoredMessages::Range& scalars) {
@@ -161,7 +179,7 @@ void Learner::Impl::learn_examples(const Data& data, std::size_t begin, std::siz
   };
   Executor executor(state);
   const Executor::Holding holding(executor);
-  std::vector<const SharedVariable*> absorbing;  // what is held learns by itself
+  std::vector<const SharedVariable*> absorbing;  // held cavities are updated by the sweep itself
   for (const SharedVariable& variable : shared_)
     if (!variable.is_frozen && (compares_nothing || !executor.hold(variable.id))) absorbing.push_back(&variable);
   for (std::size_t n = begin; n < end; ++n) {
@@ -182,38 +200,41 @@ void Learner::Impl::learn_examples(const Data& data, std::size_t begin, std::siz
                        worker.has_points);
 }
 
-LearnReport Learner::Impl::fit(const Data& data, const Callback& callback) {
-  prepare(check_data(plan_, data));
+LearnReport Learner::fit(const Data& data, const Callback& callback) {
+  Impl& m = *impl_;
+  m.prepare(check_data(m.plan_, data));
   LearnReport report;
   try {
-    report = run_epochs(data, callback);
+    report = m.run_epochs(data, callback);
   } catch (...) {
-    rebuild_cavity();  // without the mini-batch that was being learned
+    m.rebuild_cavity();  // without the mini-batch that was being learned
     throw;
   }
-  rebuild_cavity();
-  std::vector<Natural>().swap(fitted_);  // of a large table it is as much as two columns
-  report.epochs = memory().epochs;
+  m.rebuild_cavity();
+  std::vector<Natural>().swap(m.fitted_);  // as large as two columns of the table
+  report.epochs = m.memory().epochs;
   return report;
 }
 
-Learner::Added Learner::Impl::add(const Data& examples) {
-  const std::size_t count = check_data(plan_, examples);
-  Executor executor(*state_);
+Learner::Added Learner::add(const Data& examples) {
+  Impl& m = *impl_;
+  const std::size_t count = check_data(m.plan_, examples);
+  Executor executor(*m.state_);
   EpochRecord record;
-  said_tau_.resize(scalars_), said_rho_.resize(scalars_);
+  m.said_tau_.resize(m.scalars_);
+  m.said_rho_.resize(m.scalars_);
   for (std::size_t n = 0; n < count; ++n) {
-    observe_example(examples, n, *state_);
-    solve_example(*state_, executor, record);
-    for (const SharedVariable& variable : shared_)
-      if (!variable.is_frozen) add_messages(variable, executor);
-    if (team_->size() > 1) rebuild_cavity();
+    observe_example(examples, n, *m.state_);
+    solve_example(*m.state_, executor, record);
+    for (const Impl::SharedVariable& variable : m.shared_)
+      if (!variable.is_frozen) m.add_messages(variable, executor);
+    if (m.team_->size() > 1) m.rebuild_cavity();
   }
-  shared_factors_.update(*state_);
+  m.shared_factors_.update(*m.state_);
   return {count, record.faults, record.replaced, record.unfinished};
 }
 
-// What an example says of a few of very many scalars concerns the cavities of these alone.
+// Updates the cavities of those scalars that the example reaches: few of very many.
 void Learner::Impl::add_messages(const SharedVariable& variable, const Executor& executor) {
   const std::uint32_t first = variable.scalars.first;
   const MessageArrays said{said_tau_.data() + first, said_rho_.data() + first}, cavity = state_->cavity(variable.id);
@@ -228,8 +249,9 @@ void Learner::Impl::add_messages(const SharedVariable& variable, const Executor&
   }
 }
 
-Learner::Added Learner::Impl::learn_one(const Data& example) {
-  if (const std::size_t count = check_data(plan_, example); count != 1)
+Learner::Added Learner::learn_one(const Data& example) {
+  Impl& m = *impl_;
+  if (const std::size_t count = check_data(m.plan_, example); count != 1)
     fail("learn_one was given {} examples; one is expected, and add() takes any number", count);
   return add(example);
 }
@@ -275,8 +297,9 @@ LearnReport Learner::Impl::run_epochs(const Data& data, const Callback& callback
   return report;
 }
 
-void Learner::Impl::set_stopping(const LearnOptions& rules) {
-  LearnOptions changed = options_;
+void Learner::set_stopping(const LearnOptions& rules) {
+  Impl& m = *impl_;
+  LearnOptions changed = m.options_;
   changed.epochs = rules.epochs;
   changed.tolerance = rules.tolerance;
   changed.floor = rules.floor;
@@ -284,7 +307,7 @@ void Learner::Impl::set_stopping(const LearnOptions& rules) {
   changed.least_gain = rules.least_gain;
   changed.on_stage = rules.on_stage;
   check(changed);
-  options_ = std::move(changed);
+  m.options_ = std::move(changed);
 }
 
 Learner::Impl::SharedVariable& Learner::Impl::learned(VariableId id) {
@@ -293,40 +316,44 @@ Learner::Impl::SharedVariable& Learner::Impl::learned(VariableId id) {
   return *found;
 }
 
-Belief Learner::Impl::belief(VariableId shared_variable) const {
-  const auto& v = plan_->variable(shared_variable);
+Belief Learner::belief(VariableId shared_variable) const {
+  Impl& m = *impl_;
+  const auto& v = m.plan_->variable(shared_variable);
   if (!v.shared) fail("variable '{}' is not shared", v.name);
   std::vector<Natural> elements(v.size);
-  const MessageArrays cavity = state_->cavity(shared_variable);
+  const MessageArrays cavity = m.state_->cavity(shared_variable);
   for (std::uint32_t i = 0; i < v.size; ++i) elements[i] = cavity[i];
-  shared_factors_.multiply_into(shared_variable, elements);
+  m.shared_factors_.multiply_into(shared_variable, elements);
   return {v.name, v.family, std::move(elements)};
 }
 
-void Learner::Impl::forget(std::size_t batch) {
-  stored_.forget(batch);
-  rebuild_cavity();
+void Learner::forget(std::size_t batch) {
+  Impl& m = *impl_;
+  m.stored_.forget(batch);
+  m.rebuild_cavity();
 }
 
-void Learner::Impl::set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values) {
-  state_->set_parameter(factor, parameter, values);
-  predict_state_->set_parameter(factor, parameter, values);
-  shared_factors_.set_parameter(factor, parameter, values);
-  is_rebuilt_ = false;
-  const MessageArrays prior = stored_.prior();
-  const std::vector<double> tau_before(prior.tau, prior.tau + scalars_), rho_before(prior.rho, prior.rho + scalars_);
-  take_constants();
-  for (const auto& [id, scalars, is_frozen] : shared_) {
-    const MessageArrays cavity = state_->cavity(id);
+void Learner::set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values) {
+  Impl& m = *impl_;
+  m.state_->set_parameter(factor, parameter, values);
+  m.predict_state_->set_parameter(factor, parameter, values);
+  m.shared_factors_.set_parameter(factor, parameter, values);
+  m.is_rebuilt_ = false;
+  const MessageArrays prior = m.stored_.prior();
+  const std::vector<double> tau_before(prior.tau, prior.tau + m.scalars_);
+  const std::vector<double> rho_before(prior.rho, prior.rho + m.scalars_);
+  m.take_constants();
+  for (const auto& [id, scalars, is_frozen] : m.shared_) {
+    const MessageArrays cavity = m.state_->cavity(id);
     for (std::uint32_t i = 0; i < scalars.size; ++i) {
       const std::uint32_t k = scalars.first + i;
       const Natural was{tau_before[k], rho_before[k]}, now = prior[k];
       if (now == was) continue;
-      if (cavity[i].is_point() || now.is_point()) return rebuild_cavity();
+      if (cavity[i].is_point() || now.is_point()) return m.rebuild_cavity();
       cavity.set(i, multiply(cavity[i], divide(now, was)));
     }
   }
-  cavities_changed();
+  m.cavities_changed();
 }
 
 }  // namespace dma

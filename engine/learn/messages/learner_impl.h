@@ -18,43 +18,28 @@ namespace dma {
 
 class Executor;
 
-// Functions of the same name are those of Learner.
 struct Learner::Impl {
   Impl(const Graph& graph, const Registry& registry, const Scheduler& schedule, const Scheduler& predict,
        LearnOptions options, CompileOptions compile_options);
 
-  LearnReport fit(const Data& data, const Callback& callback);
-  Added add(const Data& examples);
-  Added learn_one(const Data& example);
-  void set_stopping(const LearnOptions& rules);
-  void forget(std::size_t batch);
-  Belief belief(VariableId shared_variable) const;
-  void predict(const Data& inputs, std::span<double> means, std::span<double> variances) const;
-  void predict_left_out(const Data& data, std::span<double> means, std::span<double> variances) const;
   std::size_t target_size() const;
-  TeamSum sum_over_examples() const;
-  void set_parameter(FactorId factor, std::string_view parameter, std::span<const double> values);
   const Memory& memory() const { return stored_.memory(); }
-  Memory whole_memory() const;
-  Memory condensed_memory() const;
-  void restore(Memory memory);
-
   struct SharedVariable {
     VariableId id;
     StoredMessages::Range scalars;
     bool is_frozen = false;
   };
   SharedVariable& learned(VariableId id);  // throws if it is not shared
-  // What a worker changes while it learns a mini-batch.
+  // Working memory of a worker while it learns a mini-batch.
   struct Worker {
     explicit Worker(State& its_state);
     explicit Worker(State&& its_own);
     std::unique_ptr<State> own = nullptr;
     State& state;
-    bool has_points = false;                     // a cavity is known exactly somewhere
-    std::vector<double> cavity_tau, cavity_rho;  // of the mini-batch
-    std::vector<double> part_tau, part_rho;      // of its stored message, what one of its parts stands for
-    std::vector<double> said_tau, said_rho;      // by the mini-batch, where cavities are known exactly
+    bool has_points = false;                     // some cavity contains a point mass
+    std::vector<double> cavity_tau, cavity_rho;  // cavity of the mini-batch
+    std::vector<double> part_tau, part_rho;      // fraction of the stored message that one part replaces
+    std::vector<double> said_tau, said_rho;      // messages of the mini-batch, if cavities contain point masses
     EpochRecord record;
   };
 
@@ -67,7 +52,7 @@ struct Learner::Impl {
   void learn_batch(const Data& data, std::size_t batch, Worker& worker);
   void learn_examples(const Data& data, std::size_t begin, std::size_t end, const StoredMessages::Learned& learned,
                       Worker& worker);
-  void tell(double done, std::size_t of) const;  // who watches
+  void tell(double done, std::size_t of) const;  // calls options.on_stage
   double step_of_batch() const;
   void learn_in_rounds(const Data& data, EpochRecord& record);
   void learn_from_cavities(const Data& data, std::size_t batch, Worker& worker, std::span<double> change);
@@ -93,11 +78,11 @@ struct Learner::Impl {
   SharedFactors shared_factors_;
   std::vector<SharedVariable> shared_;
   StoredMessages stored_;
-  std::uint32_t scalars_ = 0;  // shared
-  bool has_points_ = false;    // a cavity is known exactly somewhere
-  bool is_rebuilt_ = false;    // cavities are products of messages as these are, and not what learning has made of them
-  std::vector<double> said_tau_, said_rho_;  // by an example that is added, uniform between two of them; scalars
-  std::vector<std::uint32_t> met_;           // elements of a variable it speaks of
+  std::uint32_t scalars_ = 0;  // number of shared scalars
+  bool has_points_ = false;    // some cavity contains a point mass
+  bool is_rebuilt_ = false;    // cavities were multiplied anew from the messages since learning last changed them
+  std::vector<double> said_tau_, said_rho_;  // by scalar: messages of the added example; uniform between examples
+  std::vector<std::uint32_t> met_;           // elements of a variable that the added example reaches
   std::vector<Natural> fitted_;              // messages to the targets of all examples
   std::vector<double> means_, variances_;
   std::size_t examples_ = 0;
@@ -105,7 +90,7 @@ struct Learner::Impl {
   Partition partition_;                          // of the fitted examples
   std::vector<Partition::Range> local_batches_;  // of the local workers
   std::unique_ptr<ThreadPool> pool_;
-  std::unique_ptr<Worker> alone_;  // where there is one; its memory is used by every epoch
+  std::unique_ptr<Worker> alone_;  // the only worker, kept for its memory
 };
 
 }  // namespace dma

@@ -1,4 +1,4 @@
-// The half of Learner that only reads what was learned.
+// The part of Learner that predicts.
 #include <algorithm>
 
 #include "engine/compile/plan_data.h"
@@ -64,39 +64,41 @@ void Learner::Impl::check_spans(std::size_t examples, std::span<const double> me
          means.size(), variances.size(), examples, target_size(), expected);
 }
 
-void Learner::Impl::predict(const Data& inputs, std::span<double> means, std::span<double> variances) const {
-  const std::size_t examples = check_data(plan_, inputs, options_.targets);
-  check_spans(examples, means, variances);
-  State predictor = predict_state_->copy();  // so that many predictions may be made at the same time
-  give_cavities(predictor);
+void Learner::predict(const Data& inputs, std::span<double> means, std::span<double> variances) const {
+  Impl& m = *impl_;
+  const std::size_t examples = check_data(m.plan_, inputs, m.options_.targets);
+  m.check_spans(examples, means, variances);
+  State predictor = m.predict_state_->copy();  // several threads may predict at once
+  m.give_cavities(predictor);
   std::vector<Natural> messages(means.size());
-  predict_examples(predictor, inputs, 0, examples, messages);
-  read_moments(messages, means, variances);
+  m.predict_examples(predictor, inputs, 0, examples, messages);
+  m.read_moments(messages, means, variances);
 }
 
-void Learner::Impl::predict_left_out(const Data& data, std::span<double> means, std::span<double> variances) const {
-  const std::size_t examples = check_data(plan_, data, options_.targets), batches = stored_.batches();
-  check_spans(examples, means, variances);
+void Learner::predict_left_out(const Data& data, std::span<double> means, std::span<double> variances) const {
+  Impl& m = *impl_;
+  const std::size_t examples = check_data(m.plan_, data, m.options_.targets), batches = m.stored_.batches();
+  m.check_spans(examples, means, variances);
   if (batches == 0) fail("predict_left_out: nothing has been learned yet; call fit first");
-  if (examples_ != 0 && examples_ != examples)
-    fail("the learner was fitted on {} examples and is now given {}", examples_, examples);
+  if (m.examples_ != 0 && m.examples_ != examples)
+    fail("the learner was fitted on {} examples and is now given {}", m.examples_, examples);
   const Partition partition(
-      *team_, [&](std::size_t all) { return count_batches(options_, all); }, examples);
+      *m.team_, [&](std::size_t all) { return count_batches(m.options_, all); }, examples);
   if (partition.batches() != batches)
     fail("the restored messages are those of {} batches, but {} examples make {}", batches, examples,
          partition.batches());
   std::vector<Natural> messages(means.size());
-  const std::size_t parts = std::min(pool_->jobs(), batches);
+  const std::size_t parts = std::min(m.pool_->jobs(), batches);
   parallel_for(parts, parts, [&](std::size_t part) {
-    State predictor = predict_state_->copy();
+    State predictor = m.predict_state_->copy();
     for (std::size_t b = part * batches / parts; b < (part + 1) * batches / parts; ++b) {
       const auto [begin, end] = partition.examples_of_batch(b);
-      give_cavities(predictor, b,
-                    1 / static_cast<double>(std::max<std::size_t>(1, std::min(options_.parts, end - begin))));
-      predict_examples(predictor, data, begin, end, messages);
+      m.give_cavities(predictor, b,
+                      1 / static_cast<double>(std::max<std::size_t>(1, std::min(m.options_.parts, end - begin))));
+      m.predict_examples(predictor, data, begin, end, messages);
     }
   });
-  read_moments(messages, means, variances);
+  m.read_moments(messages, means, variances);
 }
 
 void Learner::Impl::predict_fitted(const Data& data) {
@@ -109,13 +111,14 @@ void Learner::Impl::predict_fitted(const Data& data) {
   });
 }
 
-TeamSum Learner::Impl::sum_over_examples() const {
+TeamSum Learner::sum_over_examples() const {
+  Impl& m = *impl_;
   std::vector<Partition::Range> rows;
-  for (std::size_t w = 0; w < partition_.workers(); ++w) rows.push_back(partition_.examples(w));
-  return {*team_, std::move(rows)};
+  for (std::size_t w = 0; w < m.partition_.workers(); ++w) rows.push_back(m.partition_.examples(w));
+  return {*m.team_, std::move(rows)};
 }
 
-// Of the examples that are learned, not those of forgotten mini-batches.
+// Examples of forgotten mini-batches do not count.
 double Learner::Impl::log_likelihood(const Data& data) {
   if (options_.likelihood == LearnOptions::Likelihood::after_epoch) predict_fitted(data);
   read_moments(fitted_, means_, variances_);

@@ -1,4 +1,4 @@
-// What learning did, epoch by epoch, and why it stopped.
+// The report of learning: its epochs, and why it stopped.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ struct EpochRecord {
   double log_likelihood = 0;     // mean over all learned examples and elements of the targets, after the epoch
   double seconds = 0;            // since learning began
   std::uint64_t faults = 0;      // messages refused in this epoch
-  std::uint64_t replaced = 0;    // ... and computed another way, see Report
+  std::uint64_t replaced = 0;    // messages refused and computed another way, see Report
   std::uint64_t unfinished = 0;  // examples whose iteration ended before it converged
 };
-void list_fields(Fields& f, EpochRecord& record);  // but for the seconds, which differ from run to run
+void list_fields(Fields& f, EpochRecord& record);  // all but the seconds, which differ from run to run
 
 struct LearnReport {
   enum class Stop { tolerance, patience, limit, interrupted, least_gain, diverged } stop = Stop::limit;
@@ -30,7 +30,7 @@ struct LearnReport {
 std::string_view name_of(LearnReport::Stop stop);     // in one word
 LearnReport::Stop stop_named(std::string_view name);  // its inverse
 
-// The rule that has fired after these epochs, if one has.
+// The stopping rule that fires after these epochs, if any.
 std::optional<LearnReport::Stop> stop_reason(const LearnOptions& options, const std::vector<EpochRecord>& epochs);
 
 }  // namespace dma

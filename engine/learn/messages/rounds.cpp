@@ -1,4 +1,4 @@
-// The half of Learner that several workers share: rounds, and what is known of their mini-batches together.
+// The part of Learner for several workers: rounds, and the stored messages of all of them.
 #include <algorithm>
 
 #include "engine/compile/plan_data.h"
@@ -11,24 +11,23 @@ namespace dma {
 void Learner::Impl::sum_stored(std::span<double> total) const {
   const std::size_t each = total.size();
   std::vector<double> parts(team_->local() * each);
-  pool_->run(local_batches_.size(), [&](std::size_t w) {  // none: nothing has been learned yet
+  pool_->run(local_batches_.size(), [&](std::size_t w) {  // there are none before the first fit
     const MessageArrays part{parts.data() + w * each, parts.data() + w * each + scalars_};
     stored_.sum_stored({0, scalars_}, local_batches_[w].begin, local_batches_[w].end, part);
   });
   team_->sum(parts, total);
 }
 
-// Mini-batches of one round do not know of each other, and all correct the same fault. The products gain no more than
-// the mean of what they say: of what was measured (tools/experiments/results/SCALING.md) nothing diverges then, and
-// with longer steps deep networks do.
+// Mini-batches of one round all correct the same error. With steps of 1 / workers the belief gains the mean of their
+// changes, and no measured network diverges; with longer steps deep networks do
+// (tools/experiments/results/SCALING.md).
 double Learner::Impl::step_of_batch() const {
   const double step = memory().epochs.empty() ? options_.first_step : options_.step;
   return std::min(step, 1 / static_cast<double>(team_->size()));
 }
 
-// Every worker learns one of its mini-batches from the cavities as they are now; then they gain the changes of all,
-// added in the order of the workers. Stored precisions are not negative, so whatever is added, the products stay
-// proper.
+// In a round every worker learns one of its mini-batches from the current cavities, which then gain the changes of all
+// workers, added in their order. Stored precisions are not negative, so the products stay proper.
 void Learner::Impl::learn_in_rounds(const Data& data, EpochRecord& record) {
   const std::size_t each = 2 * std::size_t{scalars_}, local = team_->local();
   std::vector<double> changes(local * each), total(each);
@@ -74,7 +73,7 @@ void Learner::Impl::learn_from_cavities(const Data& data, std::size_t batch, Wor
   for (const auto& [id, scalars, is_frozen] : shared_) {
     const MessageArrays before = state_->cavity(id), after = worker.state.cavity(id);
     for (std::uint32_t i = 0; i < scalars.size; ++i) {
-      if (before.rho[i] == kInfinity) continue;  // known exactly, whatever examples say
+      if (before.rho[i] == kInfinity) continue;  // a point mass stays
       if (after.rho[i] == kInfinity)
         fail("an example tells shared variable '{}' exactly, which only one worker can learn; use workers = 1",
              plan_->variable(id).name);
@@ -84,34 +83,40 @@ void Learner::Impl::learn_from_cavities(const Data& data, std::size_t batch, Wor
   }
 }
 
-LearnMemory Learner::Impl::condensed_memory() const {
-  if (team_->size() == 1) return stored_.condensed();
-  std::vector<double> total(2 * std::size_t{scalars_});
-  sum_stored(total);
-  return stored_.condensed_of({total.data(), total.data() + scalars_});
+LearnMemory Learner::condensed_memory() const {
+  Impl& m = *impl_;
+  if (m.team_->size() == 1) return m.stored_.condensed();
+  std::vector<double> total(2 * std::size_t{m.scalars_});
+  m.sum_stored(total);
+  return m.stored_.condensed_of({total.data(), total.data() + m.scalars_});
 }
 
-LearnMemory Learner::Impl::whole_memory() const {
-  if (team_->is_whole()) return memory();
-  const Memory& own = memory();
-  std::vector<double> flat;  // of every mini-batch: whether it is active, tau, rho
+LearnMemory Learner::whole_memory() const {
+  Impl& m = *impl_;
+  if (m.team_->is_whole()) return m.memory();
+  const Memory& own = m.memory();
+  std::vector<double> flat;  // per mini-batch: whether it is active, tau, rho
   for (std::size_t b = 0; b < own.tau.size(); ++b) {
     flat.push_back(own.active[b] ? 1.0 : 0.0);
     flat.insert(flat.end(), own.tau[b].begin(), own.tau[b].end());
     flat.insert(flat.end(), own.rho[b].begin(), own.rho[b].end());
   }
-  const std::vector<double> all = team_->gather(flat);
+  const std::vector<double> all = m.team_->gather(flat);
   Memory whole;
-  whole.added_tau = own.added_tau, whole.added_rho = own.added_rho, whole.epochs = own.epochs;
+  whole.added_tau = own.added_tau;
+  whole.added_rho = own.added_rho;
+  whole.epochs = own.epochs;
   for (auto at = all.begin(); at != all.end();) {
     whole.active.push_back(*at++ != 0);
-    whole.tau.emplace_back(at, at + scalars_), at += scalars_;
-    whole.rho.emplace_back(at, at + scalars_), at += scalars_;
+    whole.tau.emplace_back(at, at + m.scalars_);
+    at += m.scalars_;
+    whole.rho.emplace_back(at, at + m.scalars_);
+    at += m.scalars_;
   }
   return whole;
 }
 
-// Sets which mini-batches are of which local worker; of a memory of all, keeps those.
+// Sets the mini-batches of each local worker; removes those of other processes from the memory.
 void Learner::Impl::divide_batches(std::size_t all, Memory* memory) {
   local_batches_.clear();
   if (all < team_->size()) return;

@@ -93,7 +93,8 @@ void StoredMessages::restore(LearnMemory memory) {
 }
 
 void StoredMessages::add(std::uint32_t scalar, const Natural& said) {
-  memory_.added_tau.resize(scalars_), memory_.added_rho.resize(scalars_);
+  memory_.added_tau.resize(scalars_);
+  memory_.added_rho.resize(scalars_);
   const MessageArrays added{memory_.added_tau.data(), memory_.added_rho.data()};
   added.set(scalar, multiply(added[scalar], said));
 }
@@ -118,7 +119,7 @@ LearnMemory StoredMessages::condensed_of(const MessageArrays& sum) const {
   return memory;
 }
 
-// One scalar's prior, or whatever it starts from, times its messages.
+// The start `product` times the messages of one scalar.
 Natural StoredMessages::product_of(std::size_t scalar, Natural product, std::optional<std::size_t> without) const {
   product = multiply(product, power(added_at(scalar), weight_));
   for (std::size_t b = 0; b < batches(); ++b)
@@ -127,8 +128,7 @@ Natural StoredMessages::product_of(std::size_t scalar, Natural product, std::opt
 }
 
 void StoredMessages::multiply_stored(Range range, const MessageArrays& out) const {
-  // So many at a time as stay in the nearest cache while all messages are added.
-  constexpr std::uint32_t kTogether = 1024;
+  constexpr std::uint32_t kTogether = 1024;  // they stay in the nearest cache while all messages are added
   if (range.size > kTogether) {
     for (std::uint32_t i = 0; i < range.size; i += kTogether)
       multiply_stored({range.first + i, std::min(kTogether, range.size - i)}, out.from(i));
@@ -196,11 +196,11 @@ void StoredMessages::take_out(Range range, const Learned& learned, const Message
                               const MessageArrays& cavity, bool has_points) {
   const MessageArrays& old = learned.old;
   if (has_points) {
-    // The message of parts holds those that were learned already.
+    // The message of a mini-batch in parts holds the parts learned so far.
     const auto without = learned.is_part ? std::nullopt : std::optional(learned.batch);
     for (std::uint32_t i = 0; i < range.size; ++i) {
       const std::uint32_t k = range.first + i;
-      // What a point mass covered is not to be had by division.
+      // Division cannot undo the product with a point mass.
       const Natural left = old[i].is_point() ? product_of(k, {prior_tau_[k], prior_rho_[k]}, without)
                                              : divide(product[i], power(old[i], copies_));
       cavity.set(i, left);
@@ -226,7 +226,7 @@ void StoredMessages::take_out(Range range, const Learned& learned, const Message
 void StoredMessages::put_back(Range range, const Learned& learned, double step, const MessageArrays& product,
                               const MessageArrays& cavity, const MessageArrays& said, bool has_points) {
   const MessageArrays stored = message(learned.batch).from(range.first);
-  // The old message counts `weight` times in the product, and `copies` of it were taken out; so with the new one.
+  // The old message counts `weight` times in the product, and take_out() removed `copies` of it.
   const double weight = weight_, copies = copies_;
   if (!has_points) {
     const auto replace = [&](double* message, const double* before, double* in_product, const double* left,

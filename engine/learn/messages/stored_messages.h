@@ -16,20 +16,20 @@
 
 namespace dma {
 
-// All that learning is: restoring it and fitting on gives the same bytes as never having stopped.
+// The whole result of learning: a restored learner continues with the same bytes as one that never stopped.
 struct LearnMemory {
   std::vector<std::vector<double>> tau, rho;  // mini-batch, shared scalar
   std::vector<bool> active;                   // mini-batch
-  // Shared scalar: what examples taught that were learned once and not kept (Learner::add). Empty: there were none.
+  // By shared scalar: product of the messages of examples that were not kept (Learner::add); empty: there were none.
   std::vector<double> added_tau = {}, added_rho = {};
   std::vector<EpochRecord> epochs;
 };
-void list_fields(Fields& f, LearnMemory& memory);  // but for what was added
+void list_fields(Fields& f, LearnMemory& memory);  // all but added_tau and added_rho
 
 class StoredMessages {
  public:
   StoredMessages() = default;
-  // any_sign: which scalars are of a family whose second number may be negative, as a precision may not.
+  // any_sign: scalars of a family whose second number may be negative; a precision may not.
   StoredMessages(std::uint32_t scalars, double weight, std::vector<bool> any_sign = {});
 
   const LearnMemory& memory() const { return memory_; }
@@ -38,12 +38,12 @@ class StoredMessages {
   void add_epoch(const EpochRecord& record) { memory_.epochs.push_back(record); }
 
   void start(std::size_t batches);  // with uniform messages
-  // Throws Error, and changes nothing, if the memory is not that of this many scalars, or holds what is no message.
+  // Throws Error, and changes nothing, if the memory has another number of scalars, or numbers that are no message.
   void restore(LearnMemory memory);
   void forget(std::size_t batch);
-  void add(std::uint32_t scalar, const Natural& said);  // to what was added
-  LearnMemory condensed() const;                        // all messages as the one of a single mini-batch of weight 1
-  LearnMemory condensed_of(const MessageArrays& sum) const;  // ... of which this is the sum, see sum_stored()
+  void add(std::uint32_t scalar, const Natural& said);       // multiplies the message of added examples
+  LearnMemory condensed() const;                             // all messages as that of one mini-batch of weight 1
+  LearnMemory condensed_of(const MessageArrays& sum) const;  // the same from sums over all workers, see sum_stored()
 
   MessageArrays message(std::size_t batch) { return {memory_.tau[batch].data(), memory_.rho[batch].data()}; }
   MessageArrays prior() { return {prior_tau_.data(), prior_rho_.data()}; }
@@ -52,30 +52,28 @@ class StoredMessages {
   struct Range {
     std::uint32_t first = 0, size = 0;
   };
-  // The product, or without one mini-batch, or this fraction of it, the cavity of that.
+  // The product of all messages, and the cavity: that product without a fraction of one mini-batch's message.
   void form_product(Range range, const MessageArrays& product) const;
   void form_cavity(Range range, std::size_t without_batch, double fraction, const MessageArrays& product,
                    const MessageArrays& cavity) const;
-  // The messages of the mini-batches [first, last) alone, as often as they count, and the product made of such sums
-  // over all.
+  // The weighted messages of the mini-batches [first, last), and the product from the sum of all of them.
   void sum_stored(Range range, std::size_t first, std::size_t last, const MessageArrays& sum) const;
   void form_product_of(Range range, const MessageArrays& sum, const MessageArrays& product) const;
-  // A mini-batch in parts: the fraction of the message that each of them stands for. The message is then uniform, and
-  // gains what put_back() says of them.
+  // Begins a mini-batch in parts: writes the fraction of its message that each part replaces. The message becomes
+  // uniform, and gains the message of each part in put_back().
   void begin_parts(Range range, std::size_t batch, std::size_t parts, const MessageArrays& fraction);
-  // What is learned anew: a mini-batch, by its message, or one of its parts, by its fraction. Of the scalars of a
-  // range.
+  // What is learned anew: a mini-batch with its message, or a part with its fraction; for the scalars of a range.
   struct Learned {
     std::size_t batch = 0;
     MessageArrays old;
     bool is_part = false;
   };
-  // A copy of the old message leaves the product, which then is the cavity, kept to be compared with later.
+  // Divides one copy of the old message out of the product, and copies the result to `cavity`.
   void take_out(Range range, const Learned& learned, const MessageArrays& product, const MessageArrays& cavity,
                 bool has_points);
-  // The cavity has become `product` by what is said now. The old message goes `step` of the way there, and the product
-  // follows. `said` is the same by itself, for what the cavity knew exactly and nothing can be compared with. Different
-  // mini-batches may be taken out of different cavities, and put back, at the same time.
+  // Learning has turned the cavity into `product`: their quotient is the new message. The stored message moves `step`
+  // of the way to it, and the product follows. `said` is the new message itself, used where the cavity is a point mass.
+  // Several threads may take out and put back different mini-batches at once.
   void put_back(Range range, const Learned& learned, double step, const MessageArrays& product,
                 const MessageArrays& cavity, const MessageArrays& said, bool has_points);
 
@@ -93,7 +91,7 @@ class StoredMessages {
 
   std::uint32_t scalars_ = 0;
   double weight_ = 1;
-  double copies_ = 1;  // of a message that its mini-batch takes out of the product
+  double copies_ = 1;  // copies of a message that its mini-batch takes out of the product
   LearnMemory memory_;
   std::vector<double> prior_tau_, prior_rho_;
   std::vector<bool> any_sign_;
