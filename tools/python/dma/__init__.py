@@ -44,9 +44,7 @@ from .models import Factorisation, Game, Mixture, Rating, Season, Switched, fact
 from .series import Series, smooth
 
 if TYPE_CHECKING:
-    from .classifier import Classifier as Classifier
-    from .graph_regressor import GraphClassifier as GraphClassifier, GraphRegressor as GraphRegressor
-    from .regressor import Regressor as Regressor
+    from .estimators import Classifier, GraphClassifier, GraphRegressor, Regressor
 
 __all__ = [
     "Answer", "Belief", "Certificate", "Classifier", "Connection", "Contradiction", "Domain", "Error", "Evidence",
@@ -65,20 +63,13 @@ __all__ = [
     "shift", "smooth", "solve", "standard_registry", "switching", "tree_reweighted", "value_of_information",
 ]  # fmt: skip
 
-_ESTIMATORS = {
-    "Classifier": "classifier",
-    "GraphClassifier": "graph_regressor",
-    "GraphRegressor": "graph_regressor",
-    "Regressor": "regressor",
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _ESTIMATORS:
+    if name not in ("Classifier", "GraphClassifier", "GraphRegressor", "Regressor"):
         raise AttributeError(f"module 'dma' has no attribute {name!r}")
-    from importlib import import_module
+    from . import estimators
 
-    return getattr(import_module(f".{_ESTIMATORS[name]}", __name__), name)
+    return getattr(estimators, name)
 
 
 def __dir__() -> list[str]:

@@ -82,7 +82,7 @@ def gaussian_mixture(
 ) -> Mixture:  # fmt: skip
     """Rows of numbers as a mixture of Gaussians, as many as the evidence is for unless ``components`` says how many."""
     rows = numbers_of("X", X, 2)
-    return Mixture(**_dma.gaussian_mixture(rows, components or 0, most_components, starts, tolerance, limit, seed))
+    return Mixture(*_dma.gaussian_mixture(rows, components or 0, most_components, starts, tolerance, limit, seed))
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,7 +105,7 @@ def factorise(
 ) -> Factorisation:  # fmt: skip
     """Fills the gaps (NaN or None) of a table. Factors have mean 0: take the table's mean away first."""
     table = numbers_of("values", values, 2, missing=True)
-    return Factorisation(**_dma.factorise(table, rank, noise_variance, factor_variance, starts, seed))
+    return Factorisation(*_dma.factorise(table, rank, noise_variance, factor_variance, starts, seed))
 
 
 @dataclass(frozen=True)
