@@ -8,11 +8,13 @@
 //   {...});
 #pragma once
 
+#include <pybind11/eigen.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -96,11 +98,15 @@ constexpr std::size_t arguments_of() {
 
 }  // namespace binding
 
-template <class Function>
-void def(py::module_& module, const std::string& words, const char* doc, const Function& function) {
+// For functions without Python's objects: other threads go on meanwhile.
+inline constexpr auto kUnlocked = py::call_guard<py::gil_scoped_release>();
+
+template <class Function, class... Extra>
+void def(py::module_& module, const std::string& words, const char* doc, const Function& function,
+         const Extra&... extra) {
   const Signature signature(words);
   signature.check_count(binding::arguments_of<Function>());
-  module.def(signature.name(), binding::when_alone(function), signature, doc);
+  module.def(signature.name(), binding::when_alone(function), signature, doc, extra...);
 }
 
 template <class T, class... Options>
@@ -185,6 +191,10 @@ auto without_lock(const Work& work) {
 // into some.
 Array numbers_in(py::handle values);
 
+// Values step by step, from an array of them: NaN is a missing one.
+struct KnownValues : std::vector<std::optional<double>> {};
+KnownValues known_values(py::handle values);
+
 // As Python writes it, for a sentence: the beginning of what is long.
 std::string shown(py::handle object);
 // The first lines of a text, 20 at most.
@@ -218,8 +228,28 @@ Class<T, Options...>& Class<T, Options...>::printed(const char* doc) {
 
 }  // namespace dma::python
 
+namespace pybind11::detail {
+
 template <>
-struct pybind11::detail::process_attribute<dma::python::Signature>
-    : pybind11::detail::process_attribute_default<dma::python::Signature> {
+struct process_attribute<dma::python::Signature> : process_attribute_default<dma::python::Signature> {
   static void init(const dma::python::Signature& signature, function_record* record) { signature.add_to(record); }
 };
+
+// An argument that a function reads; what it refuses is an Error in words.
+template <class T, T (*read)(handle)>
+struct ReadCaster {
+  bool load(handle given, bool) {
+    value.emplace(read(given));
+    return true;
+  }
+  template <class>
+  using cast_op_type = T&&;
+  operator T&&() { return std::move(*value); }
+  std::optional<T> value;
+};
+template <>
+struct type_caster<dma::python::KnownValues> : ReadCaster<dma::python::KnownValues, &dma::python::known_values> {
+  static constexpr auto name = const_name("npt.ArrayLike");
+};
+
+}  // namespace pybind11::detail

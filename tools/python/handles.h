@@ -102,18 +102,6 @@ py::object svg_of(const std::string& dot);
 
 namespace pybind11::detail {
 
-// An argument that a function above reads; what it refuses is an Error in words.
-template <class T, T (*read)(handle)>
-struct ReadCaster {
-  bool load(handle given, bool) {
-    value.emplace(read(given));
-    return true;
-  }
-  template <class>
-  using cast_op_type = T&&;
-  operator T&&() { return std::move(*value); }
-  std::optional<T> value;
-};
 template <>
 struct type_caster<dma::VariableId> : ReadCaster<dma::VariableId, &dma::python::variable_of> {
   static constexpr auto name = const_name("Variable");

@@ -1,5 +1,4 @@
-// Games, mixtures, hidden Markov and switching models, linear regression and tables with gaps. Results without methods
-// are tuples, of which dma/models.py makes dataclasses.
+// Games, mixtures, hidden Markov and switching models, linear regression and tables with gaps.
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
@@ -20,74 +19,89 @@ namespace dma::python {
 
 namespace {
 
-Eigen::VectorXd vector_of(const Array& values, const char* what) {
-  if (values.ndim() != 1) fail("{}: an array of {} dimensions is given; one is expected", what, values.ndim());
-  return Eigen::Map<const Eigen::VectorXd>(values.data(), values.size());
-}
-
 void bind_tables(py::module_& module) {
-  def(module, "gaussian_mixture(X, components, most_components, starts, tolerance, limit, seed)", "",
-      [](const Columns& x, std::size_t components, std::size_t most, std::size_t starts, double tolerance, int limit,
-         std::uint64_t seed) {
-        const Eigen::MatrixXd rows = matrix_of(x, "X");
-        const MixtureOptions options{components, most, starts, tolerance, limit, seed};
-        MixtureFit fit = without_lock([&] { return gaussian_mixture(rows, options); });
-        return py::make_tuple(array_of(fit.weight), array_of(std::move(fit.mean)), array_of(std::move(fit.variance)),
-                              array_of(std::move(fit.probability)), fit.log_likelihood, fit.log_evidence, fit.converged,
-                              as_array(fit.candidates));
+  Class<MixtureFit>(module, "Mixture",
+                    "Clusters, the largest first: their weight, and mean and variance of every column.")
+      .get("weight", "", &MixtureFit::weight)
+      .get("mean", "Cluster x column.", &MixtureFit::mean)
+      .get("variance", "Cluster x column.", &MixtureFit::variance)
+      .get("probability", "Of each row (first axis) to be of each cluster.", &MixtureFit::probability)
+      .get("log_likelihood", "", &MixtureFit::log_likelihood)
+      .get("log_evidence", "", &MixtureFit::log_evidence)
+      .get("converged", "", &MixtureFit::converged)
+      .get("candidates", "Log evidence of 1, 2, ... clusters, as far as was tried.",
+           [](const MixtureFit& fit) { return as_array(fit.candidates); })
+      .get("labels", "The most probable cluster of each row.", [](const MixtureFit& fit) {
+        Eigen::Matrix<Eigen::Index, Eigen::Dynamic, 1> labels(fit.probability.rows());
+        for (Eigen::Index i = 0; i < labels.size(); ++i) fit.probability.row(i).maxCoeff(&labels[i]);
+        return labels;
       });
-  def(module, "factorise(values, rank, noise_variance, factor_variance, starts, seed)", "",
-      [](const Columns& values, std::size_t rank, std::optional<double> noise, std::optional<double> factors,
+  def(
+      module, "fit_mixture(X, components, most_components, starts, tolerance, limit, seed)", "",
+      [](const Eigen::MatrixXd& rows, std::size_t components, std::size_t most, std::size_t starts, double tolerance,
+         int limit, std::uint64_t seed) {
+        return gaussian_mixture(rows, {components, most, starts, tolerance, limit, seed});
+      },
+      kUnlocked);
+  Class<Factorisation>(module, "Factorisation",
+                       "A table as a product of two narrow ones: mean and standard deviation of every entry, without "
+                       "the noise.")
+      .get("rows", "", &Factorisation::rows)
+      .get("columns", "", &Factorisation::columns)
+      .get("mean", "", &Factorisation::mean)
+      .get("sd", "", &Factorisation::sd)
+      .get("noise_variance", "", &Factorisation::noise_variance)
+      .get("factor_variance", "", &Factorisation::factor_variance)
+      .get("report", "", &Factorisation::report)
+      .get("settled", "", &Factorisation::settled);
+  def(
+      module, "fit_table_with_gaps(values, rank, noise_variance, factor_variance, starts, seed)", "",
+      [](const Eigen::MatrixXd& table, std::size_t rank, std::optional<double> noise, std::optional<double> factors,
          int starts, std::uint64_t seed) {
-        const Eigen::MatrixXd table = matrix_of(values, "values");
-        Factorisation f = without_lock([&] { return factorise(table, {rank, noise, factors, starts, seed}); });
-        return py::make_tuple(array_of(std::move(f.rows)), array_of(std::move(f.columns)), array_of(std::move(f.mean)),
-                              array_of(std::move(f.sd)), f.noise_variance, f.factor_variance, f.report, f.settled);
-      });
+        return factorise(table, {rank, noise, factors, starts, seed});
+      },
+      kUnlocked);
   Class<LinearFit>(module, "LinearFit", "A line through rows: weights of the inputs, the intercept last.")
-      .get("weights", "", [](const LinearFit& fit) { return array_of(fit.weights); })
-      .get("covariance", "", [](const LinearFit& fit) { return array_of(fit.covariance); })
+      .get("weights", "", &LinearFit::weights)
+      .get("covariance", "", &LinearFit::covariance)
       .get("noise_variance", "", &LinearFit::noise_variance)
       .get("prior_variance", "", &LinearFit::prior_variance)
       .get("log_evidence", "", &LinearFit::log_evidence)
       .get("converged", "", &LinearFit::converged)
       .def("predict(X)", "Mean and standard deviation of a value observed there, and that of the line alone.",
-           [](const LinearFit& fit, const Columns& x) {
-             const LinearFit::Prediction found = fit.predict(matrix_of(x, "X"));
-             return py::make_tuple(array_of(found.mean), array_of(found.sd), array_of(found.epistemic_sd));
+           [](const LinearFit& fit, const Eigen::MatrixXd& x) {
+             LinearFit::Prediction found = fit.predict(x);
+             return std::tuple(std::move(found.mean), std::move(found.sd), std::move(found.epistemic_sd));
            });
-  def(module, "linear_regression(X, y, *, noise_variance=None, prior_variance=None)",
+  def(
+      module, "linear_regression(X, y, *, noise_variance=None, prior_variance=None)",
       "A linear regression of which everything is inferred; variances that are None as well.",
-      [](const Columns& x, const Array& y, std::optional<double> noise, std::optional<double> prior) {
-        const Eigen::MatrixXd rows = matrix_of(x, "X");
-        const Eigen::VectorXd targets = vector_of(y, "y");
-        return without_lock([&] { return linear_regression(rows, targets, {noise, prior}); });
-      });
+      [](const Eigen::MatrixXd& x, const Eigen::VectorXd& y, std::optional<double> noise, std::optional<double> prior) {
+        return linear_regression(x, y, {noise, prior});
+      },
+      kUnlocked);
 }
 
-std::vector<std::optional<double>> emitted(const Array& values) {
-  std::vector<std::optional<double>> known;
-  for (const double value : span_of(values)) known.push_back(std::isnan(value) ? std::nullopt : std::optional(value));
-  return known;
-}
+using MaybeVector = std::optional<Eigen::VectorXd>;
 
-HiddenMarkov hidden_markov(const Array& start, const Columns& transition, const std::optional<Array>& mean,
-                           const std::optional<Array>& variance, const std::optional<Columns>& symbols) {
+HiddenMarkov hidden_markov(const Eigen::VectorXd& start, const Eigen::MatrixXd& transition, const MaybeVector& mean,
+                           const MaybeVector& variance, const std::optional<Eigen::MatrixXd>& symbols) {
   if (symbols.has_value() == (mean && variance) || mean.has_value() != variance.has_value())
     fail("HiddenMarkov: mean and variance of each state are expected or, of symbols, a table of their probabilities");
-  const Eigen::VectorXd first = vector_of(start, "start");
-  const Eigen::MatrixXd moves = matrix_of(transition, "transition");
-  if (symbols) return {first, moves, SymbolEmission{matrix_of(*symbols, "symbols")}};
-  return {first, moves, GaussianEmission{vector_of(*mean, "mean"), vector_of(*variance, "variance")}};
+  if (symbols) return {start, transition, SymbolEmission{*symbols}};
+  return {start, transition, GaussianEmission{*mean, *variance}};
+}
+
+// A member of what the states emit, or None.
+template <class Emission, class Matrix>
+auto emitted(Matrix Emission::*part) {
+  return [part](const HiddenMarkov& m) -> std::optional<Matrix> {
+    const auto* const emission = std::get_if<Emission>(&m.emission());
+    return emission != nullptr ? std::optional(emission->*part) : std::nullopt;
+  };
 }
 
 void bind_regimes(py::module_& module) {
-  const auto numbers_of = [](Eigen::VectorXd GaussianEmission::*part) {
-    return [part](const HiddenMarkov& m) -> py::object {
-      if (const auto* gaussian = std::get_if<GaussianEmission>(&m.emission())) return array_of(gaussian->*part);
-      return py::none();
-    };
-  };
   using Learned = HiddenMarkov::Learned;
   using Decoded = HiddenMarkov::Decoded;
   const HiddenMarkov::LearnOptions usual;
@@ -97,84 +111,89 @@ void bind_regimes(py::module_& module) {
       .get("converged", "", &Learned::converged)
       .get("fault", "", &Learned::fault);
   Class<Decoded>(module, "MarkovDecoded", "In which state every step was, given all values.")
-      .get("probability", "Step x state.", [](const Decoded& d) { return array_of(d.probability); })
-      .get("transitions", "How often from one state to another, expected.",
-           [](const Decoded& d) { return array_of(d.transitions); })
+      .get("probability", "Step x state.", &Decoded::probability)
+      .get("transitions", "How often from one state to another, expected.", &Decoded::transitions)
       .get("log_evidence", "", &Decoded::log_evidence);
   Class<HiddenMarkov>(module, "HiddenMarkov", "A state that nobody sees, which changes, and what it emits.")
       .init("start, transition, *, mean=None, variance=None, symbols=None", &hidden_markov)
-      .def(fmt::format("learn(values, *, tolerance={}, limit={})", usual.tolerance, usual.limit),
-           "Moves everything to where the values (NaN: missing) are more probable, until nothing is gained.",
-           [](HiddenMarkov& model, const Array& values, double tolerance, int limit) {
-             const auto known = emitted(values);
-             return without_lock([&] { return model.learn(known, {tolerance, limit}); });
-           })
-      .def("decode(values)", "The state of every step, given all values.",
-           [](const HiddenMarkov& model, const Array& values) {
-             const auto known = emitted(values);
-             return without_lock([&] { return model.decode(known); });
-           })
-      .get("start", "", [](const HiddenMarkov& m) { return array_of(m.start()); })
-      .get("transition", "", [](const HiddenMarkov& m) { return array_of(m.transition()); })
-      .get("mean", "Of what each state emits; None with symbols.", numbers_of(&GaussianEmission::mean))
-      .get("variance", "Likewise.", numbers_of(&GaussianEmission::variance))
-      .get("symbols", "Their probabilities in each state, or None.", [](const HiddenMarkov& m) -> py::object {
-        if (const auto* symbols = std::get_if<SymbolEmission>(&m.emission())) return array_of(symbols->probability);
-        return py::none();
-      });
-}
-
-// Probabilities, means and covariances, step by step.
-py::tuple arrays_of(const std::vector<SwitchingStep>& steps) {
-  std::vector<double> probability, mean, covariance;
-  for (const SwitchingStep& step : steps) {
-    probability.insert(probability.end(), step.probability.begin(), step.probability.end());
-    mean.insert(mean.end(), step.mean.begin(), step.mean.end());
-    covariance.insert(covariance.end(), step.covariance.reshaped().begin(), step.covariance.reshaped().end());
-  }
-  const auto count = static_cast<py::ssize_t>(steps.size()), size = static_cast<py::ssize_t>(steps[0].mean.size());
-  return py::make_tuple(as_array(std::move(probability), steps.size(), steps[0].probability.size()),
-                        as_array(std::move(mean), {count, size}), as_array(std::move(covariance), {count, size, size}));
+      .def(
+          fmt::format("learn(values, *, tolerance={}, limit={})", usual.tolerance, usual.limit),
+          "Moves everything to where the values (NaN: missing) are more probable, until nothing is gained.",
+          [](HiddenMarkov& model, const KnownValues& values, double tolerance, int limit) {
+            return model.learn(values, {tolerance, limit});
+          },
+          kUnlocked)
+      .def(
+          "decode(values)", "The state of every step, given all values.",
+          [](const HiddenMarkov& model, const KnownValues& values) { return model.decode(values); }, kUnlocked)
+      .get("start", "", &HiddenMarkov::start)
+      .get("transition", "", &HiddenMarkov::transition)
+      .get("mean", "Of what each state emits; None with symbols.", emitted(&GaussianEmission::mean))
+      .get("variance", "Likewise.", emitted(&GaussianEmission::variance))
+      .get("symbols", "Their probabilities in each state, or None.", emitted(&SymbolEmission::probability));
 }
 
 using GivenRegimes = std::vector<std::array<Columns, 4>>;
 
-SwitchingModel switching_model(const GivenRegimes& regimes, const Array& start, const Columns& transition,
-                               const Array& mean, const Columns& covariance) {
+SwitchingModel switching_model(const GivenRegimes& regimes, const Eigen::VectorXd& start,
+                               const Eigen::MatrixXd& transition, const Eigen::VectorXd& mean,
+                               const Eigen::MatrixXd& covariance) {
   const auto matrix = [](const Columns& values, const char* what) {  // a number is a matrix of one row
     return values.ndim() == 0 ? Eigen::MatrixXd::Constant(1, 1, *values.data()) : matrix_of(values, what);
   };
-  SwitchingModel model{{},
-                       vector_of(start, "start"),
-                       matrix_of(transition, "transition"),
-                       vector_of(mean, "mean"),
-                       matrix(covariance, "covariance")};
+  SwitchingModel model{{}, start, transition, mean, covariance};
   for (const auto& [a, q, h, r] : regimes)
     model.regimes.push_back({matrix(a, "a"), matrix(q, "q"), matrix(h, "h"), matrix(r, "r")});
   return model;
 }
 
+// A member of every step (first axis).
+template <class Matrix>
+auto by_step(std::vector<SwitchingStep> Switched::*steps, Matrix SwitchingStep::*part) {
+  return [steps, part](const Switched& found) {
+    std::vector<double> all;
+    for (const SwitchingStep& step : found.*steps)
+      all.insert(all.end(), (step.*part).reshaped().begin(), (step.*part).reshaped().end());
+    const auto& first = (found.*steps)[0].*part;
+    std::vector<py::ssize_t> shape{std::ssize(found.*steps), first.rows()};
+    if (Matrix::ColsAtCompileTime != 1) shape.push_back(first.cols());
+    return as_array(std::move(all), shape);
+  };
+}
+
 void bind_switching(py::module_& module) {
-  def(module, "switching(values, regimes, start, transition, mean, covariance, order)", "",
-      [](const Array& values, const GivenRegimes& regimes, const Array& start, const Columns& transition,
-         const Array& mean, const Columns& covariance, std::optional<std::size_t> order) {
+  Class<Switched> switched(module, "Switched",
+                           "Regimes and states, step by step (first axis): given all values, and as `filtered_...` "
+                           "given those so far.");
+  switched.get("log_evidence", "", &Switched::log_evidence)
+      .get("exact", "Otherwise paths of regimes were merged.", &Switched::is_exact);
+  for (const bool is_filtered : {false, true}) {
+    const auto steps = is_filtered ? &Switched::filtered : &Switched::smoothed;
+    const std::string before = is_filtered ? "filtered_" : "";
+    switched.get((before + "probability").c_str(), "", by_step(steps, &SwitchingStep::probability))
+        .get((before + "mean").c_str(), "", by_step(steps, &SwitchingStep::mean))
+        .get((before + "covariance").c_str(), "", by_step(steps, &SwitchingStep::covariance));
+  }
+  def(module, "switched(values, regimes, start, transition, mean, covariance, order)", "",
+      [](const Array& values, const GivenRegimes& regimes, const Eigen::VectorXd& start,
+         const Eigen::MatrixXd& transition, const Eigen::VectorXd& mean, const Eigen::MatrixXd& covariance,
+         std::optional<std::size_t> order) {
         const SwitchingModel model = switching_model(regimes, start, transition, mean, covariance);
         if (const auto columns = values.shape(1); !regimes.empty() && columns != model.regimes[0].h.rows())
           fail("values: {} columns are given; {} are expected, one per row of h", columns, model.regimes[0].h.rows());
-        const auto known = emitted(values);
-        const Switched found = without_lock([&] { return switching(model, known, order.value_or(kAllPaths)); });
-        return py::make_tuple(arrays_of(found.smoothed), arrays_of(found.filtered), found.log_evidence, found.is_exact);
+        const KnownValues known = known_values(values.attr("ravel")());
+        return without_lock([&] { return switching(model, known, order.value_or(kAllPaths)); });
       });
   Class<SwitchingFilter>(module, "SwitchingFilter", "A switching state space whose values come step by step.")
       .init("regimes, *, start, transition, mean, covariance, order=2",
-            [](const GivenRegimes& regimes, const Array& start, const Columns& transition, const Array& mean,
-               const Columns& covariance, std::size_t order) {
+            [](const GivenRegimes& regimes, const Eigen::VectorXd& start, const Eigen::MatrixXd& transition,
+               const Eigen::VectorXd& mean, const Eigen::MatrixXd& covariance, std::size_t order) {
               return SwitchingFilter(switching_model(regimes, start, transition, mean, covariance), order);
             })
       .def("add(values)", "Probabilities of the regimes, mean and covariance after one more step; None: missing.",
            [](SwitchingFilter& filter, const std::vector<std::optional<double>>& values) {
              const SwitchingStep step = filter.add(values);
-             return py::make_tuple(array_of(step.probability), array_of(step.mean), array_of(step.covariance));
+             return std::tuple(step.probability, step.mean, step.covariance);
            })
       .get("log_evidence", "", &SwitchingFilter::log_evidence);
 }

@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "engine/support/error.h"
@@ -52,6 +53,18 @@ Array numbers_in(py::handle values) {
     if (const Array numbers = Array::ensure(given)) return numbers;
   PyErr_Clear();
   return py::reinterpret_steal<Array>(py::handle());
+}
+
+KnownValues known_values(py::handle given) {
+  const Array values = numbers_in(given);
+  if (!values || values.ndim() != 1) fail("values: {} is given; numbers in a row are expected", shown(given));
+  KnownValues known;
+  for (const double value : span_of(values)) {
+    if (std::isinf(value))
+      fail("values: an infinite one is given; finite numbers are expected, NaN where one is missing");
+    known.push_back(std::isnan(value) ? std::nullopt : std::optional(value));
+  }
+  return known;
 }
 
 std::string shown(py::handle object) {

@@ -14,7 +14,6 @@
 #include "engine/support/error.h"
 #include "models/decisions/decision.h"
 #include "tools/python/handles.h"
-#include "tools/python/tables.h"
 
 namespace dma::python {
 
@@ -122,13 +121,12 @@ void bind_reports(py::module_& module) {
       .get("variables", "", parts(&Evidence::variables))
       .def("__float__()", "", [](const Evidence& e) { return e.log_value; })
       .printed("Every factor's and variable's part.");
-  def(module, "evidence(plan, state)", "Log p(observed) after a run, part by part.",
-      [](const PlanHandle& plan, StateHandle& s) {
-        return without_lock([&] { return evidence(plan.plan, s.state); });
-      });
-  def(module, "log_evidence(plan, state)", "Log p(observed) after a run.", [](const PlanHandle& plan, StateHandle& s) {
-    return without_lock([&] { return log_evidence(plan.plan, s.state); });
-  });
+  def(
+      module, "evidence(plan, state)", "Log p(observed) after a run, part by part.",
+      [](const PlanHandle& plan, StateHandle& s) { return evidence(plan.plan, s.state); }, kUnlocked);
+  def(
+      module, "log_evidence(plan, state)", "Log p(observed) after a run.",
+      [](const PlanHandle& plan, StateHandle& s) { return log_evidence(plan.plan, s.state); }, kUnlocked);
   Class<Explanation>(module, "Explanation", "Which factors a belief comes from.")
       .get("name", "", &Explanation::name)
       .get("elements", "Of each element: the sources and their fractions of its precision, the largest first.",
@@ -152,7 +150,7 @@ void bind_reports(py::module_& module) {
 void bind_joint(py::module_& module) {
   def(module, "covariance(state, a, b)", "Of the elements of two variables, after a run by joint().",
       [](StateHandle& s, const py::object& a, const py::object& b) {
-        return array_of(JointPosterior(s.state).covariance(id_of(s.plan, a), id_of(s.plan, b)));
+        return JointPosterior(s.state).covariance(id_of(s.plan, a), id_of(s.plan, b));
       });
   def(module, "sample(state, variable, draws, seed=1)", "Draw x element, after a run by joint() or exact().",
       [](StateHandle& s, const py::object& variable, std::size_t draws, std::uint64_t seed) {

@@ -18,20 +18,7 @@ namespace dma::python {
 
 namespace {
 
-using Known = std::vector<std::optional<double>>;
 using Inputs = std::map<std::string, Array>;
-
-// NaN is missing.
-Known known_values(const Array& values) {
-  if (values.ndim() != 1) fail("values: an array of {} dimensions is given; one is expected", values.ndim());
-  Known known;
-  for (const double value : span_of(values)) {
-    if (std::isinf(value))
-      fail("values: an infinite one is given; finite numbers are expected, NaN where one is missing");
-    known.push_back(std::isnan(value) ? std::nullopt : std::optional(value));
-  }
-  return known;
-}
 
 std::vector<SeriesInput> series_inputs(const Inputs& given) {
   std::vector<SeriesInput> inputs;
@@ -55,11 +42,10 @@ std::vector<std::string> names_of_inputs(const std::vector<SeriesInput>& inputs)
   return names;
 }
 
-Found smooth_values(const Array& values, std::size_t forecast, const std::string& model,
+Found smooth_values(const KnownValues& known, std::size_t forecast, const std::string& model,
                     const std::vector<double>& seasons, bool seasons_are_certain, std::optional<bool> log,
                     const Inputs& inputs) {
   check_forecast(forecast);
-  const Known known = known_values(values);
   UsualSeriesOptions options = series_named(model);
   if (log) options.scale = *log ? SeriesScale::logarithm : SeriesScale::plain;
   SeriesChoice::Options how{.inputs = series_inputs(inputs), .horizon = forecast};
@@ -157,21 +143,21 @@ void bind_state_space(py::module_& module) {
               options.on_solve = [](int, double) { throw_pending_signal(); };
               return StateSpace(std::move(processes), std::move(options));
             })
-      .def("learn(values)", "Finds the variances that were not given, by evidence; True: they settled. NaN: missing.",
-           [](StateSpace& model, const Array& values) {
-             const Known known = known_values(values);
-             return without_lock([&] { return model.learn(known).converged; });
-           })
-      .def("log_predictive(values, first)", "log p(values after the first so many | those): compares models.",
-           [](const StateSpace& model, const Array& values, std::size_t first) {
-             const Known known = known_values(values);
-             return without_lock([&] { return model.log_predictive(known, first); });
-           })
-      .def("smooth(values, forecast=0)", "Every step of a series, and forecasts beyond its end.",
-           [](const StateSpace& model, const Array& values, std::size_t forecast) {
-             const Known known = known_values(values);
-             return without_lock([&] { return Found{model.smooth(known, forecast), names_of_inputs(model.inputs())}; });
-           })
+      .def(
+          "learn(values)", "Finds the variances that were not given, by evidence; True: they settled. NaN: missing.",
+          [](StateSpace& model, const KnownValues& values) { return model.learn(values).converged; }, kUnlocked)
+      .def(
+          "log_predictive(values, first)", "log p(values after the first so many | those): compares models.",
+          [](const StateSpace& model, const KnownValues& values, std::size_t first) {
+            return model.log_predictive(values, first);
+          },
+          kUnlocked)
+      .def(
+          "smooth(values, forecast=0)", "Every step of a series, and forecasts beyond its end.",
+          [](const StateSpace& model, const KnownValues& values, std::size_t forecast) {
+            return Found{model.smooth(values, forecast), names_of_inputs(model.inputs())};
+          },
+          kUnlocked)
       .get("variances", "By name.", [](const StateSpace& model) {
         std::map<std::string, double> variances;
         for (const StateSpace::Variance& one : model.variances()) variances[one.name] = one.value;
@@ -179,9 +165,8 @@ void bind_state_space(py::module_& module) {
       });
   Class<SeriesFilter>(module, "SeriesFilter", "A series that arrives one value at a time.")
       .init("model, first_values",
-            [](const StateSpace& model, const Array& first) {
-              const Known known = known_values(first);
-              return without_lock([&] { return SeriesFilter(model, known); });
+            [](const StateSpace& model, const KnownValues& first) {
+              return without_lock([&] { return SeriesFilter(model, first); });
             })
       .def("forecast()", "Mean and standard deviation of the next value.",
            [](const SeriesFilter& filter) {

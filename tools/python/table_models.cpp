@@ -24,14 +24,6 @@ namespace dma::python {
 
 namespace {
 
-// The matrix itself, kept by `owner`.
-py::array_t<double> view_of(const Eigen::MatrixXd& matrix, py::handle owner) {
-  constexpr auto kStep = static_cast<py::ssize_t>(sizeof(double));
-  py::array_t<double> view({matrix.rows(), matrix.cols()}, {kStep, kStep * matrix.rows()}, matrix.data(), owner);
-  view.attr("flags").attr("writeable") = false;
-  return view;
-}
-
 // How a fit ended, and the rows that it learned.
 struct Outcome {
   std::shared_ptr<TableModel> model = {};
@@ -143,32 +135,32 @@ std::tuple<std::shared_ptr<TableModel>, bool, std::vector<std::string>> updated(
   });
 }
 
+// A function of the targets of the rows that were predicted.
+auto of_targets(Eigen::MatrixXd (Prediction::*method)(const Eigen::MatrixXd&) const) {
+  return [method](const Prediction& p, const Eigen::MatrixXd& y) {
+    if (y.rows() != p.mean.rows() || y.cols() != p.mean.cols())
+      fail("y has {} rows and {} columns, but {} and {} were predicted", y.rows(), y.cols(), p.mean.rows(),
+           p.mean.cols());
+    return (p.*method)(y);
+  };
+}
+
 void bind_prediction(py::module_& module) {
-  const auto part = [](Eigen::MatrixXd Prediction::*member) {
-    return [member](const py::object& self) { return view_of(self.cast<const Prediction&>().*member, self); };
-  };
-  const auto of_targets = [](Eigen::MatrixXd (Prediction::*method)(const Eigen::MatrixXd&) const) {
-    return [method](const Prediction& p, const Columns& y) {
-      const Eigen::MatrixXd targets = matrix_of(y, "y");
-      if (targets.rows() != p.mean.rows() || targets.cols() != p.mean.cols())
-        fail("y has {} rows and {} columns, but {} and {} were predicted", targets.rows(), targets.cols(),
-             p.mean.rows(), p.mean.cols());
-      return array_of(without_lock([&] { return (p.*method)(targets); }));
-    };
-  };
   Class<Prediction>(module, "Prediction", "For every row and output a mixture of Gaussians or Student's t.")
-      .get("mean", "", part(&Prediction::mean))
-      .get("sd", "", part(&Prediction::sd))
-      .get("epistemic_sd", "", part(&Prediction::epistemic_sd))
-      .get("noise_sd", "", part(&Prediction::noise_sd))
-      .def("quantile(probability)", "",
-           [](const Prediction& self, double probability) {
-             if (!(probability > 0 && probability < 1))
-               fail("a quantile of {} is asked for; a probability above 0 and below 1 is expected", probability);
-             return array_of(without_lock([&] { return self.quantile(probability); }));
-           })
-      .def("log_density(y)", "", of_targets(&Prediction::log_density))
-      .def("cumulative(y)", "", of_targets(&Prediction::cumulative))
+      .get("mean", "", &Prediction::mean)
+      .get("sd", "", &Prediction::sd)
+      .get("epistemic_sd", "", &Prediction::epistemic_sd)
+      .get("noise_sd", "", &Prediction::noise_sd)
+      .def(
+          "quantile(probability)", "",
+          [](const Prediction& self, double probability) {
+            if (!(probability > 0 && probability < 1))
+              fail("a quantile of {} is asked for; a probability above 0 and below 1 is expected", probability);
+            return self.quantile(probability);
+          },
+          kUnlocked)
+      .def("log_density(y)", "", of_targets(&Prediction::log_density), kUnlocked)
+      .def("cumulative(y)", "", of_targets(&Prediction::cumulative), kUnlocked)
       .def("__len__()", "", [](const Prediction& self) { return self.mean.rows(); })
       .def("__repr__()", "", [](const Prediction& self) {
         return fmt::format("<dma.Prediction of {} rows x {} targets>", self.mean.rows(), self.mean.cols());
@@ -200,31 +192,17 @@ py::array_t<double> relevance_of(const TableModel& model) {
   return as_array(std::move(all));
 }
 
-// What predict(inputs) and probabilities(inputs) share.
-template <class Predict>
-auto of_rows(Predict predict) {
-  return [predict](const TableModel& self, const Columns& inputs) {
-    const Eigen::MatrixXd rows = matrix_of(inputs, "inputs");
-    auto found = without_lock([&] { return predict(self, rows); });
-    if constexpr (std::is_same_v<decltype(found), Prediction>)
-      return found;
-    else
-      return array_of(std::move(found));
-  };
-}
-
 void bind_model(py::module_& module) {
   Class<TableModel, std::shared_ptr<TableModel>>(module, "Model",
                                                  "What was learned of a table; the text is that of a model file.")
       .def("text()", "", &model_text)
-      .def("predict(inputs)", "", of_rows([](const TableModel& self, const auto& rows) { return self.predict(rows); }))
-      .def("probabilities(inputs)", "",
-           of_rows([](const TableModel& self, const auto& rows) { return self.probabilities(rows); }))
+      .def("predict(inputs)", "", &TableModel::predict, kUnlocked)
+      .def("probabilities(inputs)", "", &TableModel::probabilities, kUnlocked)
       .def("updated(table)", "", &updated)
       .def("encode(table)", "The inputs of the model, from the columns of a table, and what there is to tell of them.",
            [](const TableModel& self, const GivenTable& table) {
              NewRows rows = read_new_rows(TableSource(table.columns), "the model", columns_of(self));
-             return std::pair(array_of(std::move(rows.inputs)), rows.notes);
+             return std::pair(std::move(rows.inputs), rows.notes);
            })
       .get("kind", "", &kind_of)
       .get("coding", "", [](const TableModel& self) { return self.coding().lines(); })

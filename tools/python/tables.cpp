@@ -17,19 +17,6 @@ Eigen::MatrixXd matrix_of(const Columns& values, const char* what) {
   return Eigen::Map<const Eigen::MatrixXd>(values.data(), values.shape(0), values.shape(1));
 }
 
-py::array_t<double> array_of(Eigen::MatrixXd matrix) {
-  auto kept = std::make_unique<Eigen::MatrixXd>(std::move(matrix));
-  Eigen::MatrixXd* const pointer = kept.get();
-  const py::capsule owner(kept.release(), [](void* p) { delete static_cast<Eigen::MatrixXd*>(p); });
-  constexpr auto kStep = static_cast<py::ssize_t>(sizeof(double));
-  return py::array_t<double>({pointer->rows(), pointer->cols()}, {kStep, kStep * pointer->rows()}, pointer->data(),
-                             owner);
-}
-
-py::array_t<double> array_of(const Eigen::VectorXd& values) {
-  return as_array(std::vector<double>(values.begin(), values.end()));
-}
-
 Listener::Listener(py::object on_epoch, std::optional<double> max_seconds) : on_epoch_(std::move(on_epoch)) {
   if (!max_seconds) return;
   if (!(*max_seconds > 0 && *max_seconds < 1e9))

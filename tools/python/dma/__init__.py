@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any
 
 from ._dma import (
     Answer, Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Exact, ExactComparison,
-    Explanation, Factor, Graph, GrowingGraph, HiddenMarkov, Hyper, HyperBelief, Joint, JointDraws, JointComparison,
-    Kind, LearnReport, Learner, LinearFit, ParsedGraph, Plan, Process, Registry, Report, RunCertificate, Schedule,
-    SeriesFilter, Smoothed, State, StateSpace, SwitchingFilter, TreeReweighted, Variable, VectorFactor, Visit, above,
+    Explanation, Factor, Factorisation, Graph, GrowingGraph, HiddenMarkov, Hyper, HyperBelief, Joint, JointDraws, JointComparison,
+    Kind, LearnReport, Learner, LinearFit, Mixture, ParsedGraph, Plan, Process, Registry, Report, RunCertificate, Schedule,
+    SeriesFilter, Smoothed, State, StateSpace, Switched, SwitchingFilter, TreeReweighted, Variable, VectorFactor, Visit, above,
     all_to_one, at_least, at_most, autoregressive, below, certificate, certify, column, compare_with_exact,
     compare_with_joint, compile, covariance, decide, draw_posterior, evidence, evidence_bounds, exact, exp, explain,
     finite, fixed_season, flooding, forward, forward_backward, gather, given, graph_text, hyper, hyper_belief, joint,
@@ -40,7 +40,7 @@ from ._dma import (
 from . import plots as _plots  # gives compiled classes their plot()
 from .factors import factor, factor_from_function, factor_from_vector_function, likelihood, likelihood_from_log_density
 from .model import Model
-from .models import Factorisation, Game, Mixture, Rating, Season, Switched, factorise, gaussian_mixture, rate, switching
+from .models import Game, Rating, Season, factorise, gaussian_mixture, rate, switching
 from .series import Series, smooth
 
 if TYPE_CHECKING:
