@@ -1,4 +1,4 @@
-// Shared code of the readers of discrete_files.h: words and numbers with their lines, and the graph made of them.
+// Shared code of the readers of text files: words and numbers with their lines, and the graph made of them.
 #pragma once
 
 #include <fmt/format.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,14 @@ struct Token {
   std::size_t line = 1;
   bool is_quoted = false, is_end = false;
 };
+
+inline std::optional<double> finite_number(std::string_view text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + (text.starts_with('+') ? 1 : 0), end, value);
+  if (stop != end || error != std::errc() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
 
 // Words, numbers and marks. Comments of C and C++ are skipped.
 class Tokens {
@@ -52,11 +61,8 @@ class Tokens {
   }
   double number(std::string_view what) {
     const Token token = word(what);
-    double value = 0;
-    const char* const end = token.text.data() + token.text.size();
-    const auto [stop, error] = std::from_chars(token.text.data() + (token.text.starts_with('+') ? 1 : 0), end, value);
-    if (stop != end || error != std::errc() || !std::isfinite(value)) refuse(token, what);
-    return value;
+    if (const auto value = finite_number(token.text)) return *value;
+    refuse(token, what);
   }
   std::uint32_t count(std::uint32_t least, std::uint32_t most, std::string_view what) {
     const Token token = token_;

@@ -151,7 +151,7 @@ GraphFile PoseGraph::graph(const Loss& loss) const {
 
 std::string PoseGraph::by_vertex(std::string text) const {
   const std::vector<bool> is_fixed = fixed_in(*this);
-  const std::size_t coordinates = is_3d ? 3 : 2;
+  constexpr std::size_t kCoordinates = 2;  // per point
   for (const bool are_points : {false, true}) {
     const std::string_view name = are_points ? "point[" : "pose[";
     for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; ++at) {
@@ -159,10 +159,10 @@ std::string PoseGraph::by_vertex(std::string text) const {
       const char* const digits = text.data() + at + name.size();
       const char* const after = std::from_chars(digits, text.data() + text.size(), i).ptr;
       const auto end = static_cast<std::size_t>(after - text.data());
-      for (std::size_t left = are_points ? i / coordinates : i; v < vertices.size(); ++v)
+      for (std::size_t left = are_points ? i / kCoordinates : i; v < vertices.size(); ++v)
         if (!is_fixed[v] && vertices[v].is_point == are_points && left-- == 0) break;
       if (v == vertices.size() || end == text.size()) break;
-      const std::string_view coordinate = are_points ? std::string_view(" x y z").substr(2 * (i % coordinates), 2) : "";
+      const std::string_view coordinate = are_points ? std::string_view(" x y").substr(2 * (i % kCoordinates), 2) : "";
       text.replace(at, end + 1 - at, fmt::format("vertex {}{}", vertices[v].id, coordinate));
     }
   }

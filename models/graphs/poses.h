@@ -38,13 +38,12 @@ VariableId landmark(Graph& g, const Connection& x, const Connection& p, const st
 // "cauchy", or "huber:1.5" with its width; empty: no loss.
 Loss parse_loss(const std::string& text);
 
-// A graph of poses as g2o and TORO write it: VERTEX_SE2, EDGE_SE2, VERTEX_SE3:QUAT, EDGE_SE3:QUAT and FIX; points by
-// VERTEX_XY and EDGE_SE2_XY, or VERTEX_TRACKXYZ and EDGE_SE3_TRACKXYZ, whose PARAMS_SE3OFFSET is applied as it is read;
-// VERTEX2, EDGE2, VERTEX3 and EDGE3 (roll, pitch, yaw). EQUIV is left out.
+// A graph of poses as g2o writes it: VERTEX_SE2, EDGE_SE2, VERTEX_SE3:QUAT, EDGE_SE3:QUAT and FIX; points of the plane
+// by VERTEX_XY and EDGE_SE2_XY.
 struct PoseGraph {
   struct Vertex {
     std::uint64_t id;
-    std::vector<double> at;  // as a pose2, a pose3 or a point; empty until placed
+    std::vector<double> at;  // as a pose2, a pose3 or a point of the plane; empty until placed
     bool is_fixed = false, is_point = false;
   };
   struct Edge {
@@ -55,7 +54,7 @@ struct PoseGraph {
   std::vector<Vertex> vertices;
   std::vector<Edge> edges;
 
-  // Variables "pose", of the poses that are not fixed, in their order, "fixed", and "point", two or three numbers each.
+  // Variables "pose", of the poses that are not fixed, in their order, "fixed", and "point", two numbers each.
   // If the file fixes no pose, the first one is fixed. The loss applies to loop closures: edges between poses that are
   // not consecutive.
   GraphFile graph(const Loss& loss = {}) const;

@@ -23,44 +23,41 @@ std::vector<double> normalised(std::vector<double> numbers, std::size_t values) 
   return numbers;
 }
 
-// Follows parents from the child until one repeats.
+// Drops variables whose parents are all dropped; what stays, if anything, leads back to a cycle.
 void refuse_cycle(const std::vector<DiscreteVariable>& variables, const std::vector<Function>& functions) {
   std::vector<const Function*> function_of(variables.size(), nullptr);  // by child
+  std::vector<std::vector<std::uint32_t>> children(variables.size());
+  std::vector<std::size_t> parents_left(variables.size());
   for (const Function& f : functions)
     if (f.is_conditional) function_of[f.scope.back()] = &f;
-  const auto parents = [&](std::uint32_t v) {
-    return function_of[v] == nullptr ? std::span<const std::uint32_t>()
-                                     : std::span(function_of[v]->scope).first(function_of[v]->scope.size() - 1);
-  };
-  std::vector<std::uint8_t> met(variables.size());  // 1: on the path, 2: done
-  std::vector<std::uint32_t> way;
-  for (std::uint32_t root = 0; root < variables.size(); ++root) {
-    if (met[root] != 0) continue;
-    std::vector<std::size_t> next{0};
-    way.assign(1, root);
-    met[root] = 1;
-    while (!way.empty()) {
-      const std::uint32_t v = way.back();
-      if (next.back() == parents(v).size()) {
-        met[v] = 2;
-        way.pop_back();
-        next.pop_back();
-        continue;
-      }
-      const std::uint32_t parent = parents(v)[next.back()++];
-      if (met[parent] == 1) {
-        std::string cycle = variables[parent].name;  // the path goes from children to parents
-        for (auto at = way.end(); at-- != std::ranges::find(way, parent);) cycle += " -> " + variables[*at].name;
-        fail("line {}: the network has a directed cycle: {}; remove one of these links", function_of[parent]->line,
-             cycle);
-      }
-      if (met[parent] == 0) {
-        met[parent] = 1;
-        way.push_back(parent);
-        next.push_back(0);
-      }
-    }
+  for (std::uint32_t child = 0; child < variables.size(); ++child) {
+    if (function_of[child] == nullptr) continue;
+    const std::span<const std::uint32_t> scope = function_of[child]->scope;
+    parents_left[child] = scope.size() - 1;
+    for (const std::uint32_t parent : scope.first(scope.size() - 1)) children[parent].push_back(child);
   }
+  std::vector<std::uint32_t> free;
+  for (std::uint32_t v = 0; v < variables.size(); ++v)
+    if (parents_left[v] == 0) free.push_back(v);
+  for (std::size_t i = 0; i < free.size(); ++i)
+    for (const std::uint32_t child : children[free[i]])
+      if (--parents_left[child] == 0) free.push_back(child);
+  if (free.size() == variables.size()) return;
+  const auto is_left = [&](std::uint32_t v) { return parents_left[v] > 0; };
+  std::uint32_t v = 0;
+  while (!is_left(v)) ++v;
+  std::vector<std::uint32_t> way;  // from children to parents
+  for (std::vector<std::uint8_t> is_met(variables.size()); is_met[v] == 0;
+       v = *std::ranges::find_if(function_of[v]->scope, is_left)) {
+    is_met[v] = 1;
+    way.push_back(v);
+  }
+  std::string cycle = variables[v].name;
+  for (bool is_closed = false; !is_closed; way.pop_back()) {
+    cycle += " -> " + variables[way.back()].name;
+    is_closed = way.back() == v;
+  }
+  fail("line {}: the network has a directed cycle: {}; remove one of these links", function_of[v]->line, cycle);
 }
 
 }  // namespace
@@ -101,8 +98,8 @@ GraphFile parse_uai(std::string_view text, std::span<const GivenText> given) {
   std::vector<DiscreteVariable> variables;
   for (std::uint32_t left = tokens.count(1, kMost, "the number of variables"); left > 0; --left) {
     const std::size_t line = tokens.peek().line;
-    variables.push_back({fmt::format("v{}", variables.size()), {},
-                         tokens.count(1, kMost, "the number of values of a variable"), line});
+    variables.push_back(
+        {fmt::format("v{}", variables.size()), {}, tokens.count(1, kMost, "the number of values of a variable"), line});
   }
   std::vector<Function> functions;
   for (std::uint32_t left = tokens.count(1, kMost, "the number of functions"); left > 0; --left) {

@@ -7,91 +7,57 @@
 
 #include "engine/joint/joint.h"
 #include "engine/run/state.h"
+#include "engine/support/dense.h"
 #include "engine/support/error.h"
 
 namespace dma {
 
 namespace {
 
-// Decorrelates a residual r ~ N(0, matrix): sum_j weights[k][j] r_j ~ N(0, variances[k]) independently, with
-// weights[k][k] = 1. For a covariance, row k has the elements up to k, for a precision those from k on; in both cases
-// the determinant of the weights is 1.
+using Eigen::Index;
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// Decorrelates a residual r ~ N(0, matrix): weights r ~ N(0, diag(variances)), with ones on the diagonal. For a
+// covariance the weights are a lower triangle, for a precision an upper one, so that their determinant is 1.
 struct BlockRows {
-  std::size_t size;
-  std::vector<double> weights, variances;
-  double weight(std::size_t k, std::size_t j) const { return weights[k * size + j]; }
-  bool is_diagonal() const { return std::ranges::count(weights, 0.0) == std::ptrdiff_t(size * (size - 1)); }
+  Eigen::MatrixXd weights;
+  Eigen::VectorXd variances;
+  std::size_t size() const { return static_cast<std::size_t>(variances.size()); }
 };
 
-std::size_t rows_of(const std::string& who, std::size_t numbers) {
-  const auto size = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(numbers))));
-  if (size == 0 || size * size != numbers)
-    fail("{}: a matrix of {} numbers; a square one, row by row, is expected", who, numbers);
-  return size;
-}
-
 // From L D L' with ones on the diagonal of L.
-BlockRows rows_of(const std::vector<double>& l, const std::vector<double>& d, bool is_precision) {
-  const std::size_t n = d.size();
-  BlockRows rows{n, std::vector<double>(n * n), std::vector<double>(n)};
-  for (std::size_t k = 0; k < n; ++k) {
-    rows.variances[k] = is_precision ? 1 / d[k] : d[k];
-    for (std::size_t j = 0; j < n; ++j) {
-      double& weight = rows.weights[k * n + j];
-      if (is_precision) {
-        weight = l[j * n + k];
-      } else if (j <= k) {  // the inverse of L
-        weight = k == j ? 1 : 0;
-        for (std::size_t i = j; i < k; ++i) weight -= l[k * n + i] * rows.weights[i * n + j];
-      }
-    }
-  }
-  return rows;
+BlockRows rows_of(const Eigen::MatrixXd& l, const Eigen::VectorXd& d, bool is_precision) {
+  if (is_precision) return {l.transpose(), d.cwiseInverse()};
+  return {l.triangularView<Eigen::UnitLower>().solve(Eigen::MatrixXd::Identity(d.size(), d.size())), d};
 }
 
-BlockRows rows_of(const std::string& who, std::span<const double> matrix, bool is_precision, int block = -1) {
-  const std::size_t n = rows_of(who, matrix.size());
+BlockRows rows_of(const std::string& who, std::span<const double> numbers, bool is_precision, int block = -1) {
+  const Index n = std::lround(std::sqrt(static_cast<double>(numbers.size())));
+  if (n == 0 || n * n != std::ssize(numbers))
+    fail("{}: a matrix of {} numbers; a square one, row by row, is expected", who, numbers.size());
+  const Eigen::Map<const RowMajor> matrix(numbers.data(), n, n);
   const char* const what = is_precision ? "precision" : "covariance";
-  const auto place = [&] { return block < 0 ? who : who + ", block " + std::to_string(block); };
-  std::vector<double> l(n * n), d(n);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j <= i; ++j) {
-      const double own = matrix[i * n + j], mirrored = matrix[j * n + i];
+  const std::string place = block < 0 ? who : who + ", block " + std::to_string(block);
+  Eigen::MatrixXd l = Eigen::MatrixXd::Identity(n, n);
+  Eigen::VectorXd d(n);
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j <= i; ++j) {
+      const double own = matrix(i, j), mirrored = matrix(j, i);
       if (!(std::abs(own - mirrored) <= 1e-9 * (std::abs(own) + std::abs(mirrored))))
-        fail("{}: the {} is not symmetric: {} in row {}, column {}, but {} in row {}, column {}", place(), what, own, i,
+        fail("{}: the {} is not symmetric: {} in row {}, column {}, but {} in row {}, column {}", place, what, own, i,
              j, mirrored, j, i);
       double rest = 0.5 * (own + mirrored);
-      for (std::size_t k = 0; k < j; ++k) rest -= l[i * n + k] * l[j * n + k] * d[k];
+      for (Index k = 0; k < j; ++k) rest -= l(i, k) * l(j, k) * d[k];
       if (i != j) {
-        l[i * n + j] = rest / d[j];
+        l(i, j) = rest / d[j];
         continue;
       }
       if (!(rest > 0 && std::isfinite(rest)))
-        fail("{}: the {} is not positive definite: its pivot is {} in row {}; add to its diagonal", place(), what, rest,
+        fail("{}: the {} is not positive definite: its pivot is {} in row {}; add to its diagonal", place, what, rest,
              i);
-      l[i * n + i] = 1;
       d[i] = rest;
     }
   return rows_of(l, d, is_precision);
-}
-
-// The elements of a variable that a connection lists.
-std::vector<std::uint32_t> elements_of(const std::string& who, const Graph& g, const Connection& c) {
-  std::vector<std::uint32_t> out;
-  if (c.reach == Reach::gather) {
-    out.assign(c.table.begin(), c.table.end());
-  } else if (c.reach == Reach::identical) {
-    for (std::uint32_t i = 0; i < g[c.variable].size; ++i) out.push_back(i);
-  } else {
-    fail("{}: a block is a variable or gather(...) of its elements", who);
-  }
-  return out;
-}
-
-std::size_t blocks_of(const std::string& who, std::size_t elements, std::size_t size) {
-  if (elements == 0 || elements % size != 0)
-    fail("{}: {} elements do not make blocks of {}, as the matrix has rows", who, elements, size);
-  return elements / size;
 }
 
 // One entry for all blocks, or one per block.
@@ -106,75 +72,86 @@ Blocks blocks_of(const std::string& who, const SpreadMatrix& matrix, std::size_t
   return blocks;
 }
 
-std::size_t blocks_of(const std::string& who, std::size_t elements, const Blocks& rows) {
-  const std::size_t blocks = blocks_of(who, elements, rows[0].size);
-  if (rows.size() != 1 && rows.size() != blocks)
-    fail("{}: {} matrices for {} blocks; one, or one for each, is expected", who, rows.size(), blocks);
-  return blocks;
+// The elements of a variable that a connection lists, as blocks of that size.
+struct Elements {
+  std::vector<std::uint32_t> all;
+  std::size_t blocks;
+};
+Elements elements_of(const std::string& who, const Graph& g, const Connection& c, std::size_t size) {
+  if (c.reach != Reach::gather && c.reach != Reach::identical)
+    fail("{}: a block is a variable or gather(...) of its elements", who);
+  std::vector<std::uint32_t> all(c.table.begin(), c.table.end());
+  for (std::uint32_t i = 0; c.reach == Reach::identical && i < g[c.variable].size; ++i) all.push_back(i);
+  if (all.empty() || all.size() % size != 0)
+    fail("{}: {} elements do not make blocks of {}, as the matrix has rows", who, all.size(), size);
+  const std::size_t blocks = all.size() / size;
+  return {std::move(all), blocks};
+}
+Elements elements_of(const std::string& who, const Graph& g, const Connection& c, const Blocks& rows) {
+  Elements elements = elements_of(who, g, c, rows[0].size());
+  if (rows.size() != 1 && rows.size() != elements.blocks)
+    fail("{}: {} matrices for {} blocks; one, or one for each, is expected", who, rows.size(), elements.blocks);
+  return elements;
 }
 
 // Indices of the elements that row k reads; all covariances of a block may change, but zeros of a precision stay.
-std::vector<std::size_t> read_by(const Blocks& blocks, bool is_precision, std::size_t k) {
-  std::vector<std::size_t> out;
-  for (std::size_t j = is_precision ? k + 1 : 0; j < (is_precision ? blocks[0].size : k); ++j)
-    if (!is_precision || std::ranges::any_of(blocks, [&](const BlockRows& rows) { return rows.weight(k, j) != 0; }))
+std::vector<Index> read_by(const Blocks& blocks, bool is_precision, Index k) {
+  std::vector<Index> out;
+  for (Index j = is_precision ? k + 1 : 0; j < (is_precision ? blocks[0].variances.size() : k); ++j)
+    if (!is_precision || std::ranges::any_of(blocks, [&](const BlockRows& rows) { return rows.weights(k, j) != 0; }))
       out.push_back(j);
   return out;
-}
-
-// sum_j weight(k, j) gains(j, i): the row's coefficient of element i of x.
-double gain_of(const BlockRows& rows, const std::vector<double>& gains, std::size_t columns, std::size_t k,
-               std::size_t i) {
-  double sum = 0;
-  for (std::size_t j = 0; j < rows.size; ++j) sum += rows.weight(k, j) * gains[j * columns + i];
-  return sum;
 }
 
 struct RowNumbers {
   std::vector<double> a, b, variances;
 };
 // y_k = b + a (x, the others of its block) + noise, for every block.
-RowNumbers numbers_of(const Blocks& blocks, const VectorFactor& factor, std::size_t k) {
+RowNumbers numbers_of(const Blocks& blocks, const VectorFactor& factor, Index k) {
   RowNumbers out;
-  const std::vector<std::size_t> read = read_by(blocks, factor.is_precision, k);
   for (const BlockRows& rows : blocks) {
-    const std::size_t columns = factor.gains.size() / rows.size;
-    for (std::size_t i = 0; i < columns; ++i) out.a.push_back(gain_of(rows, factor.gains, columns, k, i));
-    for (const std::size_t j : read) out.a.push_back(-rows.weight(k, j));
-    double b = 0;
-    for (std::size_t j = 0; j < rows.size && !factor.mean.empty(); ++j) b += rows.weight(k, j) * factor.mean[j];
-    out.b.push_back(b);
+    const Index n = rows.variances.size(), columns = std::ssize(factor.gains) / n;
+    const auto weights = rows.weights.row(k);
+    const Eigen::RowVectorXd gains = weights * Eigen::Map<const RowMajor>(factor.gains.data(), n, columns);
+    out.a.insert(out.a.end(), gains.begin(), gains.end());
+    for (const Index j : read_by(blocks, factor.is_precision, k)) out.a.push_back(-weights[j]);
+    out.b.push_back(factor.mean.empty() ? 0.0 : weights.dot(Eigen::Map<const Eigen::VectorXd>(factor.mean.data(), n)));
     out.variances.push_back(rows.variances[k]);
+  }
+  return out;
+}
+
+// The elements of row k of every block, and of the elements that it reads.
+struct RowElements {
+  std::vector<std::uint32_t> own, others;
+};
+RowElements row_elements(const Elements& elements, std::size_t size, std::size_t k, const std::vector<Index>& read) {
+  RowElements out;
+  for (std::size_t b = 0; b < elements.blocks; ++b) {
+    out.own.push_back(elements.all[b * size + k]);
+    for (const Index j : read) out.others.push_back(elements.all[b * size + static_cast<std::size_t>(j)]);
   }
   return out;
 }
 
 VectorFactor add_rows(const std::string& who, Graph& g, const Connection* x, const Connection& y, const Blocks& rows,
                       VectorFactor factor) {
-  const std::vector<std::uint32_t> ys = elements_of(who, g, y);
-  const std::size_t n = rows[0].size, blocks = blocks_of(who, ys.size(), rows), columns = factor.gains.size() / n;
-  std::vector<std::uint32_t> xs;
-  if (x != nullptr) {
-    xs = elements_of(who, g, *x);
-    if (blocks_of(who, xs.size(), columns) != blocks)
-      fail("{}: {} blocks of '{}' and {} of '{}'; equally many are expected", who, xs.size() / columns,
-           g[x->variable].name, blocks, g[y.variable].name);
-  }
+  const std::size_t n = rows[0].size(), columns = factor.gains.size() / n;
+  const Elements ys = elements_of(who, g, y, rows), xs = x == nullptr ? Elements{} : elements_of(who, g, *x, columns);
+  if (x != nullptr && xs.blocks != ys.blocks)
+    fail("{}: {} blocks of '{}' and {} of '{}'; equally many are expected", who, xs.blocks, g[x->variable].name,
+         ys.blocks, g[y.variable].name);
   for (std::size_t k = 0; k < n; ++k) {
-    const RowNumbers numbers = numbers_of(rows, factor, k);
-    const std::vector<std::size_t> read = read_by(rows, factor.is_precision, k);
-    std::vector<std::uint32_t> own, others;
-    for (std::size_t b = 0; b < blocks; ++b) {
-      own.push_back(ys[b * n + k]);
-      for (const std::size_t j : read) others.push_back(ys[b * n + j]);
-    }
+    const auto row = static_cast<Index>(k);
+    const RowNumbers numbers = numbers_of(rows, factor, row);
+    const auto [own, others] = row_elements(ys, n, k, read_by(rows, factor.is_precision, row));
     if (numbers.a.empty()) {
       factor.rows.push_back(g.factor("gaussian_prior", {gather(y.variable, own)},
                                      {{"mean", numbers.b}, {"variance", numbers.variances}}));
       continue;
     }
     std::vector<Connection> ends;
-    if (!xs.empty()) ends.emplace_back("x", gather(x->variable, xs));
+    if (x != nullptr) ends.emplace_back("x", gather(x->variable, xs.all));
     if (!others.empty()) ends.emplace_back("x", gather(y.variable, others));
     ends.emplace_back("y", gather(y.variable, own));
     factor.rows.push_back(g.factor("gaussian_linear", std::move(ends),
@@ -185,15 +162,12 @@ VectorFactor add_rows(const std::string& who, Graph& g, const Connection* x, con
 
 void refuse_precision(const char* who, const VectorFactor& factor) {
   if (factor.is_precision)
-    fail(
-        "{}: the zeros of a precision are part of the "
-        "graph; build the factor from a covariance",
-        who);
+    fail("{}: the zeros of a precision are part of the graph; build the factor from a covariance", who);
 }
 
 void set_rows(State& state, const VectorFactor& factor, const BlockRows& found) {
   for (std::size_t k = 0; k < factor.rows.size(); ++k) {
-    const RowNumbers numbers = numbers_of({found}, factor, k);
+    const RowNumbers numbers = numbers_of({found}, factor, static_cast<Index>(k));
     if (!numbers.a.empty()) state.set_parameter(factor.rows[k], "A", numbers.a);
     state.set_parameter(factor.rows[k], numbers.a.empty() ? "mean" : "b", numbers.b);
     state.set_parameter(factor.rows[k], "variance", numbers.variances);
@@ -202,16 +176,16 @@ void set_rows(State& state, const VectorFactor& factor, const BlockRows& found) 
 
 // Standard deviations, then partial correlations row by row, as a triangle L with covariance L L': element j of row i
 // is its correlation times the row's remaining standard deviation after the elements before it.
-std::vector<double> triangle_of(std::size_t n, std::span<const double> values) {
-  std::vector<double> l(n * n);
-  for (std::size_t i = 0, next = n; i < n; ++i) {
-    double left = values[i];
-    for (std::size_t j = 0; j < i; ++j) {
-      const double r = values[next++];
-      l[i * n + j] = r * left;
-      left *= std::sqrt((1 - r) * (1 + r));
+Eigen::MatrixXd triangle_of(std::size_t size, std::span<const double> values) {
+  const auto n = static_cast<Index>(size);
+  Eigen::MatrixXd l = Eigen::MatrixXd::Zero(n, n);
+  const double* next = values.data() + n;
+  for (Index i = 0; i < n; ++i) {
+    l(i, i) = values[static_cast<std::size_t>(i)];
+    for (Index j = 0; j < i; ++j, ++next) {
+      l(i, j) = *next * l(i, i);
+      l(i, i) *= std::sqrt((1 - *next) * (1 + *next));
     }
-    l[i * n + i] = left;
   }
   return l;
 }
@@ -230,8 +204,8 @@ std::vector<std::string> names_of(const std::string& name, std::size_t n) {
 void VectorFactor::set(State& state, const std::vector<double>& matrix) const {
   const BlockRows found = rows_of("VectorFactor::set", matrix, is_precision);
   refuse_precision("VectorFactor::set", *this);
-  if (found.size != rows.size())
-    fail("VectorFactor::set: a matrix of {} rows; {} are expected", found.size, rows.size());
+  if (found.size() != rows.size())
+    fail("VectorFactor::set: a matrix of {} rows; {} are expected", found.size(), rows.size());
   set_rows(state, *this, found);
 }
 
@@ -242,27 +216,23 @@ void learn_covariance(JointOptions& options, const std::string& name, const Vect
   refuse_precision("learn_covariance", factor);
   if (sd.is_correlation)
     fail(
-        "learn_covariance: prior '{}' is for correlations; the "
-        "standard deviations of '{}' need one for positive numbers",
+        "learn_covariance: prior '{}' is for correlations; "
+        "the standard deviations of '{}' need one for positive numbers",
         sd.name, name);
   const std::size_t n = factor.rows.size(), first = options.hypers.size();
   const std::vector<std::string> names = names_of(name, n);
   for (std::size_t i = 0; i < n; ++i) options.hypers.push_back(hyper(names[i], sd));
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < i; ++j)
-      options.hypers.push_back(
-          hyper(names[options.hypers.size() - first],
-                HyperPrior::correlation(concentration + 0.5 * static_cast<double>(n - 2 - j))));
+      options.hypers.push_back(hyper(names[options.hypers.size() - first],
+                                     HyperPrior::correlation(concentration + 0.5 * static_cast<double>(n - 2 - j))));
   options.set_by_hypers = [before = options.set_by_hypers, factor, n, first](State& state,
-                                                                           std::span<const double> values) {
+                                                                             std::span<const double> values) {
     if (before) before(state, values);
-    std::vector<double> l = triangle_of(n, values.subspan(first)), d(n);
-    for (std::size_t j = 0; j < n; ++j) {
-      const double diagonal = l[j * n + j];
-      d[j] = diagonal * diagonal;
-      for (std::size_t i = j; i < n; ++i) l[i * n + j] /= diagonal;
-    }
-    set_rows(state, factor, rows_of(l, d, false));
+    Eigen::MatrixXd l = triangle_of(n, values.subspan(first));
+    const Eigen::VectorXd sd_left = l.diagonal();
+    for (Index j = 0; j < sd_left.size(); ++j) l.col(j) /= sd_left[j];
+    set_rows(state, factor, rows_of(l, sd_left.cwiseAbs2(), false));
   };
 }
 
@@ -272,12 +242,11 @@ std::vector<double> learned_covariance(const JointPosterior& posterior, const st
   std::vector<HyperBelief> known;
   for (const std::string& each : names_of(name, n)) known.push_back(posterior.hyper(each));
   std::vector<double> mean(n * n), values(known.size());
+  Eigen::Map<Eigen::MatrixXd> sum(mean.data(), static_cast<Index>(n), static_cast<Index>(n));
   for (std::size_t k = 0; k < known[0].weights().size(); ++k) {
     for (std::size_t h = 0; h < known.size(); ++h) values[h] = known[h].values()[k];
-    const std::vector<double> l = triangle_of(n, values);
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t j = 0; j < n; ++j)
-        for (std::size_t c = 0; c < n; ++c) mean[i * n + j] += known[0].weights()[k] * l[i * n + c] * l[j * n + c];
+    const Eigen::MatrixXd l = triangle_of(n, values);
+    add_product_by_transposed(sum, l, l, known[0].weights()[k]);
   }
   return mean;
 }
@@ -286,7 +255,7 @@ VectorFactor gaussian_vector_prior(Graph& g, const Connection& x, const std::vec
                                    const SpreadMatrix& matrix) {
   const std::string who = "gaussian_vector_prior of '" + g[x.variable].name + "'";
   const Blocks rows = blocks_of(who, matrix, std::max<std::size_t>(1, mean.size()));
-  if (mean.size() != rows[0].size) fail("{}: {} means for a matrix of {} rows", who, mean.size(), rows[0].size);
+  if (mean.size() != rows[0].size()) fail("{}: {} means for a matrix of {} rows", who, mean.size(), rows[0].size());
   return add_rows(who, g, nullptr, x, rows,
                   {.rows = {}, .mean = mean, .gains = {}, .is_precision = matrix.is_precision});
 }
@@ -295,7 +264,7 @@ VectorFactor gaussian_vector_noise(Graph& g, const Connection& x, const Connecti
                                    const std::vector<double>& a) {
   const std::string who = "gaussian_vector_noise of '" + g[y.variable].name + "'";
   const Blocks rows{rows_of(who, matrix.numbers, matrix.is_precision)};
-  const std::size_t n = rows[0].size;
+  const std::size_t n = rows[0].size();
   VectorFactor factor{.rows = {}, .mean = {}, .gains = a, .is_precision = matrix.is_precision};
   if (a.empty()) {
     factor.gains.assign(n * n, 0.0);
@@ -309,29 +278,29 @@ VectorFactor gaussian_vector_noise(Graph& g, const Connection& x, const Connecti
 void weigh_residuals(Graph& g, const Connection& r, std::size_t size, const SpreadMatrix& matrix, const Loss& loss) {
   const std::string who = "residuals '" + g[r.variable].name + "'";
   const Blocks rows = blocks_of(who, matrix, size);
-  if (rows[0].size != size) fail("{}: a matrix of {} rows; {} are expected", who, rows[0].size, size);
-  const std::vector<std::uint32_t> all = elements_of(who, g, r);
-  const std::size_t blocks = blocks_of(who, all.size(), rows);
-  if (loss.kind.empty() && std::ranges::all_of(rows, &BlockRows::is_diagonal)) {  // one factor covers all rows
+  if (rows[0].size() != size) fail("{}: a matrix of {} rows; {} are expected", who, rows[0].size(), size);
+  const Elements elements = elements_of(who, g, r, rows);
+  const auto is_diagonal = [](const BlockRows& block) { return block.weights.isDiagonal(0); };
+  if (loss.kind.empty() && std::ranges::all_of(rows, is_diagonal)) {  // one factor covers all rows
     std::vector<double> variances;
-    for (std::size_t i = 0; i < all.size(); ++i) variances.push_back(rows[i / size % rows.size()].variances[i % size]);
+    for (std::size_t b = 0; b < elements.blocks; ++b)
+      for (const double variance : rows[b % rows.size()].variances) variances.push_back(variance);
     return (void)g.factor("gaussian_prior", {r}, {{"mean", 0.0}, {"variance", std::move(variances)}});
   }
   if (loss.kind.empty())
     return (void)add_rows(who, g, nullptr, r, rows, {{}, std::vector<double>(size), {}, matrix.is_precision});
-  const VariableId white = g.variable("", all.size()), scaled = g.variable("", all.size());
+  const VariableId white = g.variable("", elements.all.size()), scaled = g.variable("", elements.all.size());
   std::vector<Connection> ends, outputs;
   for (std::size_t k = 0; k < size; ++k) {
-    std::vector<std::size_t> read = read_by(rows, matrix.is_precision, k);
-    read.push_back(k);
-    std::vector<std::uint32_t> from, own;
+    const auto row = static_cast<Index>(k);
+    std::vector<Index> read = read_by(rows, matrix.is_precision, row);
+    read.push_back(row);
     std::vector<double> a;
-    for (std::uint32_t b = 0; b < blocks; ++b) {
-      own.push_back(static_cast<std::uint32_t>(b * size + k));
-      for (const std::size_t j : read) from.push_back(all[b * size + j]);
-    }
     for (const BlockRows& block : rows)
-      for (const std::size_t j : read) a.push_back(block.weight(k, j) / std::sqrt(block.variances[k]));
+      for (const Index j : read) a.push_back(block.weights(row, j) / std::sqrt(block.variances[row]));
+    std::vector<std::uint32_t> own;
+    for (std::uint32_t b = 0; b < elements.blocks; ++b) own.push_back(static_cast<std::uint32_t>(b * size + k));
+    const auto from = row_elements(elements, size, k, read).others;
     g.factor("linear", {{"x", gather(r.variable, from)}, {"y", gather(white, own)}}, {{"A", a}});
     ends.emplace_back("r", gather(white, own));
     outputs.emplace_back("y", gather(scaled, own));

@@ -73,8 +73,14 @@ py::object svg_of(const std::string& dot) {
   return py::str(drawn.substr(drawn.find("<svg")));
 }
 
+VariableId variable_of(py::handle variable) {
+  if (py::isinstance<VariableHandle>(variable)) return variable.cast<const VariableHandle&>().id;
+  fail("{} is given where a variable is expected", shown(variable));
+}
+
 Connection connection_of(py::handle end) {
-  if (py::isinstance<Connection>(end)) return end.cast<const Connection&>();
+  py::detail::type_caster_base<Connection> there;
+  if (there.load(end, false)) return static_cast<Connection&>(there);
   if (py::isinstance<VariableHandle>(end)) return end.cast<const VariableHandle&>().id;
   fail(
       "{} is given where a variable is expected, or row(v), column(v), all_to_one(v), gather(v, table), shift(v) of "
@@ -82,7 +88,7 @@ Connection connection_of(py::handle end) {
       shown(end));
 }
 
-Destination result_of(const py::object& into) {
+Destination result_of(py::handle into) {
   if (into.is_none()) return {};
   if (py::isinstance<py::str>(into)) return into.cast<std::string>();
   if (py::isinstance<VariableHandle>(into)) return into.cast<const VariableHandle&>().id;
@@ -135,21 +141,14 @@ std::vector<Connection> connections_of(const py::object& ends) {
   return connections;
 }
 
-VariableHandle apply_kind(const Shared& g, const std::string& kind, const py::object& inputs, const py::object& result,
+VariableHandle apply_kind(const Shared& g, const std::string& kind, const py::object& inputs, const Destination& result,
                           const py::kwargs& parameters) {
   const auto ends = connections_of(inputs);
-  ParameterList list = parameters_of(parameters);
-  const Destination into = result_of(result);
-  switch (ends.size()) {
-    case 1:
-      return {g, apply(*g, kind, {ends[0]}, std::move(list), into)};
-    case 2:
-      return {g, apply(*g, kind, {ends[0], ends[1]}, std::move(list), into)};
-    case 3:
-      return {g, apply(*g, kind, {ends[0], ends[1], ends[2]}, std::move(list), into)};
-    default:
-      fail("apply: {} inputs are given; 1 to 3 are expected, use factor() for others", ends.size());
-  }
+  const auto add = [&](const auto&... end) { return apply(*g, kind, {end...}, parameters_of(parameters), result); };
+  if (ends.size() == 1) return {g, add(ends[0])};
+  if (ends.size() == 2) return {g, add(ends[0], ends[1])};
+  if (ends.size() == 3) return {g, add(ends[0], ends[1], ends[2])};
+  fail("apply: {} inputs are given; 1 to 3 are expected, use factor() for others", ends.size());
 }
 
 std::string name_of_new(const py::object& name) {
@@ -171,15 +170,18 @@ std::string text_of(const VariableHandle& v) {
 }
 
 void bind_handles(py::module_& module) {
-  py::class_<VariableHandle> variable(module, "Variable", "A variable of a graph: an array of scalars.");
-  variable.def_property_readonly("name", [](const VariableHandle& v) { return (*v.graph)[v.id].name; })
-      .def_property_readonly("size", [](const VariableHandle& v) { return (*v.graph)[v.id].size; })
-      .def_property_readonly("family",
-                             [](const VariableHandle& v) {
-                               const std::string family((*v.graph)[v.id].family);
-                               return family.empty() ? std::string(kGaussian) : family;
-                             })
-      .def_property_readonly("observed", [](const VariableHandle& v) { return (*v.graph)[v.id].observed; })
+  Class<VariableHandle> variable(module, "Variable", "A variable of a graph: an array of scalars.");
+  variable.get("name", "Its own, or one with a number.", [](const VariableHandle& v) { return (*v.graph)[v.id].name; })
+      .get("size", "Number of elements.", [](const VariableHandle& v) { return (*v.graph)[v.id].size; })
+      .get("family", "The family of its elements, such as gaussian or categorical(3).",
+           [](const VariableHandle& v) {
+             const std::string family((*v.graph)[v.id].family);
+             return family.empty() ? std::string(kGaussian) : family;
+           })
+      .get("observed", "Whether each state is given its values.",
+           [](const VariableHandle& v) { return (*v.graph)[v.id].observed; })
+      .def("__len__()", "", [](const VariableHandle& v) { return (*v.graph)[v.id].size; })
+      .def("__repr__()", "", &text_of)
       .def_property(
           "categories",
           [](const VariableHandle& v) {
@@ -189,36 +191,20 @@ void bind_handles(py::module_& module) {
           [](const VariableHandle& v, std::vector<std::string> names) {
             v.graph->name_categories(v.id, std::move(names));
           },
-          "What its values 0, 1, ... are called.")
-      .def("__len__", [](const VariableHandle& v) { return (*v.graph)[v.id].size; })
-      .def("__repr__", &text_of);
+          "What its values 0, 1, ... are called.");
   bind_operators(variable);
-  py::class_<FactorHandle>(module, "Factor", "A factor of a graph: a plate of them.")
-      .def_property_readonly("name", [](const FactorHandle& f) { return (*f.graph)[f.id].name(); })
-      .def_property_readonly("kind", [](const FactorHandle& f) { return (*f.graph)[f.id].kind; })
-      .def("__repr__", [](const FactorHandle& f) { return fmt::format("<dma.Factor {}>", (*f.graph)[f.id].name()); });
-  py::class_<Connection>(module, "Connection", "How the slots of a factor reach the elements of a variable.");
-
-  const auto id = [](const VariableHandle& v) { return v.id; };
-  module.def(
-      "row", [id](const VariableHandle& v) { return row(id(v)); }, py::arg("variable"),
-      "Slot i of a plate of r x c reaches element i / c: the row.");
-  module.def(
-      "column", [id](const VariableHandle& v) { return column(id(v)); }, py::arg("variable"),
-      "Slot i of a plate of r x c reaches element i % c: the column.");
-  module.def(
-      "all_to_one", [id](const VariableHandle& v) { return all_to_one(id(v)); }, py::arg("variable"),
-      "All slots reach the one element.");
-  module.def(
-      "gather",
-      [id](const VariableHandle& v, std::vector<std::uint32_t> table) { return gather(id(v), std::move(table)); },
-      py::arg("variable"), py::arg("table"), "Slot i reaches element table[i].");
-  module.def(
-      "given", [id](const VariableHandle& v, std::size_t entries) { return given(id(v), entries); },
-      py::arg("variable"), py::arg("entries") = 1, "The elements are given to each state, by State.set_table.");
-  module.def(
-      "shift", [id](const VariableHandle& v, std::int32_t lag) { return shift(id(v), lag); }, py::arg("variable"),
-      py::arg("lag") = 1, "Slot t reaches element t - lag: the step before.");
+  Class<FactorHandle>(module, "Factor", "A factor of a graph: a plate of them.")
+      .get("name", "Its own, or the kind with a number.", [](const FactorHandle& f) { return (*f.graph)[f.id].name(); })
+      .get("kind", "The name of its kind.", [](const FactorHandle& f) { return (*f.graph)[f.id].kind; })
+      .def("__repr__()", "",
+           [](const FactorHandle& f) { return fmt::format("<dma.Factor {}>", (*f.graph)[f.id].name()); });
+  Class<Connection>(module, "Connection", "How the slots of a factor reach the elements of a variable.");
+  def(module, "row(variable)", "Slot i of a plate of r x c reaches element i / c: the row.", &row);
+  def(module, "column(variable)", "Slot i of a plate of r x c reaches element i % c: the column.", &column);
+  def(module, "all_to_one(variable)", "All slots reach the one element.", &all_to_one);
+  def(module, "gather(variable, table)", "Slot i reaches element table[i].", &gather);
+  def(module, "given(variable, entries=1)", "The elements are given to each state, by State.set_table.", &given);
+  def(module, "shift(variable, lag=1)", "Slot t reaches element t - lag: the step before.", &shift);
 }
 
 std::string graph_as_text(const Graph& graph) {
@@ -240,120 +226,100 @@ void bind_files(py::module_& module) {
     py::dict observations, starts;
     GraphFile file;  // its graph is the one above
   };
-  py::class_<Parsed>(module, "ParsedGraph", "What a file of `dma infer` says.")
-      .def_readonly("graph", &Parsed::graph)
-      .def_readonly("observations", &Parsed::observations)
-      .def_readonly("starts", &Parsed::starts)
-      .def_property_readonly("description", [](const Parsed& p) { return p.file.description; })
-      .def_property_readonly("schedule", [](const Parsed& p) { return p.file.schedule; })
-      .def_property_readonly("method", [](const Parsed& p) { return p.file.method; })
-      .def_property_readonly("hypers",
-                             [](const Parsed& p) {
-                               std::vector<std::string> names;
-                               for (const Hyper& hyper : p.file.hypers) names.push_back(hyper.name);
-                               for (const auto& covariance : p.file.covariances) names.push_back(covariance.name);
-                               return names;
-                             })
-      .def(
-          "add_hypers", [](const Parsed& p, Joint& solver) { p.file.add_hypers(solver.options); }, py::arg("solver"),
-          "The parameters that the file says are unknown, to joint().");
-  module.def(
-      "parse_graph",
-      [](const std::string& text, const std::map<std::string, std::string>& observe) {
+  const auto values = [](const Graph& graph, const std::vector<GraphFile::Observation>& all) {
+    py::dict named;
+    for (const GraphFile::Observation& one : all) named[py::str(graph[one.variable].name)] = one.values;
+    return named;
+  };
+  Class<Parsed>(module, "ParsedGraph", "What a file of `dma infer` says.")
+      .get("graph", "", &Parsed::graph)
+      .get("observations", "Values by variable.", &Parsed::observations)
+      .get("starts", "Where joint() begins, by variable.", &Parsed::starts)
+      .get("description", "", [](const Parsed& p) { return p.file.description; })
+      .get("schedule", "", [](const Parsed& p) { return p.file.schedule; })
+      .get("method", "", [](const Parsed& p) { return p.file.method; })
+      .get("hypers", "Names of the parameters that are unknown.",
+           [](const Parsed& p) {
+             std::vector<std::string> names;
+             for (const Hyper& hyper : p.file.hypers) names.push_back(hyper.name);
+             for (const auto& covariance : p.file.covariances) names.push_back(covariance.name);
+             return names;
+           })
+      .def("add_hypers(solver)", "The parameters that the file says are unknown, to joint().",
+           [](const Parsed& p, Joint& solver) { p.file.add_hypers(solver.options); });
+  def(module, "parse_graph(text, observe={})", "A graph from text in the format of `dma infer`: JSON, BIF, UAI or g2o.",
+      [values](const std::string& text, const std::map<std::string, std::string>& observe) {
         std::vector<GivenText> given;
         for (const auto& [name, value] : observe) given.push_back({name, value});
         GraphFile file = parse_graph(text, given);
-        Parsed parsed;
-        for (const GraphFile::Observation& one : file.observations)
-          parsed.observations[py::str(file.graph[one.variable].name)] = one.values;
-        for (const GraphFile::Observation& one : file.starts)
-          parsed.starts[py::str(file.graph[one.variable].name)] = one.values;
-        parsed.graph = std::make_shared<Graph>(std::exchange(file.graph, {}));
-        parsed.file = std::move(file);
-        return parsed;
-      },
-      py::arg("text"), py::arg("observe") = std::map<std::string, std::string>{},
-      "A graph from text in the format of `dma infer`: JSON, BIF, UAI or g2o.");
+        const Shared graph = std::make_shared<Graph>(std::exchange(file.graph, {}));
+        return Parsed{graph, values(*graph, file.observations), values(*graph, file.starts), std::move(file)};
+      });
   const char* const same = "The text that parse_graph and `dma infer` read as the same graph, digit by digit.";
-  module.def("graph_text", &graph_as_text, py::arg("graph"), same);
-  module.def(
-      "graph_text",
-      [](const Parsed& p) {
-        GraphFile file = p.file;
-        file.graph = *p.graph;
-        return graph_text(file);
-      },
-      py::arg("graph"), same);
+  def(module, "graph_text(graph)", same, &graph_as_text);
+  def(module, "graph_text(graph)", same, [](const Parsed& p) {
+    GraphFile file = p.file;
+    file.graph = *p.graph;
+    return graph_text(file);
+  });
+}
+
+template <class Handle, class Nodes, class Id>
+std::vector<Handle> handles_of(const Shared& g, const Nodes& nodes, Id id) {
+  std::vector<Handle> all;
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) all.push_back({g, ((*g).*id)(i)});
+  return all;
 }
 
 }  // namespace
 
 void bind_graph(py::module_& module) {
   bind_handles(module);
-  const auto adding = [](auto method) {
-    return [method](const Shared& g, const py::object& name, const py::object& size, const std::string& family) {
-      const std::string text = name_of_new(name);
-      return VariableHandle{g, ((*g).*method)(text, size_of_new(text, size), family)};
-    };
+  Class<Graph, Shared> graph(module, "Graph", "A model as its author writes it: variables, and factors between them.");
+  const auto adds = [&](const std::string& name, const char* doc, auto method) {
+    graph.def(name + "(name='', size=1, family='')", doc,
+              [method](const Shared& g, const py::object& given, const py::object& size, const std::string& family) {
+                const std::string text = name_of_new(given);
+                return handle_of(g, ((*g).*method)(text, size_of_new(text, size), family));
+              });
   };
-  py::class_<Graph, Shared> graph(module, "Graph",
-                                  "A model as its author writes it: variables, and factors between them.");
-  graph.def(py::init<>())
-      .def("variable", adding(&Graph::variable), py::arg("name") = "", py::arg("size") = 1, py::arg("family") = "",
-           "A new variable: an array of so many scalars of one family.")
-      .def("observed", adding(&Graph::observed), py::arg("name") = "", py::arg("size") = 1, py::arg("family") = "",
-           "A new variable whose values each state is given.")
-      .def("shared", adding(&Graph::shared), py::arg("name") = "", py::arg("size") = 1, py::arg("family") = "",
-           "A new variable that all examples of a learner share.")
-      .def(
-          "factor",
-          [](const Shared& g, const std::string& kind, const py::object& connections, const std::string& name,
-             const std::string& method, std::optional<double> damping, const py::dict& when,
-             const py::kwargs& parameters) {
-            return FactorHandle{g, g->factor(kind, connections_of(connections), parameters_of(parameters),
-                                             {name, method, damping, cases_of(*g, when)})};
-          },
-          py::arg("kind"), py::arg("connections"), py::kw_only(), py::arg("name") = "", py::arg("method") = "",
-          py::arg("damping") = py::none(), py::arg("when") = py::dict(),
-          "A new factor of a kind; connections by a list in the order of its ports, or a dictionary by their names. "
-          "With when={variable: value} it counts only there.")
-      .def("apply", &apply_kind, py::arg("kind"), py::arg("inputs"), py::arg("result") = py::none(),
-           "A factor of a kind whose output is a new variable, or the result that is named.")
-      .def_property_readonly("variables",
-                             [](const Shared& g) {
-                               std::vector<VariableHandle> all;
-                               for (std::uint32_t i = 0; i < g->variables().size(); ++i)
-                                 all.push_back({g, g->variable_id(i)});
-                               return all;
-                             })
-      .def_property_readonly("factors",
-                             [](const Shared& g) {
-                               std::vector<FactorHandle> all;
-                               for (std::uint32_t i = 0; i < g->factors().size(); ++i)
-                                 all.push_back({g, g->factor_id(i)});
-                               return all;
-                             })
-      .def("__getitem__",
-           [](const Shared& g, const std::string& name) {
-             return VariableHandle{g, g->find_variable(name)};
+  adds("variable", "A new variable: an array of so many scalars of one family.", &Graph::variable);
+  adds("observed", "A new variable whose values each state is given.", &Graph::observed);
+  adds("shared", "A new variable that all examples of a learner share.", &Graph::shared);
+  graph.init("", [] { return std::make_shared<Graph>(); })
+      .def("factor(kind, connections, *, name='', method='', damping=None, when={}, **parameters)",
+           "A new factor of a kind; connections by a list in the order of its ports, or a dictionary by their names. "
+           "With when={variable: value} it counts only there.",
+           [](const Shared& g, const std::string& kind, const py::object& connections, const std::string& name,
+              const std::string& method, std::optional<double> damping, const py::dict& when,
+              const py::kwargs& parameters) {
+             return handle_of(g, g->factor(kind, connections_of(connections), parameters_of(parameters),
+                                           {name, method, damping, cases_of(*g, when)}));
            })
-      .def(
-          "dot", [](const Graph& g, const py::object& registry) { return to_dot(g, registry_or_built_in(registry)); },
-          py::arg("registry") = py::none(), "The picture as text for Graphviz.")
-      .def(
-          "describe", [](const Graph& g) { return describe(g); }, "All variables and factors as text.")
-      .def("__deepcopy__", [](const Graph& g, const py::dict&) { return std::make_shared<Graph>(g); })
-      .def(py::pickle(&graph_as_text,
-                      [](const std::string& text) { return std::make_shared<Graph>(parse_graph(text).graph); }))
-      .def("__repr__",
+      .def("apply(kind, inputs, result=None, **parameters)",
+           "A factor of a kind whose output is a new variable, or the result that is named.", &apply_kind)
+      .get("variables", "All of them.",
+           [](const Shared& g) { return handles_of<VariableHandle>(g, g->variables(), &Graph::variable_id); })
+      .get("factors", "All of them.",
+           [](const Shared& g) { return handles_of<FactorHandle>(g, g->factors(), &Graph::factor_id); })
+      .def("__getitem__(name)", "The variable of this name.",
+           [](const Shared& g, const std::string& name) { return handle_of(g, g->find_variable(name)); })
+      .def("dot(registry=None)", "The picture as text for Graphviz.",
+           [](const Graph& g, const py::object& registry) { return to_dot(g, registry_or_built_in(registry)); })
+      .def("describe()", "All variables and factors as text.", [](const Graph& g) { return describe(g); })
+      .def("__deepcopy__(memo)", "", [](const Graph& g, const py::dict&) { return std::make_shared<Graph>(g); })
+      .def("__repr__()", "",
            [](const Graph& g) {
              return fmt::format("<dma.Graph: {} variables, {} factors>", g.variables().size(), g.factors().size());
            })
-      .def("_repr_svg_", &picture_of)
-      .def("_repr_html_", [](const Graph& g) {
-        const py::object drawn = picture_of(g);
-        return drawn.is_none() ? html_of(describe(g)) : drawn.cast<std::string>();
-      });
+      .def("_repr_svg_()", "", &picture_of)
+      .def("_repr_html_()", "",
+           [](const Graph& g) {
+             const py::object drawn = picture_of(g);
+             return drawn.is_none() ? html_of(describe(g)) : drawn.cast<std::string>();
+           })
+      .pickled(&graph_as_text,
+               [](const std::string& text) { return std::make_shared<Graph>(parse_graph(text).graph); });
   bind_expressions(module, graph);
   bind_files(module);
 }

@@ -1,8 +1,8 @@
 // Graphs, plans and states as Python holds them: handles that keep alive what they point to.
 #pragma once
 
-#include <atomic>
 #include <memory>
+#include <optional>
 
 #include "engine/compile/plan_data.h"
 #include "engine/compile/schedule.h"
@@ -31,31 +31,6 @@ struct PlanHandle {
   std::shared_ptr<const Graph> graph;
 };
 
-// One thread at a time: run() works without the interpreter's lock, and a second thread that comes in meanwhile is
-// refused rather than let into a race.
-struct Guarded {
-  explicit Guarded(const char* its_kind) : kind(its_kind) {}
-  const char* kind;  // "state"
-  std::atomic<bool> is_busy = false;
-};
-class Alone {
- public:
-  explicit Alone(Guarded& handle);  // an Error if another thread is at work with it
-  ~Alone() { handle_.is_busy = false; }
-  Alone(const Alone&) = delete;
-  Alone& operator=(const Alone&) = delete;
-
- private:
-  Guarded& handle_;
-};
-// A function of a handle and of what else it takes, which works with it alone.
-template <class Result, class Handle, class... Others>
-auto when_alone(Result (*work)(Handle&, Others...)) {
-  return [work](Handle& handle, Others... others) -> Result {
-    const Alone alone(handle);
-    return work(handle, std::forward<Others>(others)...);
-  };
-}
 struct StateHandle : Guarded {
   StateHandle(PlanHandle its_plan, State its_state)
       : Guarded("state"), plan(std::move(its_plan)), state(std::move(its_state)) {}
@@ -89,17 +64,31 @@ Scheduler sweeps_of(const py::object& schedule);
 
 // Values of a variable: None, or None or masked where one is missing; a category by its name.
 void observe_values(State& state, const Graph& graph, VariableId variable, const py::object& values);
+void observe_all(State& state, const Graph& graph, const py::dict& values);
 
+VariableId variable_of(py::handle variable);
 // A variable, or an index map of one.
 Connection connection_of(py::handle end);
 // Where a result goes: None, the name of a new variable, or one that is there.
-Destination result_of(const py::object& into);
+Destination result_of(py::handle into);
 
 // A number or an array of them as the value of a parameter.
 ParameterValue parameter_of(const std::string& name, py::handle value);
+inline ParameterValue numbers_of(py::handle value) { return parameter_of("numbers", value); }
 
-void bind_operators(py::class_<VariableHandle>& variable);
-void bind_expressions(py::module_& module, py::class_<Graph, std::shared_ptr<Graph>>& graph);
+// A function of a graph, as a method of it: what it makes knows its graph. Connections, results and parameters are
+// converted by the casters below.
+inline VariableHandle handle_of(const std::shared_ptr<Graph>& graph, VariableId id) { return {graph, id}; }
+inline FactorHandle handle_of(const std::shared_ptr<Graph>& graph, FactorId id) { return {graph, id}; }
+template <class Result, class... Taken>
+auto of_graph(Result (*make)(Graph&, Taken...)) {
+  return [make](const std::shared_ptr<Graph>& graph, Taken... taken) {
+    return handle_of(graph, make(*graph, std::forward<Taken>(taken)...));
+  };
+}
+
+void bind_operators(Class<VariableHandle>& variable);
+void bind_expressions(py::module_& module, Class<Graph, std::shared_ptr<Graph>>& graph);
 
 const Registry& built_in_kinds();
 // The one that is given, or the built-in kinds; and more.
@@ -110,3 +99,33 @@ Registry registry_with(const py::object& registry, const std::vector<Kind>& kind
 py::object svg_of(const std::string& dot);
 
 }  // namespace dma::python
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<dma::VariableId> : ReadCaster<dma::VariableId, &dma::python::variable_of> {
+  static constexpr auto name = const_name("Variable");
+};
+template <>
+struct type_caster<dma::Destination> : ReadCaster<dma::Destination, &dma::python::result_of> {
+  static constexpr auto name = const_name("Union[None, str, Variable]");
+};
+template <>
+struct type_caster<dma::ParameterValue> : ReadCaster<dma::ParameterValue, &dma::python::numbers_of> {
+  static constexpr auto name = const_name("npt.ArrayLike");
+};
+// What row(), gather() and the others return is a class of its own.
+template <>
+struct type_caster<dma::Connection> : type_caster_base<dma::Connection> {
+  bool load(handle given, bool) {
+    end_.emplace(dma::python::connection_of(given));
+    value = &*end_;
+    return true;
+  }
+  static constexpr auto name = const_name("Union[Variable, Connection]");
+
+ private:
+  std::optional<dma::Connection> end_;
+};
+
+}  // namespace pybind11::detail

@@ -1,6 +1,7 @@
 // Learning shared variables of a graph from many examples, by sweeps of messages.
 #include "engine/learn/messages/learner.h"
 
+#include <fmt/format.h>
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
@@ -83,82 +84,77 @@ class Examples {
   std::deque<std::string> ports_;
 };
 
-using PredictByLearner = void (Learner::*)(const Data&, std::span<double>, std::span<double>) const;
+// Mean and standard deviation of the targets, example x element.
+auto predicted_by(void (Learner::*predict)(const Data&, std::span<double>, std::span<double>) const) {
+  return [predict](LearnerHandle& h, const py::dict& values, const py::dict& tables) {
+    const Examples examples(h.plan, values, tables);
+    const std::size_t size = h.learner.target_size();
+    std::vector<double> mean(examples.size() * size), sd(mean.size());
+    without_lock([&] { (h.learner.*predict)(examples.data, mean, sd); });
+    for (double& value : sd) value = std::sqrt(value);
+    return py::make_tuple(as_array(std::move(mean), examples.size(), size),
+                          as_array(std::move(sd), examples.size(), size));
+  };
+}
 
-// Mean and standard deviation, example x element of the targets.
-py::tuple predicted(LearnerHandle& h, const py::dict& values, const py::dict& tables, PredictByLearner predict) {
-  const Alone alone(h);
-  const Examples examples(h.plan, values, tables);
-  const std::size_t size = h.learner.target_size();
-  std::vector<double> mean(examples.size() * size), sd(mean.size());
-  without_lock([&] { (h.learner.*predict)(examples.data, mean, sd); });
-  for (double& value : sd) value = std::sqrt(value);
-  const std::vector<py::ssize_t> shape{static_cast<py::ssize_t>(examples.size()), static_cast<py::ssize_t>(size)};
-  return py::make_tuple(as_array(std::move(mean), shape), as_array(std::move(sd), shape));
+std::unique_ptr<LearnerHandle> make_learner(const Graph& graph, const std::vector<py::object>& targets,
+                                            const py::object& schedule, const py::object& predict,
+                                            const py::object& registry, const std::vector<Kind>& kinds,
+                                            const std::string& method, const std::vector<py::object>& may_be_missing,
+                                            std::size_t batches, std::size_t batch_size, std::size_t parts, int epochs,
+                                            double tolerance, int patience, double least_gain, double evidence_weight,
+                                            double first_step, double step, std::size_t workers, std::size_t jobs) {
+  const LearnOptions options{.targets = ids_of(graph, targets),
+                             .batches = batches,
+                             .batch_size = batch_size,
+                             .parts = parts,
+                             .epochs = epochs,
+                             .tolerance = tolerance,
+                             .patience = patience,
+                             .least_gain = least_gain,
+                             .evidence_weight = evidence_weight,
+                             .first_step = first_step,
+                             .step = step,
+                             .workers = workers,
+                             .jobs = jobs};
+  const Registry known = registry_with(registry, kinds);
+  return with_advice(graph, known, [&] {
+    return std::make_unique<LearnerHandle>(
+        std::make_shared<const Graph>(graph), known, sweeps_of(schedule), sweeps_of(predict), options,
+        CompileOptions{.method = method, .may_be_missing = ids_of(graph, may_be_missing)});
+  });
 }
 
 }  // namespace
 
 void bind_learner(py::module_& module) {
-  py::class_<LearnReport>(module, "LearnReport", "What learning did, and why it stopped.")
-      .def_property_readonly("stop", [](const LearnReport& r) { return name_of(r.stop); })
-      .def_property_readonly(
-          "log_likelihood",
-          [](const LearnReport& r) {
-            std::vector<double> all;
-            for (const EpochRecord& epoch : r.epochs) all.push_back(epoch.log_likelihood);
-            return as_array(std::move(all));
-          },
-          "After each epoch, the mean over examples and elements of the targets.")
-      .def_readonly("faults", &LearnReport::faults)
-      .def_readonly("replaced", &LearnReport::replaced)
-      .def("__len__", [](const LearnReport& r) { return r.epochs.size(); })
-      .def("__repr__", &LearnReport::line);
+  Class<LearnReport>(module, "LearnReport", "What learning did, and why it stopped.")
+      .get("stop", "", [](const LearnReport& r) { return name_of(r.stop); })
+      .get("log_likelihood", "After each epoch, the mean over examples and elements of the targets.",
+           [](const LearnReport& r) {
+             return array_by(r.epochs.size(), [&](std::size_t i) { return r.epochs[i].log_likelihood; });
+           })
+      .get("faults", "", &LearnReport::faults)
+      .get("replaced", "", &LearnReport::replaced)
+      .def("__len__()", "", [](const LearnReport& r) { return r.epochs.size(); })
+      .def("__repr__()", "", &LearnReport::line);
   const LearnOptions usual;
-  py::class_<LearnerHandle> learner(
-      module, "Learner", "Learns the shared variables of a graph from many examples, by sweeps of messages.");
-  learner.def(py::init([](const Graph& graph, const std::vector<py::object>& targets, const py::object& schedule,
-                          const py::object& predict, const py::object& registry, const std::vector<Kind>& kinds,
-                          const std::string& method, const std::vector<py::object>& may_be_missing, std::size_t batches,
-                          std::size_t batch_size, std::size_t parts, int epochs, double tolerance, int patience,
-                          double least_gain, double evidence_weight, double first_step, double step,
-                          std::size_t workers, std::size_t jobs) {
-                const LearnOptions options{.targets = ids_of(graph, targets),
-                                           .batches = batches,
-                                           .batch_size = batch_size,
-                                           .parts = parts,
-                                           .epochs = epochs,
-                                           .tolerance = tolerance,
-                                           .patience = patience,
-                                           .least_gain = least_gain,
-                                           .evidence_weight = evidence_weight,
-                                           .first_step = first_step,
-                                           .step = step,
-                                           .workers = workers,
-                                           .jobs = jobs};
-                const Registry known = registry_with(registry, kinds);
-                return with_advice(graph, known, [&] {
-                  return std::make_unique<LearnerHandle>(
-                      std::make_shared<const Graph>(graph), known, sweeps_of(schedule), sweeps_of(predict), options,
-                      CompileOptions{.method = method, .may_be_missing = ids_of(graph, may_be_missing)});
-                });
-              }),
-              py::arg("graph"), py::arg("targets"), py::arg("schedule") = "forward_backward",
-              py::arg("predict") = "forward", py::arg("registry") = py::none(), py::kw_only(),
-              py::arg("kinds") = std::vector<Kind>{}, py::arg("method") = "dma",
-              py::arg("may_be_missing") = std::vector<py::object>{}, py::arg("batches") = usual.batches,
-              py::arg("batch_size") = usual.batch_size, py::arg("parts") = usual.parts,
-              py::arg("epochs") = usual.epochs, py::arg("tolerance") = usual.tolerance,
-              py::arg("patience") = usual.patience, py::arg("least_gain") = usual.least_gain,
-              py::arg("evidence_weight") = usual.evidence_weight, py::arg("first_step") = usual.first_step,
-              py::arg("step") = usual.step, py::arg("workers") = usual.workers, py::arg("jobs") = usual.jobs);
-  const auto values = py::arg("values");
-  const auto tables = py::arg("tables") = py::dict();
-  learner
-      .def("fit",
-           when_alone(+[](LearnerHandle& h, const py::dict& given, const py::dict& given_tables, py::object callback) {
-             const Examples examples(h.plan, given, given_tables);
-             Listener listener(std::move(callback));
+  Class<LearnerHandle>(module, "Learner",
+                       "Learns the shared variables of a graph from many examples, by sweeps of messages.")
+      .init(
+          fmt::format("graph, targets, schedule='forward_backward', predict='forward', registry=None, *, kinds=[], "
+                      "method='dma', may_be_missing=[], batches={}, batch_size={}, parts={}, epochs={}, "
+                      "tolerance={}, patience={}, least_gain={}, evidence_weight={}, first_step={}, step={}, "
+                      "workers={}, jobs={}",
+                      usual.batches, usual.batch_size, usual.parts, usual.epochs, usual.tolerance, usual.patience,
+                      usual.least_gain, usual.evidence_weight, usual.first_step, usual.step, usual.workers, usual.jobs),
+          &make_learner)
+      .def("fit(values, tables={}, callback=None)",
+           "Epochs until a rule says stop. Arrays of examples x elements by variable, NaN where a value is missing; "
+           "elements of given(...) ports by (factor, port). Called again, it goes on.",
+           [](LearnerHandle& h, const py::dict& values, const py::dict& tables, const py::object& callback) {
+             const Examples examples(h.plan, values, tables);
+             Listener listener(callback);
              LearnReport report = without_lock([&] {
                return h.learner.fit(examples.data, [&](const EpochRecord& e) {
                  return listener.hear(0, e.epoch, e.log_likelihood, e.seconds);
@@ -166,47 +162,33 @@ void bind_learner(py::module_& module) {
              });
              rethrow(listener);
              return report;
-           }),
-           values, tables, py::arg("callback") = py::none(),
-           "Epochs until a rule says stop. Arrays of examples x elements by variable, NaN where a value is missing; "
-           "elements of given(...) ports by (factor, port). Called again, it goes on.")
-      .def("add", when_alone(+[](LearnerHandle& h, const py::dict& given, const py::dict& given_tables) {
-             const Examples examples(h.plan, given, given_tables);
+           })
+      .def("add(values, tables={})", "Learns these examples once, on top of all that is known; how many they were.",
+           [](LearnerHandle& h, const py::dict& values, const py::dict& tables) {
+             const Examples examples(h.plan, values, tables);
              return without_lock([&] { return h.learner.add(examples.data).examples; });
-           }),
-           values, tables, "Learns these examples once, on top of all that is known; how many they were.")
-      .def(
-          "predict",
-          [](LearnerHandle& h, const py::dict& given, const py::dict& given_tables) {
-            return predicted(h, given, given_tables, &Learner::predict);
-          },
-          values, tables, "Mean and standard deviation of the targets, examples x elements.")
-      .def(
-          "predict_left_out",
-          [](LearnerHandle& h, const py::dict& given, const py::dict& given_tables) {
-            return predicted(h, given, given_tables, &Learner::predict_left_out);
-          },
-          values, tables, "Of the examples that were fitted, each as if its mini-batch had never been learned.")
-      .def("forget", when_alone(+[](LearnerHandle& h, std::size_t batch) { h.learner.forget(batch); }),
-           py::arg("batch"), "What a mini-batch taught is taken back.")
-      .def("belief", when_alone(+[](LearnerHandle& h, const py::object& variable) {
+           })
+      .def("predict(values, tables={})", "Mean and standard deviation of the targets, examples x elements.",
+           predicted_by(&Learner::predict))
+      .def("predict_left_out(values, tables={})",
+           "Of the examples that were fitted, each as if its mini-batch had never been learned.",
+           predicted_by(&Learner::predict_left_out))
+      .def("forget(batch)", "What a mini-batch taught is taken back.",
+           [](LearnerHandle& h, std::size_t batch) { h.learner.forget(batch); })
+      .def("belief(variable)", "What is known of a shared variable.",
+           [](LearnerHandle& h, const py::object& variable) {
              return std::make_shared<Belief>(h.learner.belief(id_of(h.plan, variable)));
-           }),
-           py::arg("variable"), "What is known of a shared variable.")
-      .def("freeze",
-           when_alone(+[](LearnerHandle& h, const py::object& variable) { h.learner.freeze(id_of(h.plan, variable)); }),
-           py::arg("variable"), "A shared variable stays as it is known now.")
-      .def("thaw",
-           when_alone(+[](LearnerHandle& h, const py::object& variable) { h.learner.thaw(id_of(h.plan, variable)); }),
-           py::arg("variable"), "Lets a frozen variable learn again.")
-      .def("set_parameter",
-           when_alone(
-               +[](LearnerHandle& h, const py::object& factor, const std::string& name, const py::object& numbers) {
-                 const ParameterValue value = parameter_of(name, numbers);
-                 h.learner.set_parameter(factor_of(h.plan, factor), name,
-                                         std::span(value.numbers.begin(), value.numbers.size()));
-               }),
-           py::arg("factor"), py::arg("parameter"), py::arg("values"), "Other numbers for a factor.");
+           })
+      .def("freeze(variable)", "A shared variable stays as it is known now.",
+           [](LearnerHandle& h, const py::object& variable) { h.learner.freeze(id_of(h.plan, variable)); })
+      .def("thaw(variable)", "Lets a frozen variable learn again.",
+           [](LearnerHandle& h, const py::object& variable) { h.learner.thaw(id_of(h.plan, variable)); })
+      .def("set_parameter(factor, parameter, values)", "Other numbers for a factor.",
+           [](LearnerHandle& h, const py::object& factor, const std::string& name, const py::object& numbers) {
+             const ParameterValue value = parameter_of(name, numbers);
+             h.learner.set_parameter(factor_of(h.plan, factor), name,
+                                     std::span(value.numbers.begin(), value.numbers.size()));
+           });
 }
 
 }  // namespace dma::python

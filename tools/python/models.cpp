@@ -1,5 +1,5 @@
-// Games, mixtures, hidden Markov and switching models, linear regression and tables with gaps. What has no method of
-// its own comes as a dictionary or a tuple, of which dma/models.py makes a dataclass.
+// Games, mixtures, hidden Markov and switching models, linear regression and tables with gaps.
+#include <fmt/format.h>
 #include <pybind11/stl.h>
 
 #include <array>
@@ -19,196 +19,183 @@ namespace dma::python {
 
 namespace {
 
-py::array_t<double> array_of_vector(const Eigen::VectorXd& values) {
-  return as_array(std::vector<double>(values.begin(), values.end()));
-}
-
-Eigen::VectorXd vector_of(const Array& values, const char* what) {
-  if (values.ndim() != 1) fail("{}: an array of {} dimensions is given; one is expected", what, values.ndim());
-  return Eigen::Map<const Eigen::VectorXd>(values.data(), values.size());
-}
-
-py::dict mixture_of(const Columns& x, const MixtureOptions& options) {
-  const Eigen::MatrixXd rows = matrix_of(x, "X");
-  MixtureFit fit = without_lock([&] { return gaussian_mixture(rows, options); });
-  return py::dict(py::arg("weight") = array_of_vector(fit.weight), py::arg("mean") = array_of(std::move(fit.mean)),
-                  py::arg("variance") = array_of(std::move(fit.variance)),
-                  py::arg("probability") = array_of(std::move(fit.probability)),
-                  py::arg("log_likelihood") = fit.log_likelihood, py::arg("log_evidence") = fit.log_evidence,
-                  py::arg("converged") = fit.converged, py::arg("candidates") = as_array(fit.candidates));
-}
-
-py::dict factors_of(const Columns& values, const FactorisationOptions& options) {
-  const Eigen::MatrixXd table = matrix_of(values, "values");
-  Factorisation found = without_lock([&] { return factorise(table, options); });
-  return py::dict(py::arg("rows") = array_of(std::move(found.rows)),
-                  py::arg("columns") = array_of(std::move(found.columns)),
-                  py::arg("mean") = array_of(std::move(found.mean)), py::arg("sd") = array_of(std::move(found.sd)),
-                  py::arg("noise_variance") = found.noise_variance, py::arg("factor_variance") = found.factor_variance,
-                  py::arg("report") = found.report, py::arg("settled") = found.settled);
-}
-
 void bind_tables(py::module_& module) {
-  module.def(
-      "gaussian_mixture",
-      [](const Columns& x, std::size_t components, std::size_t most, std::size_t starts, double tolerance, int limit,
-         std::uint64_t seed) { return mixture_of(x, {components, most, starts, tolerance, limit, seed}); },
-      py::arg("X"), py::arg("components"), py::arg("most_components"), py::arg("starts"), py::arg("tolerance"),
-      py::arg("limit"), py::arg("seed"));
-  module.def(
-      "factorise",
-      [](const Columns& values, std::size_t rank, std::optional<double> noise, std::optional<double> factors,
-         int starts, std::uint64_t seed) { return factors_of(values, {rank, noise, factors, starts, seed}); },
-      py::arg("values"), py::arg("rank"), py::arg("noise_variance"), py::arg("factor_variance"), py::arg("starts"),
-      py::arg("seed"));
-  py::class_<LinearFit>(module, "LinearFit", "A line through rows: weights of the inputs, the intercept last.")
-      .def_property_readonly("weights", [](const LinearFit& fit) { return array_of_vector(fit.weights); })
-      .def_property_readonly("covariance", [](const LinearFit& fit) { return array_of(fit.covariance); })
-      .def_readonly("noise_variance", &LinearFit::noise_variance)
-      .def_readonly("prior_variance", &LinearFit::prior_variance)
-      .def_readonly("log_evidence", &LinearFit::log_evidence)
-      .def_readonly("converged", &LinearFit::converged)
-      .def(
-          "predict",
-          [](const LinearFit& fit, const Columns& x) {
-            const LinearFit::Prediction found = fit.predict(matrix_of(x, "X"));
-            return py::make_tuple(array_of_vector(found.mean), array_of_vector(found.sd),
-                                  array_of_vector(found.epistemic_sd));
-          },
-          py::arg("X"), "Mean and standard deviation of a value observed there, and that of the line alone.");
-  module.def(
-      "linear_regression",
-      [](const Columns& x, const Array& y, std::optional<double> noise, std::optional<double> prior) {
-        const Eigen::MatrixXd rows = matrix_of(x, "X");
-        const Eigen::VectorXd targets = vector_of(y, "y");
-        return without_lock([&] { return linear_regression(rows, targets, {noise, prior}); });
+  Class<MixtureFit>(module, "Mixture",
+                    "Clusters, the largest first: their weight, and mean and variance of every column.")
+      .get("weight", "", &MixtureFit::weight)
+      .get("mean", "Cluster x column.", &MixtureFit::mean)
+      .get("variance", "Cluster x column.", &MixtureFit::variance)
+      .get("probability", "Of each row (first axis) to be of each cluster.", &MixtureFit::probability)
+      .get("log_likelihood", "", &MixtureFit::log_likelihood)
+      .get("log_evidence", "", &MixtureFit::log_evidence)
+      .get("converged", "", &MixtureFit::converged)
+      .get("candidates", "Log evidence of 1, 2, ... clusters, as far as was tried.",
+           [](const MixtureFit& fit) { return as_array(fit.candidates); })
+      .get("labels", "The most probable cluster of each row.", [](const MixtureFit& fit) {
+        Eigen::Matrix<Eigen::Index, Eigen::Dynamic, 1> labels(fit.probability.rows());
+        for (Eigen::Index i = 0; i < labels.size(); ++i) fit.probability.row(i).maxCoeff(&labels[i]);
+        return labels;
+      });
+  def(
+      module, "fit_mixture(X, components, most_components, starts, tolerance, limit, seed)", "",
+      [](const Eigen::MatrixXd& rows, std::size_t components, std::size_t most, std::size_t starts, double tolerance,
+         int limit, std::uint64_t seed) {
+        return gaussian_mixture(rows, {components, most, starts, tolerance, limit, seed});
       },
-      py::arg("X"), py::arg("y"), py::kw_only(), py::arg("noise_variance") = py::none(),
-      py::arg("prior_variance") = py::none(),
-      "A linear regression of which everything is inferred; variances that are None as well.");
+      kUnlocked);
+  Class<Factorisation>(module, "Factorisation",
+                       "A table as a product of two narrow ones: mean and standard deviation of every entry, without "
+                       "the noise.")
+      .get("rows", "", &Factorisation::rows)
+      .get("columns", "", &Factorisation::columns)
+      .get("mean", "", &Factorisation::mean)
+      .get("sd", "", &Factorisation::sd)
+      .get("noise_variance", "", &Factorisation::noise_variance)
+      .get("factor_variance", "", &Factorisation::factor_variance)
+      .get("report", "", &Factorisation::report)
+      .get("settled", "", &Factorisation::settled);
+  def(
+      module, "fit_table_with_gaps(values, rank, noise_variance, factor_variance, starts, seed)", "",
+      [](const Eigen::MatrixXd& table, std::size_t rank, std::optional<double> noise, std::optional<double> factors,
+         int starts, std::uint64_t seed) {
+        return factorise(table, {rank, noise, factors, starts, seed});
+      },
+      kUnlocked);
+  Class<LinearFit>(module, "LinearFit", "A line through rows: weights of the inputs, the intercept last.")
+      .get("weights", "", &LinearFit::weights)
+      .get("covariance", "", &LinearFit::covariance)
+      .get("noise_variance", "", &LinearFit::noise_variance)
+      .get("prior_variance", "", &LinearFit::prior_variance)
+      .get("log_evidence", "", &LinearFit::log_evidence)
+      .get("converged", "", &LinearFit::converged)
+      .def("predict(X)", "Mean and standard deviation of a value observed there, and that of the line alone.",
+           [](const LinearFit& fit, const Eigen::MatrixXd& x) {
+             LinearFit::Prediction found = fit.predict(x);
+             return std::tuple(std::move(found.mean), std::move(found.sd), std::move(found.epistemic_sd));
+           });
+  def(
+      module, "linear_regression(X, y, *, noise_variance=None, prior_variance=None)",
+      "A linear regression of which everything is inferred; variances that are None as well.",
+      [](const Eigen::MatrixXd& x, const Eigen::VectorXd& y, std::optional<double> noise, std::optional<double> prior) {
+        return linear_regression(x, y, {noise, prior});
+      },
+      kUnlocked);
 }
 
-std::vector<std::optional<double>> emitted(const Array& values) {
-  std::vector<std::optional<double>> known;
-  for (const double value : span_of(values)) known.push_back(std::isnan(value) ? std::nullopt : std::optional(value));
-  return known;
-}
+using MaybeVector = std::optional<Eigen::VectorXd>;
 
-HiddenMarkov hidden_markov(const Array& start, const Columns& transition, const std::optional<Array>& mean,
-                           const std::optional<Array>& variance, const std::optional<Columns>& symbols) {
+HiddenMarkov hidden_markov(const Eigen::VectorXd& start, const Eigen::MatrixXd& transition, const MaybeVector& mean,
+                           const MaybeVector& variance, const std::optional<Eigen::MatrixXd>& symbols) {
   if (symbols.has_value() == (mean && variance) || mean.has_value() != variance.has_value())
     fail("HiddenMarkov: mean and variance of each state are expected or, of symbols, a table of their probabilities");
-  const Eigen::VectorXd first = vector_of(start, "start");
-  const Eigen::MatrixXd moves = matrix_of(transition, "transition");
-  if (symbols) return {first, moves, SymbolEmission{matrix_of(*symbols, "symbols")}};
-  return {first, moves, GaussianEmission{vector_of(*mean, "mean"), vector_of(*variance, "variance")}};
+  if (symbols) return {start, transition, SymbolEmission{*symbols}};
+  return {start, transition, GaussianEmission{*mean, *variance}};
+}
+
+// A member of what the states emit, or None.
+template <class Emission, class Matrix>
+auto emitted(Matrix Emission::*part) {
+  return [part](const HiddenMarkov& m) -> std::optional<Matrix> {
+    const auto* const emission = std::get_if<Emission>(&m.emission());
+    return emission != nullptr ? std::optional(emission->*part) : std::nullopt;
+  };
 }
 
 void bind_regimes(py::module_& module) {
-  const auto numbers_of = [](const HiddenMarkov& m, auto part) -> py::object {
-    if (const auto* gaussian = std::get_if<GaussianEmission>(&m.emission())) return array_of_vector(gaussian->*part);
-    return py::none();
-  };
   using Learned = HiddenMarkov::Learned;
   using Decoded = HiddenMarkov::Decoded;
   const HiddenMarkov::LearnOptions usual;
-  py::class_<Learned>(module, "MarkovLearned", "How learning a hidden Markov model ended.")
-      .def_readonly("log_evidence", &Learned::log_evidence)
-      .def_readonly("iterations", &Learned::iterations)
-      .def_readonly("converged", &Learned::converged)
-      .def_readonly("fault", &Learned::fault);
-  py::class_<Decoded>(module, "MarkovDecoded", "In which state every step was, given all values.")
-      .def_property_readonly("probability", [](const Decoded& d) { return array_of(d.probability); }, "Step x state.")
-      .def_property_readonly("transitions", [](const Decoded& d) { return array_of(d.transitions); },
-                             "How often from one state to another, expected.")
-      .def_readonly("log_evidence", &Decoded::log_evidence);
-  py::class_<HiddenMarkov>(module, "HiddenMarkov", "A state that nobody sees, which changes, and what it emits.")
-      .def(py::init(&hidden_markov), py::arg("start"), py::arg("transition"), py::kw_only(),
-           py::arg("mean") = py::none(), py::arg("variance") = py::none(), py::arg("symbols") = py::none())
+  Class<Learned>(module, "MarkovLearned", "How learning a hidden Markov model ended.")
+      .get("log_evidence", "", &Learned::log_evidence)
+      .get("iterations", "", &Learned::iterations)
+      .get("converged", "", &Learned::converged)
+      .get("fault", "", &Learned::fault);
+  Class<Decoded>(module, "MarkovDecoded", "In which state every step was, given all values.")
+      .get("probability", "Step x state.", &Decoded::probability)
+      .get("transitions", "How often from one state to another, expected.", &Decoded::transitions)
+      .get("log_evidence", "", &Decoded::log_evidence);
+  Class<HiddenMarkov>(module, "HiddenMarkov", "A state that nobody sees, which changes, and what it emits.")
+      .init("start, transition, *, mean=None, variance=None, symbols=None", &hidden_markov)
       .def(
-          "learn",
-          [](HiddenMarkov& model, const Array& values, double tolerance, int limit) {
-            const auto known = emitted(values);
-            return without_lock([&] { return model.learn(known, {tolerance, limit}); });
+          fmt::format("learn(values, *, tolerance={}, limit={})", usual.tolerance, usual.limit),
+          "Moves everything to where the values (NaN: missing) are more probable, until nothing is gained.",
+          [](HiddenMarkov& model, const KnownValues& values, double tolerance, int limit) {
+            return model.learn(values, {tolerance, limit});
           },
-          py::arg("values"), py::kw_only(), py::arg("tolerance") = usual.tolerance, py::arg("limit") = usual.limit,
-          "Moves everything to where the values (NaN: missing) are more probable, until nothing is gained.")
+          kUnlocked)
       .def(
-          "decode",
-          [](const HiddenMarkov& model, const Array& values) {
-            const auto known = emitted(values);
-            return without_lock([&] { return model.decode(known); });
-          },
-          py::arg("values"), "The state of every step, given all values.")
-      .def_property_readonly("start", [](const HiddenMarkov& m) { return array_of_vector(m.start()); })
-      .def_property_readonly("transition", [](const HiddenMarkov& m) { return array_of(m.transition()); })
-      .def_property_readonly("mean", [=](const HiddenMarkov& m) { return numbers_of(m, &GaussianEmission::mean); })
-      .def_property_readonly("variance",
-                             [=](const HiddenMarkov& m) { return numbers_of(m, &GaussianEmission::variance); })
-      .def_property_readonly("symbols", [](const HiddenMarkov& m) -> py::object {
-        if (const auto* symbols = std::get_if<SymbolEmission>(&m.emission())) return array_of(symbols->probability);
-        return py::none();
-      });
-}
-
-// Probabilities, means and covariances, step by step.
-py::tuple arrays_of(const std::vector<SwitchingStep>& steps) {
-  std::vector<double> probability, mean, covariance;
-  for (const SwitchingStep& step : steps) {
-    probability.insert(probability.end(), step.probability.begin(), step.probability.end());
-    mean.insert(mean.end(), step.mean.begin(), step.mean.end());
-    covariance.insert(covariance.end(), step.covariance.reshaped().begin(), step.covariance.reshaped().end());
-  }
-  const auto count = static_cast<py::ssize_t>(steps.size()), size = static_cast<py::ssize_t>(steps[0].mean.size());
-  return py::make_tuple(
-      as_array(std::move(probability), {count, static_cast<py::ssize_t>(steps[0].probability.size())}),
-      as_array(std::move(mean), {count, size}), as_array(std::move(covariance), {count, size, size}));
+          "decode(values)", "The state of every step, given all values.",
+          [](const HiddenMarkov& model, const KnownValues& values) { return model.decode(values); }, kUnlocked)
+      .get("start", "", &HiddenMarkov::start)
+      .get("transition", "", &HiddenMarkov::transition)
+      .get("mean", "Of what each state emits; None with symbols.", emitted(&GaussianEmission::mean))
+      .get("variance", "Likewise.", emitted(&GaussianEmission::variance))
+      .get("symbols", "Their probabilities in each state, or None.", emitted(&SymbolEmission::probability));
 }
 
 using GivenRegimes = std::vector<std::array<Columns, 4>>;
 
-SwitchingModel switching_model(const GivenRegimes& regimes, const Array& start, const Columns& transition,
-                               const Array& mean, const Columns& covariance) {
+SwitchingModel switching_model(const GivenRegimes& regimes, const Eigen::VectorXd& start,
+                               const Eigen::MatrixXd& transition, const Eigen::VectorXd& mean,
+                               const Eigen::MatrixXd& covariance) {
   const auto matrix = [](const Columns& values, const char* what) {  // a number is a matrix of one row
     return values.ndim() == 0 ? Eigen::MatrixXd::Constant(1, 1, *values.data()) : matrix_of(values, what);
   };
-  SwitchingModel model{{}, vector_of(start, "start"), matrix_of(transition, "transition"), vector_of(mean, "mean"),
-                       matrix(covariance, "covariance")};
+  SwitchingModel model{{}, start, transition, mean, covariance};
   for (const auto& [a, q, h, r] : regimes)
     model.regimes.push_back({matrix(a, "a"), matrix(q, "q"), matrix(h, "h"), matrix(r, "r")});
   return model;
 }
 
+// A member of every step (first axis).
+template <class Matrix>
+auto by_step(std::vector<SwitchingStep> Switched::*steps, Matrix SwitchingStep::*part) {
+  return [steps, part](const Switched& found) {
+    std::vector<double> all;
+    for (const SwitchingStep& step : found.*steps)
+      all.insert(all.end(), (step.*part).reshaped().begin(), (step.*part).reshaped().end());
+    const auto& first = (found.*steps)[0].*part;
+    std::vector<py::ssize_t> shape{std::ssize(found.*steps), first.rows()};
+    if (Matrix::ColsAtCompileTime != 1) shape.push_back(first.cols());
+    return as_array(std::move(all), shape);
+  };
+}
+
 void bind_switching(py::module_& module) {
-  module.def(
-      "switching",
-      [](const Array& values, const GivenRegimes& regimes, const Array& start, const Columns& transition,
-         const Array& mean, const Columns& covariance, std::optional<std::size_t> order) {
+  Class<Switched> switched(module, "Switched",
+                           "Regimes and states, step by step (first axis): given all values, and as `filtered_...` "
+                           "given those so far.");
+  switched.get("log_evidence", "", &Switched::log_evidence)
+      .get("exact", "Otherwise paths of regimes were merged.", &Switched::is_exact);
+  for (const bool is_filtered : {false, true}) {
+    const auto steps = is_filtered ? &Switched::filtered : &Switched::smoothed;
+    const std::string before = is_filtered ? "filtered_" : "";
+    switched.get((before + "probability").c_str(), "", by_step(steps, &SwitchingStep::probability))
+        .get((before + "mean").c_str(), "", by_step(steps, &SwitchingStep::mean))
+        .get((before + "covariance").c_str(), "", by_step(steps, &SwitchingStep::covariance));
+  }
+  def(module, "switched(values, regimes, start, transition, mean, covariance, order)", "",
+      [](const Array& values, const GivenRegimes& regimes, const Eigen::VectorXd& start,
+         const Eigen::MatrixXd& transition, const Eigen::VectorXd& mean, const Eigen::MatrixXd& covariance,
+         std::optional<std::size_t> order) {
         const SwitchingModel model = switching_model(regimes, start, transition, mean, covariance);
         if (const auto columns = values.shape(1); !regimes.empty() && columns != model.regimes[0].h.rows())
           fail("values: {} columns are given; {} are expected, one per row of h", columns, model.regimes[0].h.rows());
-        const auto known = emitted(values);
-        const Switched found = without_lock([&] { return switching(model, known, order.value_or(kAllPaths)); });
-        return py::make_tuple(arrays_of(found.smoothed), arrays_of(found.filtered), found.log_evidence, found.is_exact);
-      },
-      py::arg("values"), py::arg("regimes"), py::arg("start"), py::arg("transition"), py::arg("mean"),
-      py::arg("covariance"), py::arg("order"));
-  py::class_<SwitchingFilter>(module, "SwitchingFilter", "A switching state space whose values come step by step.")
-      .def(py::init([](const GivenRegimes& regimes, const Array& start, const Columns& transition, const Array& mean,
-                       const Columns& covariance, std::size_t order) {
-             return SwitchingFilter(switching_model(regimes, start, transition, mean, covariance), order);
-           }),
-           py::arg("regimes"), py::kw_only(), py::arg("start"), py::arg("transition"), py::arg("mean"),
-           py::arg("covariance"), py::arg("order") = 2)
-      .def(
-          "add",
-          [](SwitchingFilter& filter, const std::vector<std::optional<double>>& values) {
-            const SwitchingStep step = filter.add(values);
-            return py::make_tuple(array_of_vector(step.probability), array_of_vector(step.mean),
-                                  array_of(step.covariance));
-          },
-          py::arg("values"), "Probabilities of the regimes, mean and covariance after one more step; None: missing.")
-      .def_property_readonly("log_evidence", &SwitchingFilter::log_evidence);
+        const KnownValues known = known_values(values.attr("ravel")());
+        return without_lock([&] { return switching(model, known, order.value_or(kAllPaths)); });
+      });
+  Class<SwitchingFilter>(module, "SwitchingFilter", "A switching state space whose values come step by step.")
+      .init("regimes, *, start, transition, mean, covariance, order=2",
+            [](const GivenRegimes& regimes, const Eigen::VectorXd& start, const Eigen::MatrixXd& transition,
+               const Eigen::VectorXd& mean, const Eigen::MatrixXd& covariance, std::size_t order) {
+              return SwitchingFilter(switching_model(regimes, start, transition, mean, covariance), order);
+            })
+      .def("add(values)", "Probabilities of the regimes, mean and covariance after one more step; None: missing.",
+           [](SwitchingFilter& filter, const std::vector<std::optional<double>>& values) {
+             const SwitchingStep step = filter.add(values);
+             return std::tuple(step.probability, step.mean, step.covariance);
+           })
+      .get("log_evidence", "", &SwitchingFilter::log_evidence);
 }
 
 struct Rated {
@@ -216,7 +203,51 @@ struct Rated {
   RatingOptions options;
 };
 
+// The skills that a season or a stream of games has, and what the next game is expected to be.
+const std::vector<Skill>& skills_in(const Rated& r) { return r.season.skills; }
+const std::vector<Skill>& skills_in(const Rating& r) { return r.skills(); }
+const RatingOptions& options_of(const Rated& r) { return r.options; }
+const RatingOptions& options_of(const Rating& r) { return r.options(); }
+
 using Players = std::vector<std::uint32_t>;
+std::vector<Skill> skills_of(const Rating& rating, const Players& team) {
+  std::vector<Skill> skills;
+  for (const std::uint32_t player : team) skills.push_back(rating.skills().at(player));
+  return skills;
+}
+Chances chances_in(const Rated& r, const Players& a, const Players& b) { return chances(r.season, a, b, r.options); }
+Chances chances_in(const Rating& r, const Players& a, const Players& b) {
+  return chances(skills_of(r, a), skills_of(r, b), r.options());
+}
+
+template <class Games>
+void bind_skills(Class<Games>& games) {
+  games
+      .get("skills", "Mean and standard deviation, player by player.",
+           [](const Games& g) {
+             const std::vector<Skill>& skills = skills_in(g);
+             std::vector<double> numbers;
+             for (const Skill& skill : skills) numbers.insert(numbers.end(), {skill.mean, skill.sd});
+             return as_array(std::move(numbers), skills.size(), 2);
+           })
+      .def("skill(player)", "",
+           [](const Games& g, std::uint32_t player) {
+             const Skill& skill = skills_in(g).at(player);
+             return std::pair(skill.mean, skill.sd);
+           })
+      .def("chances(first, second)", "",
+           [](const Games& g, const Players& first, const Players& second) {
+             const Chances next = chances_in(g, first, second);
+             return std::tuple(next.win, next.draw, next.loss);
+           })
+      .def("match_quality(teams)", "", [](const Games& g, const std::vector<Players>& teams) {
+        std::vector<std::vector<Skill>> skills(teams.size());
+        for (std::size_t i = 0; i < teams.size(); ++i)
+          for (const std::uint32_t player : teams[i]) skills[i].push_back(skills_in(g).at(player));
+        return match_quality(skills, options_of(g));
+      });
+}
+
 // A game: players, rank and shares of each team; and its time.
 using GivenTeam = std::tuple<Players, double, std::vector<double>>;
 using GivenGame = std::pair<std::vector<GivenTeam>, std::optional<double>>;
@@ -227,101 +258,51 @@ Game game_of(const GivenGame& given) {
   return game;
 }
 
-py::array_t<double> array_of_skills(const std::vector<Skill>& skills) {
-  std::vector<double> numbers;
-  for (const Skill& skill : skills) numbers.insert(numbers.end(), {skill.mean, skill.sd});
-  return as_array(std::move(numbers), {static_cast<py::ssize_t>(skills.size()), 2});
-}
-
-std::vector<Skill> skills_of(const std::vector<Skill>& all, const Players& team) {
-  std::vector<Skill> skills;
-  for (const std::uint32_t player : team) skills.push_back(all.at(player));
-  return skills;
-}
-
-double quality_of(const std::vector<Skill>& all, const std::vector<Players>& teams, const RatingOptions& options) {
-  std::vector<std::vector<Skill>> skills;
-  for (const Players& team : teams) skills.push_back(skills_of(all, team));
-  return match_quality(skills, options);
-}
-
-py::tuple pair_of(const Skill& skill) { return py::make_tuple(skill.mean, skill.sd); }
-py::tuple tuple_of(const Chances& next) { return py::make_tuple(next.win, next.draw, next.loss); }
-
 RatingOptions rating_options(double performance_sd, double drift_sd, double draw_probability) {
   RatingOptions options;
-  options.performance_sd = performance_sd, options.drift_sd = drift_sd, options.draw_probability = draw_probability;
+  options.performance_sd = performance_sd;
+  options.drift_sd = drift_sd;
+  options.draw_probability = draw_probability;
   return options;
 }
 
 void bind_games(py::module_& module) {
-  py::class_<Rated>(module, "Rated")
-      .def_property_readonly("skills", [](const Rated& r) { return array_of_skills(r.season.skills); })
-      .def(
-          "skill", [](const Rated& r, std::uint32_t player) { return pair_of(r.season.skills.at(player)); },
-          py::arg("player"))
-      .def_property_readonly("history",
-                             [](const Rated& r) {
-                               py::list all;
-                               for (const SkillThen& then : r.season.history)
-                                 all.append(py::make_tuple(then.game, then.player, then.skill.mean, then.skill.sd));
-                               return all;
-                             })
-      .def_property_readonly("report", [](const Rated& r) { return r.season.report; })
-      .def("covariance", [](const Rated& r, std::uint32_t a, std::uint32_t b) { return r.season.covariance(a, b); },
-           py::arg("a"), py::arg("b"))
-      .def(
-          "chances",
-          [](const Rated& r, const Players& first, const Players& second) {
-            return tuple_of(chances(r.season, first, second, r.options));
-          },
-          py::arg("first"), py::arg("second"))
-      .def(
-          "match_quality",
-          [](const Rated& r, const std::vector<Players>& teams) {
-            return quality_of(r.season.skills, teams, r.options);
-          },
-          py::arg("teams"));
-  py::class_<Rating>(module, "OnlineRating")
-      .def(py::init([](double performance_sd, double drift_sd, double draw_probability) {
-             return std::make_unique<Rating>(0, rating_options(performance_sd, drift_sd, draw_probability));
-           }),
-           py::arg("performance_sd"), py::arg("drift_sd"), py::arg("draw_probability"))
-      .def(
-          "join",
-          [](Rating& r, double mean, double sd, std::optional<double> own) { return r.join({mean, sd, own}); },
-          py::arg("mean"), py::arg("sd"), py::arg("performance_sd") = py::none())
-      .def(
-          "play", [](Rating& r, const GivenGame& game) { return r.play(game_of(game)); }, py::arg("game"))
-      .def_property_readonly("skills", [](const Rating& r) { return array_of_skills(r.skills()); })
-      .def(
-          "skill", [](const Rating& r, std::uint32_t player) { return pair_of(r.skills().at(player)); },
-          py::arg("player"))
-      .def(
-          "chances",
-          [](const Rating& r, const Players& first, const Players& second) {
-            return tuple_of(chances(skills_of(r.skills(), first), skills_of(r.skills(), second), r.options()));
-          },
-          py::arg("first"), py::arg("second"))
-      .def(
-          "match_quality",
-          [](const Rating& r, const std::vector<Players>& teams) { return quality_of(r.skills(), teams, r.options()); },
-          py::arg("teams"));
-  module.def(
-      "rate_season",
+  Class<Rated> rated(module, "Rated", "Skills of a season.");
+  bind_skills(rated);
+  rated
+      .get("history", "",
+           [](const Rated& r) {
+             std::vector<std::tuple<std::size_t, std::uint32_t, double, double>> all;
+             for (const SkillThen& then : r.season.history)
+               all.emplace_back(then.game, then.player, then.skill.mean, then.skill.sd);
+             return all;
+           })
+      .get("report", "", [](const Rated& r) { return r.season.report; })
+      .def("covariance(a, b)", "",
+           [](const Rated& r, std::uint32_t a, std::uint32_t b) { return r.season.covariance(a, b); });
+  Class<Rating> online(module, "OnlineRating", "Skills, game by game.");
+  bind_skills(online);
+  online
+      .init("performance_sd, drift_sd, draw_probability",
+            [](double performance_sd, double drift_sd, double draw_probability) {
+              return std::make_unique<Rating>(0, rating_options(performance_sd, drift_sd, draw_probability));
+            })
+      .def("join(mean, sd, performance_sd=None)", "",
+           [](Rating& r, double mean, double sd, std::optional<double> own) {
+             return r.join({mean, sd, own});
+           })
+      .def("play(game)", "", [](Rating& r, const GivenGame& game) { return r.play(game_of(game)); });
+  def(module, "rate_season(games, players, priors, performance_sd, drift_sd, draw_probability, by_sweeps)", "",
       [](const std::vector<GivenGame>& given, std::size_t players, const std::vector<std::array<double, 3>>& priors,
          double performance_sd, double drift_sd, double draw_probability, bool by_sweeps) {
         std::vector<Game> games;
         for (const GivenGame& game : given) games.push_back(game_of(game));
-        Rated rated{{}, rating_options(performance_sd, drift_sd, draw_probability)};
-        for (const auto& [mean, sd, performance] : priors) rated.options.priors.push_back({mean, sd, performance});
-        const py::gil_scoped_release unlocked;
-        rated.season = rate_season(games, players, rated.options,
-                                   by_sweeps ? SeasonSolver::by_sweeps : SeasonSolver::best);
-        return rated;
-      },
-      py::arg("games"), py::arg("players"), py::arg("priors"), py::arg("performance_sd"), py::arg("drift_sd"),
-      py::arg("draw_probability"), py::arg("by_sweeps"));
+        Rated season{{}, rating_options(performance_sd, drift_sd, draw_probability)};
+        for (const auto& [mean, sd, performance] : priors) season.options.priors.push_back({mean, sd, performance});
+        const auto solver = by_sweeps ? SeasonSolver::by_sweeps : SeasonSolver::best;
+        season.season = without_lock([&] { return rate_season(games, players, season.options, solver); });
+        return season;
+      });
 }
 
 }  // namespace

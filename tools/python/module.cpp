@@ -1,4 +1,8 @@
+#include <pybind11/eval.h>
+#include <pybind11/stl.h>
+
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 #include "engine/support/error.h"
@@ -7,12 +11,60 @@
 
 namespace dma::python {
 
+Signature::Signature(const std::string& text) : name_(text.substr(0, text.find('('))), defaults_(py::dict()) {
+  if (text.size() < name_.size() + 3) return;  // no arguments
+  const py::object taken = py::eval("lambda " + text.substr(name_.size() + 1, text.size() - name_.size() - 2) + ": 0");
+  const py::object code = taken.attr("__code__");
+  by_place_ = code.attr("co_argcount").cast<std::size_t>();
+  arguments_ = code.attr("co_varnames").cast<std::vector<std::string>>();
+  arguments_.resize(by_place_ + code.attr("co_kwonlyargcount").cast<std::size_t>());
+  if (const py::object by_name = taken.attr("__kwdefaults__"); !by_name.is_none()) defaults_ = by_name;
+  if (const py::object last = taken.attr("__defaults__"); !last.is_none())
+    for (std::size_t i = by_place_ - py::len(last), k = 0; i < by_place_; ++i, ++k)
+      defaults_[arguments_[i].c_str()] = last[py::int_(k)];
+}
+
+void Signature::add_to(py::detail::function_record* record) const {
+  using namespace py::detail;
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    if (i == by_place_) process_attribute<py::kw_only>::init({}, record);
+    const char* const argument = arguments_[i].c_str();
+    if (defaults_.contains(argument))
+      process_attribute<py::arg_v>::init(py::arg_v(argument, py::object(defaults_[argument])), record);
+    else
+      process_attribute<py::arg>::init(py::arg(argument), record);
+  }
+}
+
+void Signature::check_count(std::size_t taken) const {
+  if (taken != arguments_.size())
+    py::pybind11_fail(name_ + ": " + std::to_string(arguments_.size()) + " arguments are named, the function takes " +
+                      std::to_string(taken));
+}
+
+Alone::Alone(Guarded& handle) : handle_(handle) {
+  if (handle.is_busy.exchange(true))
+    fail("another thread is at work with this {0}; give each thread a {0} of its own", handle.kind);
+}
+
 Array numbers_in(py::handle values) {
   const py::array given = py::array::ensure(values);
   if (given && std::string_view("biufO").find(given.dtype().kind()) != std::string_view::npos)
     if (const Array numbers = Array::ensure(given)) return numbers;
   PyErr_Clear();
   return py::reinterpret_steal<Array>(py::handle());
+}
+
+KnownValues known_values(py::handle given) {
+  const Array values = numbers_in(given);
+  if (!values || values.ndim() != 1) fail("values: {} is given; numbers in a row are expected", shown(given));
+  KnownValues known;
+  for (const double value : span_of(values)) {
+    if (std::isinf(value))
+      fail("values: an infinite one is given; finite numbers are expected, NaN where one is missing");
+    known.push_back(std::isnan(value) ? std::nullopt : std::optional(value));
+  }
+  return known;
 }
 
 std::string shown(py::handle object) {
@@ -85,7 +137,7 @@ PYBIND11_MODULE(_dma, module) {
   bind_judgements(module);
   bind_series(module);
   bind_models(module);
-  module.def("shown", &shown, py::arg("value"));
+  def(module, "shown(value)", "", &shown);
   bind_table_models(module);
   bind_learner(module);
   give_old_pickles_a_new_protocol(module);

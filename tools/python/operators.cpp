@@ -32,7 +32,7 @@ VariableHandle joined_by(const Join& join, const VariableHandle& a, const Variab
   const auto end = [&](VariableId v, std::size_t own) {
     return own == 1 && sizes[0] != sizes[1] ? all_to_one(v) : Connection(v);
   };
-  return {a.graph, join(*a.graph, end(a.id, sizes[0]), end(b.id, sizes[1]))};
+  return {a.graph, join(*a.graph, end(a.id, sizes[0]), end(b.id, sizes[1]), {})};
 }
 
 // Some elements of a variable, in this order, as a new one.
@@ -45,56 +45,53 @@ VariableHandle chosen(const VariableHandle& x, std::vector<std::uint32_t> elemen
 
 }  // namespace
 
-void bind_operators(py::class_<VariableHandle>& variable) {
+void bind_operators(Class<VariableHandle>& variable) {
   const auto times = [](const VariableHandle& a, const py::object& b) -> VariableHandle {
     if (!py::isinstance<VariableHandle>(b)) return {a.graph, affine(*a.graph, a.id, parameter_of("factor", b), 0.0)};
     const auto& other = b.cast<const VariableHandle&>();
     if (other.id == a.id) return {a.graph, square(*a.graph, a.id)};
-    return joined_by([](Graph& g, const Connection& x, const Connection& y) { return product(g, x, y); }, a, other);
+    return joined_by(&product, a, other);
   };
   const auto plus = [](const VariableHandle& a, const py::object& b) -> VariableHandle {
-    if (py::isinstance<VariableHandle>(b))
-      return joined_by([](Graph& g, const Connection& x, const Connection& y) { return add(g, x, y); }, a,
-                       b.cast<const VariableHandle&>());
+    if (py::isinstance<VariableHandle>(b)) return joined_by(&add, a, b.cast<const VariableHandle&>());
     return {a.graph, affine(*a.graph, a.id, 1.0, parameter_of("term", b))};
   };
-  const auto negative = [](const VariableHandle& a) -> VariableHandle {
-    return {a.graph, affine(*a.graph, a.id, -1.0, 0.0)};
-  };
+  const auto negative = [](const VariableHandle& a) { return handle_of(a.graph, affine(*a.graph, a.id, -1.0, 0.0)); };
   const auto minus = [plus, negative](const VariableHandle& a, const py::object& b) -> VariableHandle {
     if (py::isinstance<VariableHandle>(b)) return plus(a, py::cast(negative(b.cast<const VariableHandle&>())));
     return {a.graph, affine(*a.graph, a.id, 1.0, changed(parameter_of("term", b), [](double x) { return -x; }))};
   };
   const auto over = [](const VariableHandle& a, const py::object& b) -> VariableHandle {
-    if (py::isinstance<VariableHandle>(b))
-      return joined_by(
-          [](Graph& g, const Connection& x, const Connection& y) {
-            return apply(g, "ratio", {x, y});
-          },
-          a, b.cast<const VariableHandle&>());
+    const auto ratio = [](Graph& g, const Connection& x, const Connection& y, const Destination& result) {
+      return apply(g, "ratio", {x, y}, {}, result);
+    };
+    if (py::isinstance<VariableHandle>(b)) return joined_by(ratio, a, b.cast<const VariableHandle&>());
     const auto inverse = [](double x) {
       if (x == 0) fail("a variable is divided by 0; another number is expected");
       return 1 / x;
     };
     return {a.graph, affine(*a.graph, a.id, changed(parameter_of("divisor", b), inverse), 0.0)};
   };
-  variable.def("__mul__", times)
-      .def("__rmul__", times)
-      .def("__add__", plus)
-      .def("__radd__", plus)
-      .def("__neg__", negative)
-      .def("__sub__", minus)
-      .def("__rsub__", [plus, negative](const VariableHandle& a, const py::object& b) { return plus(negative(a), b); })
-      .def("__truediv__", over)
-      .def("__rtruediv__",
-           [](const VariableHandle& a, const py::object& b) -> VariableHandle {
-             return {a.graph, affine(*a.graph, apply(*a.graph, "reciprocal", {a.id}), parameter_of("number", b), 0.0)};
-           })
-      .def("__pow__", &power)
-      .def(
-          "__getitem__", [](const VariableHandle& x, std::uint32_t element) { return chosen(x, {element}); },
-          py::arg("element"), "This element as a new variable.")
-      .def("__getitem__", &chosen, py::arg("elements"), "These elements, in this order, as a new variable.");
+  const auto under = [](const VariableHandle& a, const py::object& b) {
+    const VariableId reciprocal = apply(*a.graph, "reciprocal", {a.id});
+    return handle_of(a.graph, affine(*a.graph, reciprocal, parameter_of("number", b), 0.0));
+  };
+  const auto taken_from = [plus, negative](const VariableHandle& a, const py::object& b) {
+    return plus(negative(a), b);
+  };
+  variable.def("__mul__(other)", "", times)
+      .def("__rmul__(other)", "", times)
+      .def("__add__(other)", "", plus)
+      .def("__radd__(other)", "", plus)
+      .def("__neg__()", "", negative)
+      .def("__sub__(other)", "", minus)
+      .def("__rsub__(other)", "", taken_from)
+      .def("__truediv__(other)", "", over)
+      .def("__rtruediv__(other)", "", under)
+      .def("__pow__(exponent)", "", &power)
+      .def("__getitem__(element)", "This element as a new variable.",
+           [](const VariableHandle& x, std::uint32_t element) { return chosen(x, {element}); })
+      .def("__getitem__(elements)", "These elements, in this order, as a new variable.", &chosen);
   variable.attr("__array_ufunc__") = py::none();  // numpy's numbers leave operators to us
   variable.attr("__iter__") = py::none();         // every element would be a new variable
 }

@@ -23,11 +23,6 @@
 
 namespace dma::python {
 
-Alone::Alone(Guarded& handle) : handle_(handle) {
-  if (handle.is_busy.exchange(true))
-    fail("another thread is at work with this {0}; give each thread a {0} of its own", handle.kind);
-}
-
 namespace {
 
 using SharedState = std::shared_ptr<StateHandle>;
@@ -85,6 +80,12 @@ void observe_values(State& state, const Graph& graph, VariableId variable, const
   state.observe(variable, std::span<const std::optional<double>>(known));
 }
 
+void observe_all(State& state, const Graph& graph, const py::dict& values) {
+  for (const auto& [variable, value] : values)
+    observe_values(state, graph, id_of(graph, py::reinterpret_borrow<py::object>(variable)),
+                   py::reinterpret_borrow<py::object>(value));
+}
+
 namespace {
 
 // Asked between sweeps whether to go on: by Ctrl-C and by whoever called. What Python raises is kept until the run has
@@ -121,7 +122,6 @@ class Watch {
 
 Report run_state(const PlanHandle& plan, StateHandle& s, bool warm, bool diagnose, py::object callback,
                  std::optional<double> seconds) {
-  const Alone alone(s);
   Watch watch(std::move(callback));
   RunOptions options{.warm = warm, .diagnose = diagnose, .callback = std::ref(watch)};
   if (seconds) {
@@ -134,122 +134,101 @@ Report run_state(const PlanHandle& plan, StateHandle& s, bool warm, bool diagnos
   return report;
 }
 
-void bind_plan(py::module_& module) {
-  py::class_<PlanHandle>(module, "Plan", "What compile makes of a graph: immutable, shared by any number of states.")
-      .def_property_readonly("messages_per_sweep", [](const PlanHandle& p) { return p.plan.messages_per_sweep(); })
-      .def_property_readonly("bytes", [](const PlanHandle& p) { return p.plan.bytes(); })
-      .def(
-          "describe", [](const PlanHandle& p) { return describe(p.plan); }, "The operations of the plan, one per line.")
-      .def(
-          "dot", [](const PlanHandle& p) { return to_dot(*p.graph, *p.plan->registry); }, "As text for Graphviz.")
-      .def("_repr_svg_", [](const PlanHandle& p) { return svg_of(to_dot(*p.graph, *p.plan->registry)); })
-      .def("__repr__", [](const PlanHandle& p) {
-        return fmt::format("<dma.Plan: {} variables, {} messages a sweep>", p.plan->variables.size(),
-                           p.plan.messages_per_sweep());
-      });
-  module.def("compile", &compile_graph, py::arg("graph"), py::arg("schedule") = "forward_backward",
-             py::arg("registry") = py::none(), py::kw_only(), py::arg("kinds") = std::vector<Kind>{},
-             py::arg("method") = "dma", py::arg("kind_methods") = std::map<std::string, std::string>{},
-             py::arg("fuse") = true, py::arg("unobserved") = std::vector<py::object>{},
-             py::arg("predicted") = std::vector<py::object>{}, py::arg("may_be_missing") = std::vector<py::object>{},
-             "A plan of a graph: how it is solved, by a schedule, joint() or exact(), or the name of one.");
-}
+SharedState copy_of(StateHandle& s) { return std::make_shared<StateHandle>(s.plan, s.state.copy()); }
+
+std::string dot_of(StateHandle& s) { return to_dot(*s.plan.graph, *s.plan.plan->registry, s.state); }
 
 // The picture, where Graphviz is installed, and the beliefs as a table.
 py::object page_of_state(StateHandle& s) {
   constexpr std::size_t kMostRows = 40;
-  const Alone alone(s);
   py::list rows;
   for (std::uint32_t v = 0; v < s.plan.graph->variables().size(); ++v) {
     if (s.plan.plan->variables[v].eliminated) continue;
     const std::string& name = s.plan.graph->variables()[v].name;
-    const Belief belief = s.state.belief(VariableId{v, s.plan.graph->mark()});
+    const Belief belief = s.state.belief(s.plan.graph->variable_id(v));
     for (std::size_t i = 0; i < belief.size() && rows.size() < kMostRows; ++i)
       rows.append(py::make_tuple(belief.size() == 1 ? name : fmt::format("{}[{}]", name, i),
                                  belief.family()->text(belief.message(i))));
   }
   const py::module_ pictures = py::module_::import("dma.pictures");
-  const py::object drawn = svg_of(to_dot(*s.plan.graph, *s.plan.plan->registry, s.state));
+  const py::object drawn = svg_of(dot_of(s));
   return pictures.attr("with_table")(drawn, pictures.attr("table")(py::make_tuple("variable", "belief"), rows));
-}
-
-void bind_state(py::module_& module) {
-  py::class_<StateHandle, SharedState>(module, "State", "Every number that changes while a plan runs.")
-      .def(py::init([](const PlanHandle& plan) { return std::make_shared<StateHandle>(plan, State(plan.plan)); }),
-           py::arg("plan"))
-      .def("observe", when_alone(+[](StateHandle& s, const py::object& variable, const py::object& values) {
-             observe_values(s.state, *s.plan.graph, id_of(s.plan, variable), values);
-           }),
-           py::arg("variable"), py::arg("values"), "None is missing; a category may be given by its name.")
-      .def("freeze",
-           when_alone(+[](StateHandle& s, const py::object& variable) { s.state.freeze(id_of(s.plan, variable)); }),
-           py::arg("variable"), "Messages to it stay as they are, whatever the others hear.")
-      .def("thaw",
-           when_alone(+[](StateHandle& s, const py::object& variable) { s.state.thaw(id_of(s.plan, variable)); }),
-           py::arg("variable"), "Lets a frozen variable learn again.")
-      .def("is_frozen", when_alone(+[](StateHandle& s, const py::object& variable) {
-             return s.state.is_frozen(id_of(s.plan, variable));
-           }),
-           py::arg("variable"), "Whether the variable is frozen.")
-      .def("set_parameter",
-           when_alone(+[](StateHandle& s, const py::object& factor, const std::string& name, const py::object& values) {
-             const ParameterValue value = parameter_of(name, values);
-             s.state.set_parameter(factor_of(s.plan, factor), name,
-                                   std::span(value.numbers.begin(), value.numbers.size()));
-           }),
-           py::arg("factor"), py::arg("parameter"), py::arg("values"), "Other numbers for a factor, in this state.")
-      .def("set_table",
-           when_alone(+[](StateHandle& s, const py::object& factor, const std::string& port,
-                          const std::vector<std::uint32_t>& elements) {
-             s.state.set_table(factor_of(s.plan, factor), port, std::span<const std::uint32_t>(elements));
-           }),
-           py::arg("factor"), py::arg("port"), py::arg("elements"), "The elements that given(...) left open.")
-      .def("belief", when_alone(+[](StateHandle& s, const py::object& variable) {
-             return std::make_shared<Belief>(s.state.belief(id_of(s.plan, variable)));
-           }),
-           py::arg("variable"), "What is known of a variable.")
-      .def("beliefs", when_alone(+[](StateHandle& s) {
-             py::dict all;
-             for (std::uint32_t v = 0; v < s.plan.graph->variables().size(); ++v)
-               if (!s.plan.plan->variables[v].eliminated)
-                 all[py::str(s.plan.graph->variables()[v].name)] =
-                     std::make_shared<Belief>(s.state.belief(VariableId{v, s.plan.graph->mark()}));
-             return all;
-           }),
-           "Beliefs of all variables by name.")
-      .def("messages", when_alone(+[](StateHandle& s, const py::object& factor, const std::string& port) {
-             std::vector<double> moments;
-             for (const Gaussian& message : s.state.messages(factor_of(s.plan, factor), port))
-               moments.insert(moments.end(), {message.mean(), message.variance()});
-             const auto rows = static_cast<py::ssize_t>(moments.size() / 2);
-             return as_array(std::move(moments), {rows, 2});
-           }),
-           py::arg("factor"), py::arg("port"), "Mean and variance of the messages to a port, slot by slot.")
-      .def("reset", when_alone(+[](StateHandle& s) { s.state.reset(); }), "Forgets all messages, but no values.")
-      .def("copy", when_alone(+[](StateHandle& s) { return std::make_shared<StateHandle>(s.plan, s.state.copy()); }),
-           "An independent copy.")
-      .def_property_readonly("plan", [](const StateHandle& s) { return s.plan; })
-      .def("__copy__",
-           when_alone(+[](StateHandle& s) { return std::make_shared<StateHandle>(s.plan, s.state.copy()); }))
-      .def("__repr__",
-           [](const StateHandle& s) {
-             return fmt::format("<dma.State of {} variables>", s.plan.plan->variables.size());
-           })
-      .def("dot", when_alone(+[](StateHandle& s) { return to_dot(*s.plan.graph, *s.plan.plan->registry, s.state); }),
-           "The graph with its beliefs as text for Graphviz.")
-      .def("_repr_svg_",
-           when_alone(+[](StateHandle& s) { return svg_of(to_dot(*s.plan.graph, *s.plan.plan->registry, s.state)); }))
-      .def("_repr_html_", &page_of_state);
-  module.def("run", &run_state, py::arg("plan"), py::arg("state"), py::kw_only(), py::arg("warm") = false,
-             py::arg("diagnose") = true, py::arg("callback") = py::none(), py::arg("seconds") = py::none(),
-             "Solves; the report says what the answer is worth. A callback that returns False stops it.");
 }
 
 }  // namespace
 
 void bind_run(py::module_& module) {
-  bind_plan(module);
-  bind_state(module);
+  Class<PlanHandle>(module, "Plan", "What compile makes of a graph: immutable, shared by any number of states.")
+      .get("messages_per_sweep", "", [](const PlanHandle& p) { return p.plan.messages_per_sweep(); })
+      .get("bytes", "", [](const PlanHandle& p) { return p.plan.bytes(); })
+      .def("describe()", "The operations of the plan, one per line.",
+           [](const PlanHandle& p) { return describe(p.plan); })
+      .def("dot()", "As text for Graphviz.", [](const PlanHandle& p) { return to_dot(*p.graph, *p.plan->registry); })
+      .def("_repr_svg_()", "", [](const PlanHandle& p) { return svg_of(to_dot(*p.graph, *p.plan->registry)); })
+      .def("__repr__()", "", [](const PlanHandle& p) {
+        return fmt::format("<dma.Plan: {} variables, {} messages a sweep>", p.plan->variables.size(),
+                           p.plan.messages_per_sweep());
+      });
+  def(module,
+      "compile(graph, schedule='forward_backward', registry=None, *, kinds=[], method='dma', kind_methods={}, "
+      "fuse=True, unobserved=[], predicted=[], may_be_missing=[])",
+      "A plan of a graph: how it is solved, by a schedule, joint() or exact(), or the name of one.", &compile_graph);
+  Class<StateHandle, SharedState>(module, "State", "Every number that changes while a plan runs.")
+      .init("plan", [](const PlanHandle& plan) { return std::make_shared<StateHandle>(plan, State(plan.plan)); })
+      .def("observe(variable, values)", "None is missing; a category may be given by its name.",
+           [](StateHandle& s, const py::object& variable, const py::object& values) {
+             observe_values(s.state, *s.plan.graph, id_of(s.plan, variable), values);
+           })
+      .def("freeze(variable)", "Messages to it stay as they are, whatever the others hear.",
+           [](StateHandle& s, const py::object& variable) { s.state.freeze(id_of(s.plan, variable)); })
+      .def("thaw(variable)", "Lets a frozen variable learn again.",
+           [](StateHandle& s, const py::object& variable) { s.state.thaw(id_of(s.plan, variable)); })
+      .def("is_frozen(variable)", "Whether the variable is frozen.",
+           [](StateHandle& s, const py::object& variable) { return s.state.is_frozen(id_of(s.plan, variable)); })
+      .def("set_parameter(factor, parameter, values)", "Other numbers for a factor, in this state.",
+           [](StateHandle& s, const py::object& factor, const std::string& name, const py::object& values) {
+             const ParameterValue value = parameter_of(name, values);
+             s.state.set_parameter(factor_of(s.plan, factor), name,
+                                   std::span(value.numbers.begin(), value.numbers.size()));
+           })
+      .def("set_table(factor, port, elements)", "The elements that given(...) left open.",
+           [](StateHandle& s, const py::object& factor, const std::string& port,
+              const std::vector<std::uint32_t>& elements) {
+             s.state.set_table(factor_of(s.plan, factor), port, std::span<const std::uint32_t>(elements));
+           })
+      .def("belief(variable)", "What is known of a variable.",
+           [](StateHandle& s, const py::object& variable) {
+             return std::make_shared<Belief>(s.state.belief(id_of(s.plan, variable)));
+           })
+      .def("beliefs()", "Beliefs of all variables by name.",
+           [](StateHandle& s) {
+             py::dict all;
+             for (std::uint32_t v = 0; v < s.plan.graph->variables().size(); ++v)
+               if (!s.plan.plan->variables[v].eliminated)
+                 all[py::str(s.plan.graph->variables()[v].name)] =
+                     std::make_shared<Belief>(s.state.belief(s.plan.graph->variable_id(v)));
+             return all;
+           })
+      .def("messages(factor, port)", "Mean and variance of the messages to a port, slot by slot.",
+           [](StateHandle& s, const py::object& factor, const std::string& port) {
+             std::vector<double> moments;
+             for (const Gaussian& message : s.state.messages(factor_of(s.plan, factor), port))
+               moments.insert(moments.end(), {message.mean(), message.variance()});
+             const std::size_t rows = moments.size() / 2;
+             return as_array(std::move(moments), rows, 2);
+           })
+      .def("reset()", "Forgets all messages, but no values.", [](StateHandle& s) { s.state.reset(); })
+      .def("copy()", "An independent copy.", &copy_of)
+      .def("__copy__()", "", &copy_of)
+      .get("plan", "", [](const StateHandle& s) { return s.plan; })
+      .def("dot()", "The graph with its beliefs as text for Graphviz.", &dot_of)
+      .def("_repr_svg_()", "", [](StateHandle& s) { return svg_of(dot_of(s)); })
+      .def("_repr_html_()", "", &page_of_state)
+      .def("__repr__()", "", [](const StateHandle& s) {
+        return fmt::format("<dma.State of {} variables>", s.plan.plan->variables.size());
+      });
+  def(module, "run(plan, state, *, warm=False, diagnose=True, callback=None, seconds=None)",
+      "Solves; the report says what the answer is worth. A callback that returns False stops it.", &run_state);
 }
 
 }  // namespace dma::python

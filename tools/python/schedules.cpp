@@ -106,83 +106,78 @@ Scheduler own_schedule(const std::string& name, const std::vector<NamedVisit>& v
 }  // namespace
 
 void bind_schedules(py::module_& module) {
-  const Iteration usual_sweeps;
-  py::class_<NamedVisit>(module, "Visit", "One visit of a schedule of one's own.")
-      .def(py::init([](const py::object& factor, NamedVisit::Ports refresh, NamedVisit::Ports send,
-                       std::optional<std::uint32_t> slot) {
-             return NamedVisit{py::str(py::hasattr(factor, "name") ? factor.attr("name") : factor), std::move(refresh),
-                               std::move(send), slot};
-           }),
-           py::arg("factor"), py::kw_only(), py::arg("refresh") = py::none(), py::arg("send") = py::none(),
-           py::arg("slot") = py::none(),
-           "Refreshes what arrives at some ports, then sends to some: all that are read and wanted, if not named.");
-  py::class_<Scheduler>(module, "Schedule", "In which order messages are computed.")
-      .def(py::init(&own_schedule), py::arg("name"), py::arg("visits"), py::kw_only(), py::arg("order") = "once",
-           py::arg("tolerance") = usual_sweeps.tolerance, py::arg("limit") = usual_sweeps.limit,
-           py::arg("damping") = usual_sweeps.damping, py::arg("approximate") = "",
-           "Visits once, repeated or residual (the most changed first); `approximate` is why messages are left out.")
-      .def_readonly("name", &Scheduler::name)
-      .def("__repr__", [](const Scheduler& s) { return fmt::format("<dma.Schedule {}>", s.name); });
-  py::class_<Joint>(module, "Joint", "All variables as one Gaussian.").def("__repr__", [](const Joint&) {
-    return "<dma.Joint>";
-  });
-  module.def("forward_backward", &forward_backward, "One sweep forward and one backward: exact on a tree.");
-  module.def("forward", &forward, "One sweep along the data flow: what is predicted.");
-  const auto repeated = [&](const char* name, Scheduler (*make)(Iteration)) {
-    module.def(
-        name,
+  const Iteration sweeps;
+  const std::string usual =
+      fmt::format("tolerance={}, limit={}, damping={}", sweeps.tolerance, sweeps.limit, sweeps.damping);
+  Class<NamedVisit>(module, "Visit",
+                    "One visit of a schedule of one's own: refreshes what arrives at some ports, then sends to some; "
+                    "all that are read and wanted, if not named.")
+      .init("factor, *, refresh=None, send=None, slot=None",
+            [](const py::object& factor, NamedVisit::Ports refresh, NamedVisit::Ports send,
+               std::optional<std::uint32_t> slot) {
+              return NamedVisit{py::str(py::hasattr(factor, "name") ? factor.attr("name") : factor), std::move(refresh),
+                                std::move(send), slot};
+            });
+  Class<Scheduler>(module, "Schedule",
+                   "In which order messages are computed. Visits once, repeated or residual (the most changed first); "
+                   "`approximate` is why messages are left out.")
+      .init("name, visits, *, order='once', " + usual + ", approximate=''", &own_schedule)
+      .get("name", "", &Scheduler::name)
+      .def("__repr__()", "", [](const Scheduler& s) { return fmt::format("<dma.Schedule {}>", s.name); });
+  def(module, "forward_backward()", "One sweep forward and one backward: exact on a tree.", &forward_backward);
+  def(module, "forward()", "One sweep along the data flow: what is predicted.", &forward);
+  const auto repeated = [&](const std::string& name, Scheduler (*make)(Iteration)) {
+    def(module, name + "(*, " + usual + ")", "Sweeps until no message changes by more than the tolerance.",
         [make](double tolerance, int limit, double damping) {
-          return make({.tolerance = tolerance, .limit = limit, .damping = damping});
-        },
-        py::kw_only(), py::arg("tolerance") = usual_sweeps.tolerance, py::arg("limit") = usual_sweeps.limit,
-        py::arg("damping") = usual_sweeps.damping, "Sweeps until no message changes by more than the tolerance.");
+          return make({tolerance, limit, damping});
+        });
   };
   repeated("flooding", &flooding);
   repeated("sequential", &sequential);
   repeated("residual", &residual);
-  using Use = std::tuple<FactorHandle, std::string, double>;
-  py::class_<Hyper>(module, "Hyper", "A parameter that nobody knows.").def("__repr__", [](const Hyper& h) {
+  Class<Joint>(module, "Joint", "All variables as one Gaussian.").def("__repr__()", "", [](const Joint&) {
+    return "<dma.Joint>";
+  });
+  Class<Exact>(module, "Exact", "Discrete variables, by cliques.").def("__repr__()", "", [](const Exact&) {
+    return "<dma.Exact>";
+  });
+  Class<TreeReweighted>(module, "TreeReweighted", "Discrete variables, and bounds of the evidence.")
+      .def("__repr__()", "", [](const TreeReweighted&) { return "<dma.TreeReweighted>"; });
+  Class<Hyper>(module, "Hyper", "A parameter that nobody knows.").def("__repr__()", "", [](const Hyper& h) {
     return fmt::format("<dma.Hyper {}>", h.name);
   });
-  const JointOptions usual;
-  module.def(
-      "joint",
-      [](double tolerance, int limit, std::uint64_t start_seed, int check_draws, std::vector<Hyper> hypers) {
+  const JointOptions one;
+  def(module,
+      fmt::format("joint(*, tolerance={}, limit={}, start_seed={}, check_draws={}, hypers=[])", one.tolerance,
+                  one.limit, one.start_seed, one.check_draws),
+      "All variables as one Gaussian, with their correlations.",
+      [](double tolerance, int limit, std::uint64_t start_seed, int check_draws, const std::vector<Hyper>& hypers) {
         return joint({.tolerance = tolerance,
                       .limit = limit,
                       .start_seed = start_seed,
                       .check_draws = check_draws,
-                      .hypers = std::move(hypers)});
-      },
-      py::kw_only(), py::arg("tolerance") = usual.tolerance, py::arg("limit") = usual.limit,
-      py::arg("start_seed") = usual.start_seed, py::arg("check_draws") = usual.check_draws,
-      py::arg("hypers") = std::vector<Hyper>{}, "All variables as one Gaussian, with their correlations.");
-  py::class_<Exact>(module, "Exact", "Discrete variables, by cliques.").def("__repr__", [](const Exact&) {
-    return "<dma.Exact>";
-  });
-  module.def(
-      "exact", [](std::uint64_t memory) { return exact({.memory = memory}); }, py::kw_only(),
-      py::arg("memory") = ExactOptions().memory, "Discrete variables by cliques; at most so many bytes.");
-  py::class_<TreeReweighted>(module, "TreeReweighted", "Discrete variables, and bounds of the evidence.")
-      .def("__repr__", [](const TreeReweighted&) { return "<dma.TreeReweighted>"; });
+                      .hypers = hypers});
+      });
+  def(module, fmt::format("exact(*, memory={})", ExactOptions().memory),
+      "Discrete variables by cliques; at most so many bytes.",
+      [](std::uint64_t memory) { return exact({.memory = memory}); });
   const ReweightedOptions bounds;
-  module.def(
-      "tree_reweighted",
+  def(module,
+      fmt::format("tree_reweighted(*, tolerance={}, limit={}, memory={})", bounds.tolerance, bounds.limit,
+                  bounds.memory),
+      "Discrete variables of any width: approximate beliefs, and bounds of the log evidence that are proved.",
       [](double tolerance, int limit, std::uint64_t memory) {
         return tree_reweighted({.tolerance = tolerance, .limit = limit, .memory = memory});
-      },
-      py::kw_only(), py::arg("tolerance") = bounds.tolerance, py::arg("limit") = bounds.limit,
-      py::arg("memory") = bounds.memory,
-      "Discrete variables of any width: approximate beliefs, and bounds of the log evidence that are proved.");
-  module.def(
-      "hyper",
-      [](std::string name, const std::string& prior, const std::vector<double>& numbers, const std::vector<Use>& of) {
-        Hyper made{std::move(name), HyperPrior::named(prior, numbers), {}};
+      });
+  using Use = std::tuple<FactorHandle, std::string, double>;
+  def(module, "hyper(name, prior, numbers, of)",
+      "The parameter of each (factor, parameter, power) is its value to that power.",
+      [](const std::string& name, const std::string& prior, const std::vector<double>& numbers,
+         const std::vector<Use>& of) {
+        Hyper made{name, HyperPrior::named(prior, numbers), {}};
         for (const auto& [factor, parameter, power] : of) made.uses.push_back({factor.id, parameter, power, {}});
         return made;
-      },
-      py::arg("name"), py::arg("prior"), py::arg("numbers"), py::arg("of"),
-      "The parameter of each (factor, parameter, power) is its value to that power.");
+      });
 }
 
 }  // namespace dma::python

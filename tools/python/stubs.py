@@ -48,7 +48,7 @@ RETURNED = {"__iter__": "Iterator[str]", "_repr_svg_": "Optional[str]", "_repr_h
             "skill": "tuple[float, float]", "chances": "tuple[float, float, float]"}  # fmt: skip
 PLOT = "def plot(self, ax: Any = None, names: Optional[Sequence[str]] = None) -> Any: ..."
 ATTRIBUTES = {"Kind": ["function: Callable[..., Any]", "made_by: tuple[Callable[..., Kind], tuple[Any, ...]]"],  # of factors.py
-              **{name: [PLOT] for name in ("Belief", "LinearFit", "MarkovDecoded", "Smoothed")}}  # of plots.py  # fmt: skip
+              **{name: [PLOT] for name in ("Belief", "LinearFit", "MarkovDecoded", "Smoothed", "Switched")}, "Mixture": ["def plot(self, X: npt.ArrayLike, ax: Any = None) -> Any: ..."]}  # of plots.py  # fmt: skip
 SPECIAL = ("__init__", "__len__", "__getitem__", "__contains__", "__iter__", "__float__", "__copy__", "__and__", "__mul__",
            "__rmul__", "__add__", "__radd__", "__sub__", "__rsub__", "__neg__", "__truediv__", "__rtruediv__", "__pow__", "_repr_svg_",
            "_repr_html_")  # fmt: skip
@@ -72,7 +72,7 @@ def hint(type_: str, taken: bool) -> str:
     type_ = re.sub(r"\bdma::(?:python::)?(\w+?)(?:Handle)?\b", r"\1", type_)  # of what is bound later
     type_ = re.sub(r"\[\d+\]", "", type_)  # an array of so many
     type_ = re.sub(r"->", "~", re.sub(r"\b(dma\.)?_dma\.", "", type_))
-    type_ = re.sub(r"numpy\.ndarray\[[^]]*\]", "npt.ArrayLike" if taken else "_Floats", type_)
+    type_ = re.sub(r"numpy\.ndarray\[(?:[^][]|\[[^]]*\])*\]", "npt.ArrayLike" if taken else "_Floats", type_)
     type_ = re.sub(r"\b(handle|object)\b", "Any", type_)
     type_ = re.sub(r"\b(Callable\[)\[(.*?)\] ~", r"\1[\2],", type_).replace("function", "Callable[..., Any]")
     for name, other in (("List", "Sequence" if taken else "list"), ("Dict", "Mapping" if taken else "dict"), ("Tuple", "tuple")):

@@ -24,14 +24,6 @@ namespace dma::python {
 
 namespace {
 
-// The matrix itself, kept by `owner`.
-py::array_t<double> view_of(const Eigen::MatrixXd& matrix, py::handle owner) {
-  constexpr auto kStep = static_cast<py::ssize_t>(sizeof(double));
-  py::array_t<double> view({matrix.rows(), matrix.cols()}, {kStep, kStep * matrix.rows()}, matrix.data(), owner);
-  view.attr("flags").attr("writeable") = false;
-  return view;
-}
-
 // How a fit ended, and the rows that it learned.
 struct Outcome {
   std::shared_ptr<TableModel> model = {};
@@ -53,16 +45,21 @@ void learn_into(Outcome& outcome, ModelToLearn made, Listener& listener) {
     outcome.far.push_back(data.lines[static_cast<std::size_t>(row)]);
 }
 
-std::shared_ptr<Outcome> fit_table(const GivenTable& table, const py::dict& parameters, py::object on_epoch) {
-  const FitSettings settings = fit_settings(parameters);
+// make(data) reads the rows and says what is to be learned from them.
+template <class Make>
+std::shared_ptr<Outcome> fitted(Listener listener, const Make& make) {
   auto outcome = std::make_shared<Outcome>();
-  Listener listener(std::move(on_epoch), settings.max_seconds);
-  without_lock([&] {
-    outcome->data = read_training_data(table.request, TableSource(table.columns));
-    learn_into(*outcome, model_to_learn(settings, outcome->data), listener);
-  });
+  without_lock([&] { learn_into(*outcome, make(outcome->data), listener); });
   outcome->error = listener.error();
   return outcome;
+}
+
+std::shared_ptr<Outcome> fit_table(const GivenTable& table, const py::dict& parameters, const py::object& on_epoch) {
+  const FitSettings settings = fit_settings(parameters);
+  return fitted(Listener(on_epoch, settings.max_seconds), [&](TrainingData& data) {
+    data = read_training_data(table.request, TableSource(table.columns));
+    return model_to_learn(settings, data);
+  });
 }
 
 // Columns of X without names stand in the order of the graph's inputs; those of y in that of its targets.
@@ -82,21 +79,17 @@ TableSource observed_by(const GraphModel& model, MixedTable columns, const Given
 }
 
 std::shared_ptr<Outcome> fit_graph(const Graph& graph, const std::vector<Kind>& kinds, const GivenTable& table,
-                                   const py::dict& parameters, py::object on_epoch) {
+                                   const py::dict& parameters, const py::object& on_epoch) {
   const GraphModelOptions options = graph_options(parameters);
-  auto outcome = std::make_shared<Outcome>();
   const Registry known = registry_with(py::none(), kinds);
-  Listener listener(std::move(on_epoch));
-  without_lock([&] {
+  return fitted(Listener(on_epoch), [&](TrainingData& data) -> ModelToLearn {
     GraphFile file;
     file.graph = graph;
     GraphModel model(std::move(file), known, table.targets, options);
-    outcome->data = read_observed(table.request, observed_by(model, table.columns, table), model);
+    data = read_observed(table.request, observed_by(model, table.columns, table), model);
     const LearnOptions learning = model.fit_options();
-    learn_into(*outcome, {TableModel::graph_of(std::move(model)), {.options = learning}}, listener);
+    return {TableModel::graph_of(std::move(model)), {.options = learning}};
   });
-  outcome->error = listener.error();
-  return outcome;
 }
 
 py::list left_out_of(const TableModel& model) {
@@ -142,106 +135,96 @@ std::tuple<std::shared_ptr<TableModel>, bool, std::vector<std::string>> updated(
   });
 }
 
+// A function of the targets of the rows that were predicted.
+auto of_targets(Eigen::MatrixXd (Prediction::*method)(const Eigen::MatrixXd&) const) {
+  return [method](const Prediction& p, const Eigen::MatrixXd& y) {
+    if (y.rows() != p.mean.rows() || y.cols() != p.mean.cols())
+      fail("y has {} rows and {} columns, but {} and {} were predicted", y.rows(), y.cols(), p.mean.rows(),
+           p.mean.cols());
+    return (p.*method)(y);
+  };
+}
+
 void bind_prediction(py::module_& module) {
-  const auto part = [](auto member) {
-    return [member](const py::object& self) { return view_of(self.cast<const Prediction&>().*member, self); };
-  };
-  const auto of_targets = [](auto method) {
-    return [method](const Prediction& p, const Columns& y) {
-      const Eigen::MatrixXd targets = matrix_of(y, "y");
-      if (targets.rows() != p.mean.rows() || targets.cols() != p.mean.cols())
-        fail("y has {} rows and {} columns, but {} and {} were predicted", targets.rows(), targets.cols(),
-             p.mean.rows(), p.mean.cols());
-      return array_of(without_lock([&] { return (p.*method)(targets); }));
-    };
-  };
-  py::class_<Prediction>(module, "Prediction", "For every row and output a mixture of Gaussians or Student's t.")
-      .def_property_readonly("mean", part(&Prediction::mean))
-      .def_property_readonly("sd", part(&Prediction::sd))
-      .def_property_readonly("epistemic_sd", part(&Prediction::epistemic_sd))
-      .def_property_readonly("noise_sd", part(&Prediction::noise_sd))
+  Class<Prediction>(module, "Prediction", "For every row and output a mixture of Gaussians or Student's t.")
+      .get("mean", "", &Prediction::mean)
+      .get("sd", "", &Prediction::sd)
+      .get("epistemic_sd", "", &Prediction::epistemic_sd)
+      .get("noise_sd", "", &Prediction::noise_sd)
       .def(
-          "quantile",
+          "quantile(probability)", "",
           [](const Prediction& self, double probability) {
             if (!(probability > 0 && probability < 1))
               fail("a quantile of {} is asked for; a probability above 0 and below 1 is expected", probability);
-            return array_of(without_lock([&] { return self.quantile(probability); }));
+            return self.quantile(probability);
           },
-          py::arg("probability"))
-      .def("log_density", of_targets(&Prediction::log_density), py::arg("y"))
-      .def("cumulative", of_targets(&Prediction::cumulative), py::arg("y"))
-      .def("__len__", [](const Prediction& self) { return self.mean.rows(); })
-      .def("__repr__", [](const Prediction& self) {
+          kUnlocked)
+      .def("log_density(y)", "", of_targets(&Prediction::log_density), kUnlocked)
+      .def("cumulative(y)", "", of_targets(&Prediction::cumulative), kUnlocked)
+      .def("__len__()", "", [](const Prediction& self) { return self.mean.rows(); })
+      .def("__repr__()", "", [](const Prediction& self) {
         return fmt::format("<dma.Prediction of {} rows x {} targets>", self.mean.rows(), self.mean.cols());
       });
 }
 
+py::bytes model_text(const TableModel& model) {
+  return without_lock([&] { return model.text(); });
+}
+
+std::shared_ptr<TableModel> model_from(const py::bytes& bytes, const std::string& source,
+                                       const std::vector<Kind>& kinds) {
+  const std::string text = bytes;
+  return without_lock([&] {
+    return std::make_shared<TableModel>(TableModel::from_text(text, source, registry_with(py::none(), kinds)));
+  });
+}
+
+std::string summary_of(const TableModel& model) {
+  std::string all = summary_text(model);
+  for (const std::string& line : honest_sentences(model)) all += line + "\n";
+  return all;
+}
+
+py::array_t<double> relevance_of(const TableModel& model) {
+  std::vector<double> all(model.features().size(), 1.0);
+  if (const TableLearner* table = model.jointly())
+    std::ranges::copy(table->graphs().mixture().memory().choice.relevance, all.begin());
+  return as_array(std::move(all));
+}
+
 void bind_model(py::module_& module) {
-  const auto from_text = [](const py::bytes& bytes, const std::string& source, const std::vector<Kind>& kinds) {
-    const std::string text = bytes;
-    return without_lock([&]() -> std::shared_ptr<TableModel> {
-      return std::make_shared<TableModel>(TableModel::from_text(text, source, registry_with(py::none(), kinds)));
-    });
-  };
-  const auto text = [](const TableModel& self) { return py::bytes(without_lock([&] { return self.text(); })); };
-  const auto lines = [](const TableModel& self) { return self.coding().lines(); };
-  py::class_<TableModel, std::shared_ptr<TableModel>>(
-      module, "Model", "What was learned of a table; the text is the bytes of a model file.")
-      .def_static("from_text", from_text, py::arg("text"), py::arg("source"), py::arg("kinds") = std::vector<Kind>{})
-      .def("text", text)
-      .def(
-          "predict",
-          [](const TableModel& self, const Columns& inputs) {
-            const Eigen::MatrixXd rows = matrix_of(inputs, "inputs");
-            return without_lock([&] { return self.predict(rows); });
-          },
-          py::arg("inputs"))
-      .def(
-          "probabilities",
-          [](const TableModel& self, const Columns& inputs) {
-            const Eigen::MatrixXd rows = matrix_of(inputs, "inputs");
-            return array_of(without_lock([&] { return self.probabilities(rows); }));
-          },
-          py::arg("inputs"))
-      .def("updated", &updated, py::arg("table"))
-      .def(
-          "encode",
-          [](const TableModel& self, const GivenTable& table) {
-            NewRows rows = read_new_rows(TableSource(table.columns), "the model", columns_of(self));
-            return std::pair(array_of(std::move(rows.inputs)), rows.notes);
-          },
-          py::arg("table"), "The inputs of the model, from the columns of a table, and what there is to tell of them.")
-      .def_property_readonly("kind", &kind_of)
-      .def_property_readonly("coding", lines)
-      .def_property_readonly("columns", [](const TableModel& self) { return names_of_columns(columns_of(self)); })
-      .def_property_readonly("features", [](const TableModel& self) { return self.features(); })
-      .def_property_readonly("targets", [](const TableModel& self) { return self.targets(); })
-      .def_property_readonly("classes", [](const TableModel& self) { return self.classes(); })
-      .def_property_readonly("rows", [](const TableModel& self) { return self.training().rows; })
-      .def_property_readonly("far_rows", [](const TableModel& self) { return self.training().report.far; })
-      .def_property_readonly("relevance",
-                             [](const TableModel& self) {
-                               std::vector<double> all(self.features().size(), 1.0);
-                               if (const TableLearner* table = self.jointly())
-                                 std::ranges::copy(table->graphs().mixture().memory().choice.relevance, all.begin());
-                               return as_array(std::move(all));
-                             })
-      .def_property_readonly("noise", [](const TableModel& self) { return as_array(self.method().noise()); })
-      .def_property_readonly("left_out", &left_out_of)
-      .def_property_readonly("beliefs", &beliefs_of)
-      .def("graph", [](const TableModel& self) { return std::make_shared<Graph>(self.method().graph()); })
-      .def("summary",
-           [](const TableModel& self) {
-             std::string all = summary_text(self);
-             for (const std::string& line : honest_sentences(self)) all += line + "\n";
-             return all;
+  Class<TableModel, std::shared_ptr<TableModel>>(module, "Model",
+                                                 "What was learned of a table; the text is that of a model file.")
+      .def("text()", "", &model_text)
+      .def("predict(inputs)", "", &TableModel::predict, kUnlocked)
+      .def("probabilities(inputs)", "", &TableModel::probabilities, kUnlocked)
+      .def("updated(table)", "", &updated)
+      .def("encode(table)", "The inputs of the model, from the columns of a table, and what there is to tell of them.",
+           [](const TableModel& self, const GivenTable& table) {
+             NewRows rows = read_new_rows(TableSource(table.columns), "the model", columns_of(self));
+             return std::pair(std::move(rows.inputs), rows.notes);
            })
-      .def("__repr__",
+      .get("kind", "", &kind_of)
+      .get("coding", "", [](const TableModel& self) { return self.coding().lines(); })
+      .get("columns", "", [](const TableModel& self) { return names_of_columns(columns_of(self)); })
+      .get("features", "", [](const TableModel& self) { return self.features(); })
+      .get("targets", "", [](const TableModel& self) { return self.targets(); })
+      .get("classes", "", [](const TableModel& self) { return self.classes(); })
+      .get("rows", "", [](const TableModel& self) { return self.training().rows; })
+      .get("far_rows", "", [](const TableModel& self) { return self.training().report.far; })
+      .get("relevance", "", &relevance_of)
+      .get("noise", "", [](const TableModel& self) { return as_array(self.method().noise()); })
+      .get("left_out", "", &left_out_of)
+      .get("beliefs", "", &beliefs_of)
+      .def("graph()", "", [](const TableModel& self) { return std::make_shared<Graph>(self.method().graph()); })
+      .def("summary()", "", &summary_of)
+      .def("__repr__()", "",
            [](const TableModel& self) {
              return fmt::format("<dma.Model of {}: {} from {} columns, {} rows>", kind_of(self), joined(self.targets()),
                                 self.features().size(), self.training().rows);
            })
-      .def(py::pickle(text, [from_text](const py::bytes& state) { return from_text(state, "the pickled model", {}); }));
+      .pickled(&model_text, [](const py::bytes& state) { return model_from(state, "the pickled model", {}); });
+  def(module, "model_from_text(text, source, kinds=[])", "", &model_from);
 }
 
 }  // namespace
@@ -250,44 +233,39 @@ void bind_table_models(py::module_& module) {
   bind_prediction(module);
   bind_table(module);
   bind_model(module);
-  py::class_<Outcome, std::shared_ptr<Outcome>>(module, "Outcome", "How a fit ended.")
-      .def_property_readonly("model", [](const Outcome& self) { return self.model; })
-      .def_readonly("far_rows", &Outcome::far)
-      .def_property_readonly("without_target", [](const Outcome& self) { return self.data.without_target; })
-      .def_property_readonly("ignored", [](const Outcome& self) { return self.data.ignored; })
-      .def_property_readonly("reason", [](const Outcome& self) { return self.learned->reason; })
-      .def_property_readonly("line",
-                             [](const Outcome& self) {
-                               const TrainingRecord& training = self.model->training();
-                               return training.line.empty() ? training.report.line() : training.line;
-                             })
-      .def_property_readonly("warning", [](const Outcome& self) { return self.learned->warning; })
-      .def_readonly("error", &Outcome::error)
-      .def(
-          "report",
-          [](const Outcome& self, const std::string& path, const std::string& origin) {
-            without_lock([&] {
-              Json json = summary_json(*self.model);
-              json["reason"] = self.learned->reason;
-              json["report"] = report::report_of(*self.learned, self.data, {origin, "a table in Python"});
-              write_file(path, report::page_of(json));
-            });
-          },
-          py::arg("path"), py::arg("origin"))
-      .def("importance", [](const Outcome& self) {
+  Class<Outcome, std::shared_ptr<Outcome>>(module, "Outcome", "How a fit ended.")
+      .get("model", "", [](const Outcome& self) { return self.model; })
+      .get("far_rows", "", &Outcome::far)
+      .get("without_target", "", [](const Outcome& self) { return self.data.without_target; })
+      .get("ignored", "", [](const Outcome& self) { return self.data.ignored; })
+      .get("reason", "", [](const Outcome& self) { return self.learned->reason; })
+      .get("line", "",
+           [](const Outcome& self) {
+             const TrainingRecord& training = self.model->training();
+             return training.line.empty() ? training.report.line() : training.line;
+           })
+      .get("warning", "", [](const Outcome& self) { return self.learned->warning; })
+      .get("error", "", &Outcome::error)
+      .def("report(path, origin)", "",
+           [](const Outcome& self, const std::string& path, const std::string& origin) {
+             without_lock([&] {
+               Json json = summary_json(*self.model);
+               json["reason"] = self.learned->reason;
+               json["report"] = report::report_of(*self.learned, self.data, {origin, "a table in Python"});
+               write_file(path, report::page_of(json));
+             });
+           })
+      .def("importance()", "", [](const Outcome& self) {
         const std::string text = without_lock([&] { return report::importance_of(*self.learned, self.data).dump(); });
         return py::module_::import("json").attr("loads")(text).cast<std::vector<py::dict>>();
       });
-  module.def("fit", &fit_table, py::arg("table"), py::arg("parameters"), py::arg("on_epoch") = py::none());
-  module.def("fit_graph", &fit_graph, py::arg("graph"), py::arg("kinds"), py::arg("table"), py::arg("parameters"),
-             py::arg("on_epoch") = py::none());
+  def(module, "fit(table, parameters, on_epoch=None)", "", &fit_table);
+  def(module, "fit_graph(graph, kinds, table, parameters, on_epoch=None)", "", &fit_graph);
   // Files as the command line reads and writes them: whole or not at all.
-  module.def(
-      "read_model_text", [](const std::string& path) { return py::bytes(read_file(path, "a model file")); },
-      py::arg("path"));
-  module.def(
-      "write_text", [](const std::string& path, const py::bytes& content) { write_file(path, std::string(content)); },
-      py::arg("path"), py::arg("text"));
+  def(module, "read_model_text(path)", "",
+      [](const std::string& path) { return py::bytes(read_file(path, "a model file")); });
+  def(module, "write_text(path, text)", "",
+      [](const std::string& path, const py::bytes& content) { write_file(path, std::string(content)); });
 }
 
 }  // namespace dma::python

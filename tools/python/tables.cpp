@@ -17,15 +17,6 @@ Eigen::MatrixXd matrix_of(const Columns& values, const char* what) {
   return Eigen::Map<const Eigen::MatrixXd>(values.data(), values.shape(0), values.shape(1));
 }
 
-py::array_t<double> array_of(Eigen::MatrixXd matrix) {
-  auto kept = std::make_unique<Eigen::MatrixXd>(std::move(matrix));
-  Eigen::MatrixXd* const pointer = kept.get();
-  const py::capsule owner(kept.release(), [](void* p) { delete static_cast<Eigen::MatrixXd*>(p); });
-  constexpr auto kStep = static_cast<py::ssize_t>(sizeof(double));
-  return py::array_t<double>({pointer->rows(), pointer->cols()}, {kStep, kStep * pointer->rows()}, pointer->data(),
-                             owner);
-}
-
 Listener::Listener(py::object on_epoch, std::optional<double> max_seconds) : on_epoch_(std::move(on_epoch)) {
   if (!max_seconds) return;
   if (!(*max_seconds > 0 && *max_seconds < 1e9))
@@ -128,7 +119,8 @@ GivenTable::GivenTable(const std::vector<std::string>& names, const py::object& 
     }
   columns.lines.resize(columns.rows());
   std::iota(columns.lines.begin(), columns.lines.end(), std::size_t{0});
-  request.targets = targets, request.weights = weights;
+  request.targets = targets;
+  request.weights = weights;
   request.target_cells = has_classes ? TargetCells::names : TargetCells::numbers;
 }
 
@@ -141,11 +133,10 @@ std::vector<std::string> names_of_columns(const ModelColumns& model) {
 }
 
 void bind_table(py::module_& module) {
-  py::class_<GivenTable>(module, "Table", "Columns with names: targets, weights of rows, features.")
-      .def(py::init<const std::vector<std::string>&, const py::object&, const std::vector<std::string>&,
-                    const py::object&, const py::object&>(),
-           py::arg("names"), py::arg("x"), py::arg("targets") = std::vector<std::string>(), py::arg("y") = py::none(),
-           py::arg("weights") = py::none());
+  Class<GivenTable>(module, "Table", "Columns with names: targets, weights of rows, features.")
+      .init("names, x, targets=[], y=None, weights=None",
+            [](const std::vector<std::string>& names, const py::object& x, const std::vector<std::string>& targets,
+               const py::object& y, const py::object& weights) { return GivenTable(names, x, targets, y, weights); });
 }
 
 }  // namespace dma::python

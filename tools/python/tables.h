@@ -18,9 +18,6 @@ namespace dma::python {
 // Column after column, as Eigen keeps a matrix.
 using Columns = py::array_t<double, py::array::f_style | py::array::forcecast>;
 Eigen::MatrixXd matrix_of(const Columns& values, const char* what);
-// A matrix as an array that owns it.
-py::array_t<double> array_of(Eigen::MatrixXd matrix);
-
 // Asked after every epoch whether to go on. What Python raises is kept: a fit that is stopped still has what it
 // learned.
 class Listener {

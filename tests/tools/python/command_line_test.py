@@ -41,6 +41,22 @@ def test_the_same_fit_is_the_same_file(table: pd.DataFrame, csv: Path, tmp_path:
     assert ours.read_bytes() == theirs.read_bytes()
 
 
+@pytest.mark.parametrize("settings", [{}, {"hidden": (4,), "members": 1, "random_state": 3}])
+def test_the_same_classifier_is_the_same_file_and_predicts_the_same(table: pd.DataFrame, tmp_path: Path, settings: dict[str, Any]) -> None:
+    csv, ours, theirs = tmp_path / "rows.csv", tmp_path / "python.json", tmp_path / "command.json"
+    rows = table.assign(y=np.array(["left", "middle", "right"])[pd.qcut(table["y"], 3, labels=False)])
+    rows.to_csv(csv, index=False)
+    X = rows[["a", "b"]]
+    model = dma.Classifier(**settings).fit(X, rows["y"])
+    model.save(ours)
+    run_dma("fit", csv, "--target", "y", "--model", theirs, "--quiet", *options_of(settings))
+    assert ours.read_bytes() == theirs.read_bytes()
+    told = pd.read_csv(io.StringIO(run_dma("predict", ours, csv)), float_precision="round_trip")
+    columns = [next(column for column in told.columns if column.endswith(name)) for name in model.classes_]
+    for one in (model, dma.Classifier.load(theirs), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(one.predict_proba(X), told[columns])
+
+
 def test_each_reads_the_other_and_predicts_the_same_numbers(table: pd.DataFrame, csv: Path, tmp_path: Path) -> None:
     X, y = table[["a", "b"]], table["y"]
     ours, theirs = tmp_path / "python.json", tmp_path / "command.json"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import dma
@@ -36,6 +34,7 @@ Y = X[:, 0] + 0.1 * X[:, 1]
     ({"batches": 2, "batch_size": 3}, "batches and batch_size are given"),
     ({"tempering": 2.0, "method": "joint"}, "tempering is known to sweeps of messages only"),
     ({"random_state": -1}, "random_state: -1 is given"),
+    ({"n_jobs": 0}, "n_jobs: 0 is given"),
     ({"random_state": 2**64}, "random_state: 18446744073709551616 is given"),
 ])  # fmt: skip
 def test_wrong_settings_are_named_as_they_were_written(settings: dict[str, Any], words: str) -> None:
@@ -75,15 +74,6 @@ def test_wrong_tables_are_refused(rows: Any, targets: Any, words: str) -> None:
         dma.Regressor().fit(rows, targets)
 
 
-@pytest.mark.parametrize(("labels", "words"), [
-    (np.array(["a", 1] * 10, dtype=object), "y mixes int and str"),
-    ([None] * 20, "y: none of 20 rows has a class"),
-])  # fmt: skip
-def test_wrong_classes_are_refused(labels: Any, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        dma.Classifier().fit(X, labels)
-
-
 def test_rows_without_a_target_are_left_out_with_a_note() -> None:
     gap = np.where(np.arange(20) % 7 == 3, np.nan, Y)
     with pytest.warns(UserWarning, match="3 of 20 rows are left out: they have no value of 'y'"):
@@ -92,13 +82,6 @@ def test_rows_without_a_target_are_left_out_with_a_note() -> None:
     assert model.model_.text() == dma.Regressor(hidden=(2,), members=1, epochs=3).fit(X[kept], Y[kept], np.ones(17)).model_.text()
     with pytest.warns(UserWarning, match="1 of 20 rows"):
         assert dma.Classifier(hidden=()).fit(X, ["a", "b"] * 9 + [None, "a"]).model_.rows == 19
-
-
-def test_sparse_matrices_are_refused() -> None:
-    from scipy.sparse import csr_matrix
-
-    with pytest.raises(TypeError, match="sparse"):
-        dma.Regressor().fit(csr_matrix(X), Y)
 
 
 def test_wrong_rows_to_predict_are_refused() -> None:
@@ -135,47 +118,15 @@ def line() -> dma.Graph:
     return g
 
 
-@pytest.mark.parametrize("number", [1e150, 1e160, 1e200, 1.7e308, -1e200, 5e-324])
+@pytest.mark.parametrize("number", [1e160, 1.7e308, -1e200, 5e-324])
 def test_numbers_that_overflow_are_refused_and_leave_the_model_as_it_was(number: float) -> None:
-    x, y, weights = X[:3].copy(), Y[:3].copy(), np.ones(3)
     model = dma.Regressor(hidden=(2,), members=1, epochs=3).fit(X, Y)
-    for column in (x[:, 0], y, weights):
-        kept, column[1] = column[1], number
-        before = model.model_.text()
-        try:
-            model.partial_fit(x, y, sample_weight=weights)
-        except ValueError as error:
-            assert "\n" not in str(error) and model.model_.text() == before
-        assert np.isfinite(model.predict(X)).all()
-        try:
-            fitted = dma.GraphRegressor(line()).fit(np.append(X[:, :1], x[:, :1], 0), np.append(Y, y))
-            assert np.isfinite(fitted.predict(X[:, :1])).all()
-        except dma.Error as error:
-            assert "\n" not in str(error)
-        column[1] = kept
+    before, x, y = model.model_.text(), X[:3].copy(), Y[:3].copy()
+    x[1, 0] = y[1] = number
+    try:
+        model.partial_fit(x, y)
+    except ValueError as error:
+        assert "\n" not in str(error) and model.model_.text() == before
+    assert np.isfinite(model.predict(X)).all()
     with pytest.raises(dma.Error, match="overflow when they are multiplied; use other units"):
         dma.GraphRegressor(line()).fit(X[:, :1], np.append(Y[:-1], 1e200))
-
-
-@pytest.mark.parametrize("kind", ["numbers", "messages", "classes", "graph"])
-def test_a_file_damaged_in_any_byte_is_refused_in_one_line(kind: str, tmp_path: Path) -> None:
-    small: dict[str, Any] = {"hidden": (2,), "members": 1, "epochs": 2}
-    model: Any = {
-        "numbers": dma.Regressor(**small), "messages": dma.Regressor(method="dma", **small),
-        "classes": dma.Classifier(**small), "graph": dma.GraphRegressor(line()),
-    }[kind]  # fmt: skip
-    rows = X[:, :1]
-    model.fit(rows, Y > 0 if kind == "classes" else Y).save(path := tmp_path / "model.json")
-    whole = path.read_bytes()
-    for at in [*range(60), *range(60, len(whole), 97)]:
-        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-        with pytest.raises(dma.Error, match="model.json") as error:
-            type(model).load(path)
-        assert str(error.value).startswith(f"'{path}'") and "\n" not in str(error.value)
-
-
-def test_a_network_that_takes_hours_is_refused_unless_its_time_is_limited() -> None:
-    rows = np.random.default_rng(3).normal(size=(1000, 3))
-    with pytest.raises(dma.Error, match="hidden: learning 5e.05 weights from 1000 rows takes about 10 hours of one core, "
-                       "more than 1; choose a smaller hidden, or say with max_seconds how long it may take"):  # fmt: skip
-        dma.Regressor(hidden=(100_000,)).fit(rows, rows[:, 0])

@@ -63,23 +63,6 @@ def test_unseen_values_and_missing_cells_are_told_and_predicted() -> None:
         assert np.isfinite(plain.predict(pd.DataFrame({"size": [np.nan, 1.0]}))).all()
 
 
-def test_classes_of_a_frame_of_any_cells() -> None:
-    frame = messy()
-    X, y = frame.drop(columns=["y", "colour"]), frame["y"] > 0.5
-    model = dma.Classifier(hidden=3, members=1).fit(X, y)
-    assert model.predict_proba(X).shape == (80, 2)
-    assert len(model.coding_) == 5
-
-
-def test_threads_do_not_change_the_model() -> None:
-    frame = messy()
-    X, y = frame[["open"]].assign(size=frame["size"].fillna(0.0)), frame["y"]
-    one, all_of_them = (dma.Regressor(hidden=4, members=2, n_jobs=n).fit(X, y).predict(X) for n in (1, -1))
-    assert np.array_equal(one, all_of_them)
-    with pytest.raises(dma.Error, match="n_jobs: 0 is given"):
-        dma.Regressor(n_jobs=0).fit(X, y)
-
-
 def test_importance_is_by_column_of_the_frame() -> None:
     frame = messy(200)
     X, y = frame.drop(columns=["y", "name"]), frame["y"]

@@ -8,7 +8,6 @@ import pickle
 import shutil
 import signal
 import threading
-import weakref
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +30,7 @@ def line() -> tuple[dma.Graph, dma.Variable, dma.Variable, dma.Variable]:
 
 def solved(schedule: Any) -> tuple[dma.Plan, dma.State, dma.Report]:
     g, w, x, y = line()
-    plan = dma.compile(g, schedule)
-    state = dma.State(plan)
-    state.observe(x, X)
-    state.observe(y, Y)
-    return plan, state, dma.run(plan, state)
+    return ran(g, {x: X, y: Y}, schedule)
 
 
 @pytest.mark.parametrize("schedule", [dma.forward_backward(), dma.flooding(), dma.sequential(), dma.residual(), dma.joint(), "joint"])
@@ -80,24 +75,14 @@ def test_a_model_is_written_as_in_c_plus_plus() -> None:
     answer = m.solve()
     assert answer.solver == "joint" and answer.report.stop == "exact"
     np.testing.assert_allclose(answer[weight].mean, [2.346, 3.194, 7.035], atol=6e-4)
-    np.testing.assert_allclose(answer[weight].sd, 0.3734, atol=6e-5)
-    # Elements against dense algebra; one of a single element meets each of the others.
-    m = dma.Model()
-    a, b = m.gaussian("a", 2, mean=[1, 2], variance=[1, 4]), m.gaussian("b", sd=3)
-    m.observe(b + 2 * a[[1, 0]], [5.0, 4.0], variance=0.5)
-    rows = np.array([[0, 2, 1], [2, 0, 1]])
-    precision = np.diag([1, 0.25, 1 / 9]) + rows.T @ rows / 0.5
-    mean = np.linalg.solve(precision, np.array([1, 0.5, 0]) + rows.T @ [5, 4] / 0.5)
-    answer = m.solve()
-    np.testing.assert_allclose([*answer[a].mean, *answer[b].mean], mean, rtol=1e-9)
     m = dma.Model()
     heads = m.prior("beta_prior", "heads", a=1, b=1)
     m.observe(heads, [1.0], "bernoulli_draw")
     np.testing.assert_allclose(m.solve()[heads].mean, [2 / 3], rtol=1e-12)
-    with pytest.raises(dma.Error, match="element 2 is chosen of 2"):
-        a[[2]]
+    with pytest.raises(dma.Error, match="element 3 is chosen of 3"):
+        weight[[3]]
     with pytest.raises(TypeError):
-        list(a)
+        list(weight)
 
 
 def test_a_width_is_named() -> None:
@@ -114,41 +99,17 @@ def test_a_width_is_named() -> None:
 
 
 def test_an_unknown_spread_is_integrated_over() -> None:
-    g = dma.Graph()
-    mu, theta, y = g.variable("mu"), g.variable("theta", 8), g.observed("y", 8)
-    g.gaussian_prior(mu, 0, variance=25)
-    effects = g.factor("gaussian_noise", [dma.all_to_one(mu), theta], variance=1)
-    g.factor("gaussian_noise", [theta, y], variance=[225, 100, 256, 121, 81, 121, 100, 324])
-    plan = dma.compile(g, dma.joint(hypers=[dma.hyper("tau", "half_cauchy", [5], [(effects, "variance", 2)])]))
-    state = dma.State(plan)
-    state.observe(y, [28, 8, -3, 7, -1, 1, 18, 12])
-    assert dma.run(plan, state).converged
-    assert abs(state.belief(mu).mean[0] - 4.41) < 0.1
-    tau = dma.hyper_belief(state, "tau")
-    assert abs(tau.mean - 3.6) < 0.1 and tau.quantile(0.05) < tau.mean < tau.quantile(0.95)
-    # The same from a file, which says what is unknown, and from the text of what was read.
     schools = Path(__file__).parents[3] / "tools" / "examples" / "graphs" / "schools.json"
     parsed = dma.parse_graph(dma.graph_text(dma.parse_graph(schools.read_text())))
     assert parsed.hypers == ["tau"]
-    solver = dma.joint()
-    parsed.add_hypers(solver)
-    _, again, report = ran(parsed.graph, {"y": parsed.observations["y"]}, solver)
-    assert report.converged
-    assert dma.hyper_belief(again, "tau").mean == tau.mean
-
-
-def test_an_unknown_covariance_is_integrated_over() -> None:
-    rows = np.random.default_rng(3).multivariate_normal([0, 0], [[1, 0.6], [0.6, 2]], 400)
-    g = dma.Graph()
-    mu, y = g.variable("mu", 2), g.observed("y", rows.size)
-    g.gaussian_prior(mu, 0, variance=100)
-    noise = g.gaussian_vector_noise(dma.gather(mu, [0, 1] * len(rows)), y, covariance=np.eye(2))
-    solver = dma.joint()
-    noise.learn(solver, "noise", "half_normal", [3], 2)
-    _, state, report = ran(g, {y: rows.ravel()}, solver)
-    assert report.converged
-    np.testing.assert_allclose(noise.learned(state, "noise"), np.cov(rows.T), rtol=0.05)
-    assert abs(dma.hyper_belief(state, "noise.r10").mean - np.corrcoef(rows.T)[0, 1]) < 0.02
+    from_file, by_hand = dma.joint(), dma.joint(hypers=[dma.hyper("tau", "half_cauchy", [5], [(parsed.graph.factors[1], "variance", 2)])])
+    parsed.add_hypers(from_file)
+    found = []
+    for solver in (from_file, by_hand):
+        _, state, report = ran(parsed.graph, {"y": parsed.observations["y"]}, solver)
+        found.append(dma.hyper_belief(state, "tau"))
+        assert report.converged and found[-1].quantile(0.05) < found[-1].mean < found[-1].quantile(0.95)
+    assert found[0].mean == found[1].mean and abs(found[0].mean - 3.6) < 0.1
 
 
 def test_correlations_and_draws_of_the_joint_solver() -> None:
@@ -195,32 +156,21 @@ def test_missing_values_are_none_or_masked(missing: Any) -> None:
     np.testing.assert_allclose(state.belief(m).variance, [100])
 
 
-def test_index_maps_chains_and_tables() -> None:
+def test_index_maps_chains_and_parameters() -> None:
     g = dma.Graph()
     x, y = g.variable("x", 4), g.observed("y", 4)
     g.factor("gaussian_prior", dma.gather(x, [0]), mean=0, variance=1)
     g.factor("gaussian_noise", [dma.shift(x), x], variance=0.5)
     g.factor("gaussian_noise", {"x": x, "y": y}, variance=2.0, name="reading")
-    state = dma.State(plan := dma.compile(g))
     values = np.array([0.3, -1.0, 2.0, 0.7])
-    state.observe("y", values)
-    assert dma.run(plan, state).stop == "exact"
+    plan, state, report = ran(g, {y: values})
+    assert report.stop == "exact"
     steps = np.diag([1.0, 2, 2, 2]) + np.diag([2.0, 2, 2, 0]) - np.diag([2.0] * 3, 1) - np.diag([2.0] * 3, -1)
-    exact = np.linalg.inv(steps + np.eye(4) / 2)
-    np.testing.assert_allclose(state.belief(x).mean, exact @ values / 2, rtol=1e-9)
+    np.testing.assert_allclose(state.belief(x).mean, np.linalg.solve(steps + np.eye(4) / 2, values / 2), rtol=1e-9)
     state.set_parameter("reading", "variance", [1.0, 2.0, 3.0, 4.0])
     dma.run(plan, state)
-    exact = np.linalg.inv(steps + np.diag(1 / np.array([1.0, 2, 3, 4])))
-    np.testing.assert_allclose(state.belief(x).variance, np.diag(exact), rtol=1e-9)
-
-
-def test_expressions_with_numbers() -> None:
-    g = dma.Graph()
-    a = g.gaussian_prior(g.variable("a", 2), [1.0, 2.0], variance=1.0)
-    b = np.float64(3.0) * a + 1.0
-    _, state, _ = ran(g)
-    np.testing.assert_allclose(state.belief(b).mean, [4.0, 7.0])
-    np.testing.assert_allclose(state.belief(b).variance, [9.0, 9.0])
+    noise = np.diag(1 / np.array([1.0, 2, 3, 4]))
+    np.testing.assert_allclose(state.belief(x).variance, np.diag(np.linalg.inv(steps + noise)), rtol=1e-9)
 
 
 def test_plans_and_states_outlive_what_they_were_made_from() -> None:
@@ -365,36 +315,20 @@ def test_what_a_notebook_shows() -> None:
         assert picture is None if shutil.which("dot") is None else picture and picture.startswith("<svg")
 
 
-def test_a_dropped_graph_is_freed() -> None:
-    g = dma.Graph()
-    g.variable("a")
-    gone = weakref.ref(g) if hasattr(g, "__weakref__") else None
-    del g
-    gc.collect()
-    assert gone is None or gone() is None
-
-
 def test_a_frozen_variable_keeps_its_belief_and_a_factor_its_damping() -> None:
-    g = dma.Graph()
-    x, z, y = g.variable("x"), g.variable("z"), g.observed("y")
-    g.factor("gaussian_prior", x, mean=0.0, variance=1.0)
-    g.factor("gaussian_noise", [x, z], damping=0.5, variance=1.0)
-    g.factor("gaussian_noise", [z, y], variance=1.0)
-    plan, state, report = ran(g, {y: 3.0}, dma.flooding())
-    assert report.converged
-    assert state.belief(x).mean == pytest.approx(1.0)
-    state.freeze(x)
-    assert state.is_frozen("x")
-    state.observe(y, 6.0)
+    g, w, x, y = line()
+    plan, state, _ = ran(g, {x: X, y: Y}, dma.flooding())
+    before = state.belief(w).mean
+    state.freeze(w)
+    state.observe(y, 2 * Y)
     dma.run(plan, state)
-    assert state.belief(x).mean == pytest.approx(1.0)
-    assert state.belief(z).mean == pytest.approx(4.0)  # x tells z what it told it: N(0, 1), so N(0, 2) and y = 6 +- 1
-    state.thaw(x)
+    assert state.is_frozen("w") and (state.belief(w).mean == before).all()
+    state.thaw(w)
     dma.run(plan, state)
-    assert state.belief(x).mean == pytest.approx(2.0)
+    np.testing.assert_allclose(state.belief(w).mean, 2 * before)
     with pytest.raises(dma.Error, match="is observed"):
         state.freeze(y)
-    g.factor("gaussian_noise", [x, z], damping=1.5, variance=1.0)
+    g.factor("gaussian_noise", [w, g.variable("v", 3)], damping=1.5, variance=1.0)
     with pytest.raises(dma.Error, match="damping is 1.5"):
         dma.compile(g, dma.flooding())
 
@@ -448,25 +382,17 @@ probability ( wet | sprinkler, rain ) { (off, no) 1, 0; (off, yes) 0.1, 0.9; (on
 """
 
 
-def test_a_discrete_graph_with_a_loop_is_solved_exactly() -> None:
+def test_a_discrete_graph_is_asked_for_tables_values_draws_and_decisions() -> None:
     parsed = dma.parse_graph(SPRINKLER, {"wet": "yes"})
     assert parsed.graph["sprinkler"].categories == ["off", "on"]
     plan, state, report = ran(parsed.graph, {"wet": "yes"}, dma.exact())
-    assert report.stop == "exact"
-    joint = np.zeros((2, 2, 2))  # by clouds, sprinkler, rain
-    for c, s, r in np.ndindex(2, 2, 2):
-        on, rains = (0.5, 0.1)[c], (0.2, 0.8)[c]
-        joint[c, s, r] = 0.5 * (on if s else 1 - on) * (rains if r else 1 - rains) * ((0, 0.9), (0.9, 0.99))[s][r]
-    assert np.isclose(np.exp(dma.log_evidence(plan, state)), joint.sum(), rtol=1e-12)
-    joint /= joint.sum()
-    assert np.allclose(state.belief("rain").mean, joint.sum((0, 1)), atol=1e-12)
-    assert np.allclose(dma.marginal(state, ["cloudy", "sprinkler", "rain"]), joint, atol=1e-12)
+    joint = dma.marginal(state, ["cloudy", "sprinkler", "rain"])
+    assert report.stop == "exact" and joint.shape == (2, 2, 2) and abs(dma.log_evidence(plan, state) - math.log(0.6471)) < 1e-12
+    np.testing.assert_allclose(state.belief("rain").mean[0], joint.sum((0, 1)), atol=1e-12)
     values, log_probability = dma.most_probable(state)
-    best = np.unravel_index(joint.argmax(), joint.shape)
-    assert (values["cloudy"], values["sprinkler"], values["rain"], values["wet"]) == (*best, 1)
+    assert (values["cloudy"], values["sprinkler"], values["rain"]) == np.unravel_index(joint.argmax(), joint.shape) and values["wet"] == 1
     assert np.isclose(np.exp(log_probability - dma.log_evidence(plan, state)), joint.max())
-    draws = dma.sample(state, "rain", 20000, 3)
-    assert abs(draws.mean() - joint[..., 1].sum()) < 5 * np.sqrt(0.25 / 20000)
+    assert abs(dma.sample(state, "rain", 20000, 3).mean() - joint[..., 1].sum()) < 5 * np.sqrt(0.25 / 20000)
     action, utilities = dma.decide(state, ["rain"], [0.0, 0.0, 1.0, -2.0])  # stay, or go out unless it rains
     assert np.allclose(utilities, [0, joint[..., 0].sum() - 2 * joint[..., 1].sum()]) and action == int(np.argmax(utilities))
     assert dma.value_of_information(state, ["rain"], [0.0, 0.0, 1.0, -2.0], "rain") > 0
@@ -476,25 +402,20 @@ def test_a_discrete_graph_with_a_loop_is_solved_exactly() -> None:
 
 def test_gates_and_bounds() -> None:
     g = dma.Graph()
-    effective = g.variable("effective", family="bernoulli")
+    effective, x = g.variable("effective", family="bernoulli"), g.observed("x", family="bernoulli")
     g.factor("bernoulli_prior", [effective], probability=0.5)
-    x = g.observed("x", family="bernoulli")
     g.factor("bernoulli_prior", [x], probability=0.9, when={effective: 0})
     g.factor("bernoulli_prior", [x], probability=1.0, when={"effective": 1})
     plan, state, report = ran(g, {x: 1}, "exact")
-    assert report.stop == "exact" and "2 cases" in str(report)
-    np.testing.assert_allclose(state.belief(effective).mean, 0.5 / 0.95)
-    np.testing.assert_allclose(dma.log_evidence(plan, state), np.log(0.95))
+    assert report.stop == "exact" and "2 cases" in str(report) and dma.log_evidence(plan, state) == pytest.approx(math.log(0.95))
     with pytest.raises(dma.Error, match="a value of it"):
         g.factor("bernoulli_prior", [x], probability=1.0, when={effective: -1})
-
     ring = dma.Graph()
     s = ring.variable("s", 4, "categorical(2)")
     ring.factor("potential", [s, dma.gather(s, [1, 2, 3, 0])], weight=[2.0, 1, 1, 2])
     plan, state, _ = ran(ring, {}, dma.tree_reweighted())
     lower, upper = dma.evidence_bounds(state)
-    assert lower <= np.log(3.0**4 + 1) <= upper < np.log(3.0**4 + 1) + 0.5
-    assert upper == dma.log_evidence(plan, state)
+    assert lower <= np.log(3.0**4 + 1) <= upper == dma.log_evidence(plan, state)
 
 
 def test_a_schedule_of_ones_own_names_factors_and_ports_and_is_checked() -> None:

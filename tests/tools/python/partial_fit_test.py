@@ -44,24 +44,16 @@ def test_weights_of_later_rows_are_those_of_the_command_line(table: pd.DataFrame
     assert ours.model_.text() == (tmp_path / "first.json").read_bytes() and ours.model_.rows == 59
 
 
-def test_the_first_call_is_a_fit_and_a_fit_begins_anew(table: pd.DataFrame) -> None:
+def test_models_from_files_and_pickles_learn_on_and_a_fit_begins_anew(table: pd.DataFrame, tmp_path: Path) -> None:
     X, y = table[["a", "b"]], table["y"]
-    fitted = small(neighbours=False).fit(X, y)
-    model = small(neighbours=False).partial_fit(X, y)
-    assert model.model_.text() == fitted.model_.text() and model.left_out_
-    model.partial_fit(X[:5], y[:5])
-    assert model.model_.rows == 65
-    assert model.fit(X, y).model_.text() == fitted.model_.text()
-
-
-def test_models_from_files_and_pickles_learn_on(table: pd.DataFrame, tmp_path: Path) -> None:
-    X, y = table[["a", "b"]], table["y"]
-    model = small().fit(X[:50], y[:50])
+    model = small().partial_fit(X[:50], y[:50])
+    first = model.model_.text()
     model.save(tmp_path / "model.json")
     others = [dma.Regressor.load(tmp_path / "model.json"), pickle.loads(pickle.dumps(model))]
     text = model.partial_fit(X[50:], y[50:]).model_.text()
     for other in others:
         assert other.partial_fit(X[50:], y[50:]).model_.text() == text
+    assert model.fit(X[:50], y[:50]).model_.text() == first
 
 
 def test_targets_of_a_frame_are_known_by_name(table: pd.DataFrame) -> None:

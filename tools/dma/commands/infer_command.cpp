@@ -223,7 +223,7 @@ void infer(const InferRequest& request) {
     try {
       if (!is_g2o(text)) {
         for (const auto& [option, value] : {std::pair{"--poses", request.poses.string()}, {"--loss", request.loss}})
-          if (!value.empty()) fail("{} is for g2o and TORO files of poses; this is none", option);
+          if (!value.empty()) fail("{} is for g2o files of poses; this is none", option);
         return parse_graph(text, given);
       }
       poses = parse_g2o(text);
@@ -347,7 +347,7 @@ void add_infer_command(Command app, const std::string& command_line) {
       "The file lists variables, factors and observations; models/graphs/graph_file.h describes it. `dma factors` "
       "lists the kinds.\n"
       "BIF and UAI files of discrete networks are read as well: dma infer alarm.bif --observe HR=LOW\n"
-      "So are g2o and TORO files of poses: dma infer tools/examples/graphs/square.g2o --poses solved.g2o\n"
+      "So are g2o files of poses: dma infer tools/examples/graphs/square.g2o --poses solved.g2o\n"
       "Schedules: auto (one sweep where that is exact, else exact by cliques where everything is discrete, else all at "
       "once where everything is Gaussian, else repeated sweeps)" +
       listed_solvers() + ".");

@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any
 
 from ._dma import (
     Answer, Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Exact, ExactComparison,
-    Explanation, Factor, Graph, GrowingGraph, HiddenMarkov, Hyper, HyperBelief, Joint, JointDraws, JointComparison,
-    Kind, LearnReport, Learner, LinearFit, ParsedGraph, Plan, Process, Registry, Report, RunCertificate, Schedule,
-    SeriesFilter, Smoothed, State, StateSpace, SwitchingFilter, TreeReweighted, Variable, VectorFactor, Visit, above,
+    Explanation, Factor, Factorisation, Graph, GrowingGraph, HiddenMarkov, Hyper, HyperBelief, Joint, JointDraws, JointComparison,
+    Kind, LearnReport, Learner, LinearFit, Mixture, ParsedGraph, Plan, Process, Registry, Report, RunCertificate, Schedule,
+    SeriesFilter, Smoothed, State, StateSpace, Switched, SwitchingFilter, TreeReweighted, Variable, VectorFactor, Visit, above,
     all_to_one, at_least, at_most, autoregressive, below, certificate, certify, column, compare_with_exact,
     compare_with_joint, compile, covariance, decide, draw_posterior, evidence, evidence_bounds, exact, exp, explain,
     finite, fixed_season, flooding, forward, forward_backward, gather, given, graph_text, hyper, hyper_belief, joint,
@@ -40,13 +40,11 @@ from ._dma import (
 from . import plots as _plots  # gives compiled classes their plot()
 from .factors import factor, factor_from_function, factor_from_vector_function, likelihood, likelihood_from_log_density
 from .model import Model
-from .models import Factorisation, Game, Mixture, Rating, Season, Switched, factorise, gaussian_mixture, rate, switching
+from .models import Game, Rating, Season, factorise, gaussian_mixture, rate, switching
 from .series import Series, smooth
 
 if TYPE_CHECKING:
-    from .classifier import Classifier as Classifier
-    from .graph_regressor import GraphClassifier as GraphClassifier, GraphRegressor as GraphRegressor
-    from .regressor import Regressor as Regressor
+    from .estimators import Classifier, GraphClassifier, GraphRegressor, Regressor
 
 __all__ = [
     "Answer", "Belief", "Certificate", "Classifier", "Connection", "Contradiction", "Domain", "Error", "Evidence",
@@ -65,20 +63,13 @@ __all__ = [
     "shift", "smooth", "solve", "standard_registry", "switching", "tree_reweighted", "value_of_information",
 ]  # fmt: skip
 
-_ESTIMATORS = {
-    "Classifier": "classifier",
-    "GraphClassifier": "graph_regressor",
-    "GraphRegressor": "graph_regressor",
-    "Regressor": "regressor",
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _ESTIMATORS:
+    if name not in ("Classifier", "GraphClassifier", "GraphRegressor", "Regressor"):
         raise AttributeError(f"module 'dma' has no attribute {name!r}")
-    from importlib import import_module
+    from . import estimators
 
-    return getattr(import_module(f".{_ESTIMATORS[name]}", __name__), name)
+    return getattr(estimators, name)
 
 
 def __dir__() -> list[str]:

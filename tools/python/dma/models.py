@@ -1,9 +1,9 @@
-"""Games, clusters and tables with gaps: what the C++ models find, as dataclasses of NumPy arrays."""
+"""Games, clusters, regimes and tables with gaps: the C++ models with arguments as Python has them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -30,12 +30,15 @@ def numbers_of(name: str, values: Any, dimensions: int, missing: bool = False) -
     return found
 
 
-class Brief:
-    """Dataclasses that print a line for each field: an array by its shape, unless it is short."""
+def brief(self: Any) -> str:
+    """A line for each field or property: an array by its shape, unless it is short."""
+    names = [one.name for one in fields(self) if one.repr] if is_dataclass(self) else [
+        name for name, member in vars(type(self)).items() if isinstance(member, property)]  # fmt: skip
+    return "\n".join([f"dma.{type(self).__name__}", *(f"  {name}: {_brief(getattr(self, name))}" for name in names)])
 
-    def __repr__(self) -> str:
-        lines = [f"  {one.name}: {_brief(getattr(self, one.name))}" for one in fields(self) if one.repr]
-        return "\n".join([f"dma.{type(self).__name__}", *lines])
+
+for owner in (_dma.Factorisation, _dma.Mixture, _dma.Switched):
+    setattr(owner, "__repr__", brief)
 
 
 def _brief(value: Any) -> str:
@@ -45,91 +48,28 @@ def _brief(value: Any) -> str:
     return text if len(text) <= 200 else text[:200] + "..."
 
 
-@dataclass(frozen=True, repr=False)
-class Mixture(Brief):
-    """Clusters, the largest first: their weight, and mean and variance of every column."""
-
-    weight: Floats
-    mean: Floats
-    variance: Floats
-    probability: Floats  # of each row (first axis) to be of each cluster
-    log_likelihood: float
-    log_evidence: float
-    converged: bool
-    candidates: Floats  # log evidence of 1, 2, ... clusters, as far as was tried
-
-    @property
-    def labels(self) -> npt.NDArray[np.intp]:
-        """The most probable cluster of each row."""
-        return np.asarray(np.argmax(self.probability, axis=1), dtype=np.intp)
-
-    def plot(self, X: npt.ArrayLike, ax: Any = None) -> Any:
-        """The first two columns of the rows, coloured by cluster, and each cluster's mean with its 95 % region's axes."""
-        rows = numbers_of("X", X, 2)
-        if len(rows) != len(self.probability):
-            raise _dma.Error(f"plot: {len(rows)} rows are given; the {len(self.probability)} that were learned are expected")
-        ax = plots.axes(ax)
-        other = min(1, rows.shape[1] - 1)
-        ax.scatter(rows[:, 0], rows[:, other], 8, c=self.labels, cmap="tab10")
-        sd = (2.45 if other else 1.96) * np.sqrt(self.variance)  # 95 % of a Gaussian in two dimensions, or in one
-        ax.errorbar(self.mean[:, 0], self.mean[:, other], xerr=sd[:, 0], yerr=sd[:, other], fmt="o", color="black")
-        return ax
-
-
 def gaussian_mixture(
     X: npt.ArrayLike, components: Optional[int] = None, *, most_components: int = 8, starts: int = 5,
     tolerance: float = 1e-6, limit: int = 500, seed: int = 1,
-) -> Mixture:  # fmt: skip
+) -> _dma.Mixture:  # fmt: skip
     """Rows of numbers as a mixture of Gaussians, as many as the evidence is for unless ``components`` says how many."""
     rows = numbers_of("X", X, 2)
-    return Mixture(**_dma.gaussian_mixture(rows, components or 0, most_components, starts, tolerance, limit, seed))
-
-
-@dataclass(frozen=True, repr=False)
-class Factorisation(Brief):
-    """A table as a product of two narrow ones: mean and standard deviation of every entry, without the noise."""
-
-    rows: Floats
-    columns: Floats
-    mean: Floats
-    sd: Floats
-    noise_variance: float
-    factor_variance: float
-    report: _dma.Report
-    settled: bool
+    return _dma.fit_mixture(rows, components or 0, most_components, starts, tolerance, limit, seed)
 
 
 def factorise(
     values: npt.ArrayLike, rank: int = 2, *, noise_variance: Optional[float] = None,
     factor_variance: Optional[float] = None, starts: int = 3, seed: int = 1,
-) -> Factorisation:  # fmt: skip
+) -> _dma.Factorisation:  # fmt: skip
     """Fills the gaps (NaN or None) of a table. Factors have mean 0: take the table's mean away first."""
     table = numbers_of("values", values, 2, missing=True)
-    return Factorisation(**_dma.factorise(table, rank, noise_variance, factor_variance, starts, seed))
-
-
-@dataclass(frozen=True)
-class Switched:
-    """Regimes and states, step by step (first axis): given all values, and as ``filtered_...`` given those so far."""
-
-    probability: Floats
-    mean: Floats
-    covariance: Floats
-    filtered_probability: Floats
-    filtered_mean: Floats
-    filtered_covariance: Floats
-    log_evidence: float
-    exact: bool  # otherwise paths of regimes were merged
-
-    def plot(self, ax: Any = None, names: Optional[Sequence[str]] = None) -> Any:
-        """The probability of each regime at every step."""
-        return plots.fractions(ax, self.probability, names)
+    return _dma.fit_table_with_gaps(table, rank, noise_variance, factor_variance, starts, seed)
 
 
 def switching(
     values: npt.ArrayLike, regimes: Sequence[Sequence[npt.ArrayLike]], *, start: npt.ArrayLike, transition: npt.ArrayLike,
     mean: npt.ArrayLike, covariance: npt.ArrayLike, order: Optional[int] = 2,
-) -> Switched:  # fmt: skip
+) -> _dma.Switched:  # fmt: skip
     """A vector that moves and is read by one of several linear rules at a time, and a Markov chain that chooses the rule.
 
     A regime is ``(a, q, h, r)``: x[t] = a x[t-1] + N(0, q), y[t] = h x[t] + N(0, r). ``values`` has a row for each step,
@@ -139,8 +79,7 @@ def switching(
     table = numbers_of("values", rows[:, None] if rows.ndim == 1 else rows, 2, missing=True)
     if any(len(regime) != 4 for regime in regimes):
         raise _dma.Error("regimes: four matrices are expected for each, (a, q, h, r)")
-    smoothed, filtered, *rest = _dma.switching(table, regimes, start, transition, mean, covariance, order)
-    return Switched(*smoothed, *filtered, *rest)
+    return _dma.switched(table, [list(regime) for regime in regimes], start, transition, mean, covariance, order)
 
 
 @dataclass(frozen=True)
@@ -203,7 +142,7 @@ class _Skills:
 
 
 @dataclass(frozen=True, repr=False)
-class Season(Brief, _Skills):
+class Season(_Skills):
     """Skills after the last game of each player, by name."""
 
     players: list[Player]
@@ -212,6 +151,8 @@ class Season(Brief, _Skills):
     report: _dma.Report
     _rated: _dma.Rated = field(repr=False)
     _numbers: Mapping[Player, int] = field(repr=False)
+
+    __repr__ = brief
 
     def covariance(self, a: Player, b: Player) -> float:
         """Of two players' skills; 0 where the season was solved by sweeps."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import numpy as np
 
@@ -93,8 +93,21 @@ def smoothed(self: _dma.Smoothed, ax: Any = None, names: Optional[Sequence[str]]
     return band(ax, range(len(self)), self.quantile(0.5), self.quantile(0.025), self.quantile(0.975))
 
 
-def decoded(self: _dma.MarkovDecoded, ax: Any = None, names: Optional[Sequence[str]] = None) -> Any:
-    """The probability of each state at every step."""
+def mixture(self: _dma.Mixture, X: Any, ax: Any = None) -> Any:
+    """The first two columns of the rows, coloured by cluster, and each cluster's mean with its 95 % region's axes."""
+    rows = np.asarray(X, dtype=np.float64)
+    if len(rows) != len(self.probability):
+        raise _dma.Error(f"plot: {len(rows)} rows are given; the {len(self.probability)} that were learned are expected")
+    ax = axes(ax)
+    other = min(1, rows.shape[1] - 1)
+    ax.scatter(rows[:, 0], rows[:, other], 8, c=self.labels, cmap="tab10")
+    sd = (2.45 if other else 1.96) * np.sqrt(self.variance)  # 95 % of a Gaussian in two dimensions, or in one
+    ax.errorbar(self.mean[:, 0], self.mean[:, other], xerr=sd[:, 0], yerr=sd[:, other], fmt="o", color="black")
+    return ax
+
+
+def decoded(self: Union[_dma.MarkovDecoded, _dma.Switched], ax: Any = None, names: Optional[Sequence[str]] = None) -> Any:
+    """The probability of each state or regime at every step."""
     return fractions(ax, self.probability, names)
 
 
@@ -129,6 +142,7 @@ def classes(model: Any, X: Any, y: Any, ax: Any) -> Any:
     return ax
 
 
-for owner, drawn in ((_dma.Belief, belief), (_dma.LinearFit, line), (_dma.Smoothed, smoothed), (_dma.MarkovDecoded, decoded)):
+for owner, drawn in ((_dma.Belief, belief), (_dma.LinearFit, line), (_dma.Smoothed, smoothed), (_dma.MarkovDecoded, decoded),
+                     (_dma.Switched, decoded), (_dma.Mixture, mixture)):  # fmt: skip
     drawn.__name__ = "plot"
     setattr(owner, "plot", drawn)  # for mypy it is in the stub

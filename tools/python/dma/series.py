@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _dma, plots
-from .models import Brief, Floats, numbers_of
+from .models import Floats, brief, numbers_of
 
 
 @dataclass(frozen=True, repr=False)
-class Series(Brief):
+class Series:
     """Every step of a series and of its forecast; what is not an array of them says so."""
 
     values: Floats  # as they were given, NaN where nothing was seen, steps that had no row among them
@@ -26,6 +26,8 @@ class Series(Brief):
     models: list[tuple[str, float, float]]  # name, log score and weight of each that was tried, the best first
     log_evidence: float  # of the best
     found: _dma.Smoothed = field(repr=False)  # means, standard deviations, states, weights of inputs, unusual steps
+
+    __repr__ = brief
 
     @property
     def forecast(self) -> Floats:

@@ -150,7 +150,7 @@ TEST_CASE("infer: a g2o file, and the poses found as another") {
   const auto again = require_dma(folder, "infer '" + solved + "' --loss cauchy:100 --verbose");
   CHECK(holds(again.output, "objective: 0.187"));
   check_refused(folder, "infer '" + kGraphs + "square.g2o' --loss tukey", "the loss is 'tukey'");
-  check_refused(folder, "infer '" + kGraphs + "asia.bif' --loss huber", "--loss is for g2o and TORO files of poses");
+  check_refused(folder, "infer '" + kGraphs + "asia.bif' --loss huber", "--loss is for g2o files of poses");
   check_refused(folder, "certify huber", "kind 'huber' has no messages");
 }
 
