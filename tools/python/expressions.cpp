@@ -83,6 +83,29 @@ void bind_vectors(py::module_& module, Class<Graph, Shared>& graph) {
            });
 }
 
+void bind_processes(py::module_& module, Class<Graph, Shared>& graph) {
+  using Prior = std::pair<std::string, std::vector<double>>;
+  const auto named = [](const Prior& prior) { return HyperPrior::named(prior.first, prior.second); };
+  Class<GaussianProcess>(module, "GaussianProcess", "A variable's elements as values of an unknown function.")
+      .def("learn(solver, name, *, sd, length)",
+           "Its sd and lengths are unknown: adds the hypers name.sd and name.length to joint(). Priors are pairs, such "
+           "as ('half_normal', [2]).",
+           [named](const GaussianProcess& process, Joint& solver, const std::string& name, const Prior& sd,
+                   const Prior& length) { learn_process(solver.options, name, process, named(sd), named(length)); })
+      .def("set(state, *, sd, lengths)", "Other scales, in this state.",
+           [](const GaussianProcess& process, StateHandle& s, double sd, const Array& lengths) {
+             process.set(s.state, {process.form.shape, sd, row_by_row(lengths)});
+           });
+  graph.def("gaussian_process(f, places, *, shape='squared_exponential', sd=1.0, lengths=1.0, neighbours=0)",
+            "f ~ N(0, K) with the covariance of a function at these places, one row per element; with neighbours, every "
+            "element given its nearest ones.",
+            [](const Shared& g, const py::object& f, const Array& places, const std::string& shape, double sd,
+               const Array& lengths, std::size_t neighbours) {
+              return gaussian_process(*g, id_of(*g, f), row_by_row(places), {shape, sd, row_by_row(lengths)},
+                                      neighbours);
+            });
+}
+
 void bind_poses(Class<Graph, Shared>& graph) {
   graph.def("point_prior(x, at, *, covariance=None, precision=None, loss='')",
             "A prior of an angle, rotation, pose2 or pose3; the variable of its residuals.",
@@ -173,6 +196,7 @@ void bind_expressions(py::module_& module, Class<Graph, Shared>& graph) {
   def(module, "log(x)", "log(x) of a variable above 0, element by element.",
       [](const VariableHandle& x) { return handle_of(x.graph, apply(*x.graph, "logarithm", {x.id})); });
   bind_vectors(module, graph);
+  bind_processes(module, graph);
   bind_poses(graph);
   bind_growing(module);
 }

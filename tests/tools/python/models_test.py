@@ -133,6 +133,27 @@ def test_vectors_and_chains() -> None:
     assert seen.learned(state, "noise").shape == (2, 2) and abs(dma.hyper_belief(state, "noise.r10").mean) < 1
 
 
+def test_gaussian_process() -> None:
+    g = dma.Graph()
+    places = np.array([0.0, 1.0, 2.5, 4.0, 1.5])  # the last one is new
+    f, y = g.variable("f", 5), g.observed("y", 4)
+    process = g.gaussian_process(f, places, shape="matern32", sd=2, lengths=1.5)
+    g.factor("gaussian_noise", dma.gather(f, [0, 1, 2, 3]), y, variance=0.1)
+    seen = np.array([1.0, 2.0, 0.5, -1.0])
+    _, state, report = ran(g, {y: seen}, dma.joint())
+    t = np.sqrt(3) * abs(places[:, None] - places) / 1.5
+    k = 4 * (1 + t) * np.exp(-t)
+    gain = k[:, :4] @ np.linalg.inv(k[:4, :4] + 0.1 * np.eye(4))
+    assert report.stop == "exact" and np.allclose(state.belief(f).mean, gain @ seen, rtol=1e-6)
+    assert np.allclose(state.belief(f).variance, np.diag(k - gain @ k[:4]), rtol=1e-6)
+    solver = dma.joint()
+    process.learn(solver, "f", sd=("half_normal", [2]), length=("gamma", [4, 2]))
+    _, state, report = ran(g, {y: seen}, solver)
+    assert report.converged and dma.hyper_belief(state, "f.length").mean > 0
+    with pytest.raises(dma.Error, match="no covariance 'matern'; did you mean"):
+        g.gaussian_process(f, places, shape="matern")
+
+
 def test_poses_and_growing_graphs() -> None:
     g = dma.Graph()
     x = g.variable("x", 3, "pose2")

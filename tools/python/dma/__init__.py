@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._dma import (
     Answer, Belief, Certificate, Connection, Contradiction, Domain, Error, Evidence, Exact, ExactComparison,
-    Explanation, Factor, Factorisation, Graph, GrowingGraph, HiddenMarkov, Hyper, HyperBelief, Joint, JointDraws, JointComparison,
+    Explanation, Factor, Factorisation, GaussianProcess, Graph, GrowingGraph, HiddenMarkov, Hyper, HyperBelief, Joint, JointDraws, JointComparison,
     Kind, LearnReport, Learner, LinearFit, Mixture, ParsedGraph, Plan, Process, Registry, Report, RunCertificate, Schedule,
     SeriesFilter, Smoothed, State, StateSpace, Switched, SwitchingFilter, TreeReweighted, Variable, VectorFactor, Visit, above,
     all_to_one, at_least, at_most, autoregressive, below, certificate, certify, column, compare_with_exact,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer", "Belief", "Certificate", "Classifier", "Connection", "Contradiction", "Domain", "Error", "Evidence",
-    "Exact", "ExactComparison", "Explanation", "Factor", "Factorisation", "Game", "Graph", "GraphClassifier",
+    "Exact", "ExactComparison", "Explanation", "Factor", "Factorisation", "Game", "GaussianProcess", "Graph", "GraphClassifier",
     "GraphRegressor", "GrowingGraph", "HiddenMarkov", "Hyper", "HyperBelief", "Joint", "JointDraws", "JointComparison",
     "Kind", "LearnReport", "Learner", "LinearFit", "Mixture", "Model", "ParsedGraph", "Plan", "Process", "Rating", "Registry",
     "Regressor", "Report", "RunCertificate", "Schedule", "Season", "Series", "SeriesFilter", "Smoothed", "State",
