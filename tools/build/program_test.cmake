@@ -42,6 +42,7 @@ foreach(page IN LISTS pages)
 endforeach()
 
 # One line typed to the shell, and what it must offer.
+set(ENV{PATH} ${root}/usr/bin:$ENV{PATH})
 file(WRITE ${root}/houses.csv "a,y\n")
 set(lines "dma pred" predict "dma fit --pres" --preset "dma fit --preset pa" paper "dma fit hou" houses.csv
           "dma generate regression --gri" --grid "dma certify leaky" leaky_relu)

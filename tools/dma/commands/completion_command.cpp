@@ -5,9 +5,16 @@
 
 #include "engine/support/error.h"
 #include "tools/dma/commands/commands.h"
-#include "tools/dma/help/completion.h"
 
 namespace dma {
+
+namespace {
+
+constexpr const char* kBashCompletion =
+#include <completion.bash>
+    ;
+
+}  // namespace
 
 void add_completion_command(Command app) {
   auto shell = std::make_shared<std::string>();
@@ -18,9 +25,9 @@ void add_completion_command(Command app) {
       "  dma completion bash > ~/.local/share/bash-completion/completions/dma\n"
       "The Debian package brings it.");
   command.add_option("shell", *shell, "which one").value("bash").required();
-  command.callback([app, shell] {
+  command.callback([shell] {
     if (*shell != "bash") fail("there is no completion for '{}'; bash is expected", *shell);
-    fmt::print("{}", bash_completion(app.help()));
+    fmt::print("{}", kBashCompletion);
   });
 }
 

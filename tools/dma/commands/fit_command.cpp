@@ -42,8 +42,8 @@ double seconds_in(const std::string& time) {
 }
 
 void fit(FitRequest request) {
-  FitTeam team(request);
   if (!request.time.empty()) request.settings.max_seconds = seconds_in(request.time);
+  FitTeam team(request);
   if (request.checkpoint_every < 1)
     fail("--checkpoint-every: {} is given; at least 1 is expected", request.checkpoint_every);
   if (!request.update.empty()) return fit_update(request);

@@ -2,9 +2,6 @@
 #include "tools/dma/commands/fit_learn.h"
 
 #include <fmt/format.h>
-#if __has_include(<malloc.h>)
-#include <malloc.h>
-#endif
 
 #include <algorithm>
 
@@ -15,7 +12,7 @@
 #include "tools/dma/fit/learn.h"
 #include "tools/dma/fit/shared_table.h"
 #include "tools/dma/fit/summary.h"
-#include "tools/dma/io/csv.h"
+#include "tools/dma/io/csv_rows.h"
 #include "tools/dma/io/interrupt.h"
 #include "tools/dma/io/progress.h"
 #include "tools/dma/io/read_file.h"
@@ -68,13 +65,6 @@ TrainingData read_rows_to_fit(const FitRequest& request, const FitTeam& team) {
        .fraction_read = show});
 }
 
-// What was read in pieces leaves gaps among what is kept, and these are as large as the table.
-void return_free_memory() {
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
-}
-
 // Without the numbers that change meanwhile.
 std::string name_of_stage(const std::string& what) {
   if (what.empty()) return "epochs";
@@ -98,12 +88,12 @@ Learned learn_watched(const FitRequest& request, const FitTeam& team, TableModel
   ProgressBar bar(request.progress                ? Shown::always
                   : request.quiet || request.json ? Shown::never
                                                   : Shown::on_terminals,
-                  FitProgress{std::max<std::size_t>(1, members), fit.options,
+                  FitProgress{std::max<std::size_t>(1, members), fit.options.epochs,
                               is_standardised ? mean_log_scale(Standardiser::of(data.outputs)) : 0,
                               model.by_messages() != nullptr});
-  fit.options.on_stage = [&, shown = bar.stage_watch()](const LearnStage& stage) {
+  fit.options.on_stage = [&](const LearnStage& stage) {
     end.seconds.begin(name_of_stage(stage.what));
-    if (shown) shown(stage);
+    bar.show(stage);
   };
   const std::string fingerprint = has_checkpoints ? data.fingerprint() : "";
   TableModel* learning = nullptr;
@@ -140,7 +130,7 @@ std::string resume_line(const FitRequest& request) {
 
 Learned learn_table(const FitRequest& request, const FitTeam& team, TrainingData& data, FitEnd& end) {
   data = read_rows_to_fit(request, team);
-  return_free_memory();
+  give_back_memory();
   if (data.has_classes()) {
     team.refuse("a classifier");
     check_options(request,

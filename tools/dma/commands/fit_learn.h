@@ -1,4 +1,4 @@
-// How `dma fit` learns: from a table, or for a graph of one's own.
+// The learning of `dma fit`: from a table, or for a graph of one's own.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace dma {
 
-// How learning ended, beside what was learned.
+// The end of learning, beside what was learned.
 struct FitEnd {
   int signal = 0;                // that came meanwhile; 0: none
   bool has_checkpoint = true;    // after an interruption

@@ -1,4 +1,4 @@
-// What `dma fit` says of the table and of the model, and the files it writes, whatever is fitted.
+// The output of `dma fit` about the table and the model, and the files it writes.
 #pragma once
 
 #include "tools/dma/commands/fit_learn.h"

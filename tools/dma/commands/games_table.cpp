@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,23 +12,18 @@
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "tools/dma/io/csv.h"
+#include "tools/dma/io/csv_text.h"
 
 namespace dma {
 
 namespace {
-
-std::string_view without_blanks(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 // "Ann + Ben": the names. Some may be empty.
 std::vector<std::string> names_in(std::string_view cell) {
   std::vector<std::string> names;
   for (std::size_t at = 0; at <= cell.size();) {
     const std::size_t plus = std::min(cell.find('+', at), cell.size());
-    names.emplace_back(without_blanks(cell.substr(at, plus - at)));
+    names.emplace_back(trimmed(cell.substr(at, plus - at)));
     at = plus + 1;
   }
   return names;
@@ -42,154 +35,147 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-class GamesReader {
+// The cells of the columns that tell of games.
+class GameRows {
  public:
-  explicit GamesReader(const std::filesystem::path& file) : csv_(file) {}
-
-  GamesTable read() {
-    const auto winner = column("winner"), loser = column("loser"), game = column("game"), player = column("player"),
-               rank = column("rank");
-    if (winner && loser)
-      read_games_by_row(*winner, *loser, column("draw"));
-    else if (game && player && rank)
-      read_players_by_row(*game, *player, *rank, column("team"), column("share"));
-    else
+  explicit GameRows(const std::filesystem::path& file) : file_(file) {
+    constexpr std::array kKnown = {"winner", "loser", "draw", "game", "player", "rank", "team", "share"};
+    CsvReader csv(file);
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < csv.names().size(); ++i)
+      if (const std::string name = lower_case(csv.names()[i]);
+          std::ranges::find(kKnown, name) != kKnown.end() && columns_.emplace(name, places.size()).second)
+        places.push_back(i);
+    const auto all = [&](auto... names) { return (columns_.contains(names) && ...); };
+    is_by_player_ = !all("winner", "loser");
+    if (is_by_player_ && !all("game", "player", "rank"))
       fail("'{}' has the columns {}; winner and loser are expected, or game, player and rank (see dma rate --help)",
-           csv_.path().string(), joined(csv_.names()));
-    return std::move(table_);
+           file.string(), joined(csv.names()));
+    text_ = csv.read_cells(places);
   }
 
- private:
-  using Column = std::optional<std::size_t>;
-
-  Column column(std::string_view name) const {
-    for (std::size_t i = 0; i < csv_.names().size(); ++i)
-      if (lower_case(csv_.names()[i]) == name) return i;
-    return {};
-  }
+  std::size_t size() const { return text_.lines.size(); }
+  bool is_by_player() const { return is_by_player_; }
 
   template <class... What>
-  [[noreturn]] void refuse(std::size_t line, fmt::format_string<What...> format, What&&... what) const {
-    fail("'{}', line {}: {}", csv_.path().string(), line, fmt::format(format, std::forward<What>(what)...));
+  [[noreturn]] void refuse(std::size_t row, fmt::format_string<What...> format, What&&... what) const {
+    fail("'{}', line {}: {}", file_.string(), text_.lines[row], fmt::format(format, std::forward<What>(what)...));
   }
 
-  std::uint32_t number_of(const std::string& name) {
-    const auto [found, is_new] = numbers_.try_emplace(name, static_cast<std::uint32_t>(table_.players.size()));
-    if (is_new) table_.players.push_back(name);
-    return found->second;
+  // Empty where there is no such column.
+  std::string cell(std::size_t row, const char* column) const {
+    const auto at = columns_.find(column);
+    return at == columns_.end() ? "" : text_.cells[at->second][row];
   }
-
-  const std::string& filled(const CsvReader::TextRow& row, std::size_t cell, std::string_view what) const {
-    if (row.cells[cell].empty())
-      refuse(row.line, "an empty cell where {} is expected; fill it in, or delete the row", what);
-    return row.cells[cell];
+  std::string filled(std::size_t row, const char* column, std::string_view what) const {
+    std::string text = cell(row, column);
+    if (text.empty()) refuse(row, "an empty cell where {} is expected; fill it in, or delete the row", what);
+    return text;
   }
-
-  double number_in(const CsvReader::TextRow& row, std::size_t cell, std::string_view what) const {
-    const std::string& text = filled(row, cell, what);
+  double number(std::size_t row, const char* column, std::string_view what) const {
+    const std::string text = filled(row, column, what);
     double value = 0;
-    const char* const begin = text.data() + (text.starts_with('+') ? 1 : 0);
-    const auto [end, code] = std::from_chars(begin, text.data() + text.size(), value);
-    if (code != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
-      refuse(row.line, "'{}' where {} is expected", text, what);
+    if (!parse_number(text, value)) refuse(row, "'{}' where {} is expected", text, what);
     return value;
   }
-
-  Team team_in(const CsvReader::TextRow& row, std::size_t cell, double rank) {
-    const std::string& text = filled(row, cell, "a player");
-    Team team{{}, rank};
-    for (const std::string& name : names_in(text)) {
-      if (name.empty())
-        refuse(row.line,
-               "'{}' has no name on one side of its +; teams are written Ann + Ben (players with a + in their "
-               "name need the columns game, player and rank)",
-               text);
-      team.players.push_back(number_of(name));
-    }
-    return team;
-  }
-
-  bool is_draw(const CsvReader::TextRow& row, std::size_t cell) const {
-    const std::string text = lower_case(row.cells[cell]);
+  bool is_draw(std::size_t row) const {
+    const std::string text = lower_case(cell(row, "draw"));
     for (const std::string_view yes : {"draw", "yes", "true", "1"})
       if (text == yes) return true;
     for (const std::string_view no : {"", "no", "false", "0"})
       if (text == no) return false;
-    refuse(row.line, "'{}' in the column draw, where yes or no is expected", row.cells[cell]);
+    refuse(row, "'{}' in the column draw, where yes or no is expected", cell(row, "draw"));
   }
 
-  [[noreturn]] void refuse_repetition(std::size_t line, std::uint32_t player) const {
-    refuse(line, "'{}' plays twice in one game; a player is on one side, once", table_.players[player]);
-  }
+ private:
+  std::filesystem::path file_;
+  std::map<std::string, std::size_t, std::less<>> columns_;  // their places among the cells
+  bool is_by_player_ = false;
+  CsvReader::TextColumns text_;
+};
 
-  void read_games_by_row(std::size_t winner, std::size_t loser, Column draw) {
-    std::vector<std::size_t> columns{winner, loser};
-    if (draw) columns.push_back(*draw);
-    for (const auto& row : csv_.read_text(columns)) {
-      Game& game = table_.games.emplace_back();
-      game.teams.push_back(team_in(row, 0, 1));
-      game.teams.push_back(team_in(row, 1, draw && is_draw(row, 2) ? 1 : 2));
-      std::set<std::uint32_t> players;
-      for (const Team& team : game.teams)
-        for (const std::uint32_t player : team.players)
-          if (!players.insert(player).second) refuse_repetition(row.line, player);
+class GamesMaker {
+ public:
+  explicit GamesMaker(const GameRows& rows) : rows_(rows) {}
+
+  GamesTable make() {
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+      if (rows_.is_by_player()) {
+        add_player(row);
+      } else {
+        const std::string game = fmt::format("{}", row);
+        add_team(row, game, "winner", 1);
+        add_team(row, game, "loser", rows_.is_draw(row) ? 1 : 2);
+      }
     }
+    for (const auto& [name, game] : open_)
+      if (table_.games[game.place].teams.size() < 2)
+        rows_.refuse(game.row, "the game '{}' has a single side; at least two are expected", name);
+    return std::move(table_);
   }
 
+ private:
   // A game in the making: its teams by the names the table gives them.
   struct Open {
-    std::string name;
-    std::size_t line;
+    std::size_t place, row;
     std::map<std::string, std::size_t> teams;
     std::set<std::uint32_t> players;
   };
 
-  void read_players_by_row(std::size_t game, std::size_t player, std::size_t rank, Column team, Column share) {
-    std::vector<std::size_t> columns{game, player, rank};
-    const std::size_t team_cell = columns.size();
-    if (team) columns.push_back(*team);
-    const std::size_t share_cell = columns.size();
-    if (share) columns.push_back(*share);
-    std::unordered_map<std::string, std::size_t> game_of;
-    std::vector<Open> open;
-    for (const auto& row : csv_.read_text(columns)) {
-      const std::string& name = filled(row, 0, "a game");
-      const auto [at, is_new] = game_of.try_emplace(name, table_.games.size());
-      if (is_new) table_.games.emplace_back(), open.push_back({name, row.line, {}, {}});
-      add_player(row, table_.games[at->second], open[at->second], team ? Column(team_cell) : Column(),
-                 share ? Column(share_cell) : Column());
-    }
-    for (std::size_t g = 0; g < open.size(); ++g)
-      if (table_.games[g].teams.size() < 2)
-        refuse(open[g].line, "the game '{}' has a single side; at least two are expected", open[g].name);
+  void add_player(std::size_t row) {
+    const std::string game = rows_.filled(row, "game", "a game"), player = rows_.filled(row, "player", "a player"),
+                      team = rows_.cell(row, "team");
+    const double rank = rows_.number(row, "rank", "a rank (a number)");
+    const double share = rows_.cell(row, "share").empty() ? 1 : rows_.number(row, "share", "a share (a number)");
+    if (!(share >= 0 && share <= 1)) rows_.refuse(row, "the share {}; a number from 0 to 1 is expected", share);
+    add(row, game, team.empty() ? "p" + player : "t" + team, player, rank, share);  // who has no team is one
   }
 
-  void add_player(const CsvReader::TextRow& row, Game& game, Open& open, Column team, Column share) {
-    const std::uint32_t player = number_of(filled(row, 1, "a player"));
-    if (!open.players.insert(player).second) refuse_repetition(row.line, player);
-    const double rank = number_in(row, 2, "a rank (a number)");
-    const double part = share && !row.cells[*share].empty() ? number_in(row, *share, "a share (a number)") : 1;
-    if (!(part >= 0 && part <= 1)) refuse(row.line, "the share {}; a number from 0 to 1 is expected", part);
-    // Who has no team is one.
-    const std::string name = team && !row.cells[*team].empty() ? "t" + row.cells[*team] : "p" + row.cells[1];
-    const auto [at, is_new] = open.teams.try_emplace(name, game.teams.size());
-    if (is_new) game.teams.push_back({{}, rank});
+  void add_team(std::size_t row, const std::string& game, const char* column, double rank) {
+    const std::string text = rows_.filled(row, column, "a player");
+    for (const std::string& name : names_in(text)) {
+      if (name.empty())
+        rows_.refuse(row,
+                     "'{}' has no name on one side of its +; teams are written Ann + Ben (players with a + in their "
+                     "name need the columns game, player and rank)",
+                     text);
+      add(row, game, std::string("t") + column, name, rank, 1);
+    }
+  }
+
+  void add(std::size_t row, const std::string& game_name, const std::string& team, const std::string& player,
+           double rank, double share) {
+    const auto [found, is_new_game] = open_.try_emplace(game_name, Open{table_.games.size(), row, {}, {}});
+    if (is_new_game) table_.games.emplace_back();
+    const auto [number, is_new_player] =
+        numbers_.try_emplace(player, static_cast<std::uint32_t>(table_.players.size()));
+    if (is_new_player) table_.players.push_back(player);
+    Open& open = found->second;
+    Game& game = table_.games[open.place];
+    if (!open.players.insert(number->second).second)
+      rows_.refuse(row, "'{}' plays twice in one game; a player is on one side, once", player);
+    const auto [at, is_new_team] = open.teams.try_emplace(team, game.teams.size());
+    if (is_new_team) game.teams.push_back({{}, rank});
     Team& side = game.teams[at->second];
     if (side.rank != rank)
-      refuse(row.line, "the team '{}' has rank {} here and {} before; one rank for all its players is expected",
-             name.substr(1), rank, side.rank);
-    side.players.push_back(player);
-    side.shares.push_back(part);
+      rows_.refuse(row, "the team '{}' has rank {} here and {} before; one rank for all its players is expected",
+                   team.substr(1), rank, side.rank);
+    side.players.push_back(number->second);
+    side.shares.push_back(share);
   }
 
-  CsvReader csv_;
+  const GameRows& rows_;
   GamesTable table_;
   std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::map<std::string, Open> open_;
 };
 
 }  // namespace
 
-GamesTable read_games(const std::filesystem::path& file) { return GamesReader(file).read(); }
+GamesTable read_games(const std::filesystem::path& file) {
+  const GameRows rows(file);
+  return GamesMaker(rows).make();
+}
 
 std::vector<std::uint32_t> find_players(const GamesTable& table, const std::string& text) {
   const auto number = [&](const std::string& name) {

@@ -34,7 +34,7 @@ RatedPlayers rated_players(const GamesTable& table, std::vector<Skill> skills, s
 
 std::string skills_csv(const GamesTable& table, const RatedPlayers& rated);
 Json skills_json(const GamesTable& table, const RatedPlayers& rated);
-// Of the first players, game after game.
+// The skills of the first players, game after game.
 plot::Figure skills_figure(const GamesTable& table, const RatedPlayers& rated, std::size_t most);
 
 // The central 95 % interval.

@@ -206,7 +206,7 @@ std::string series_page(const SeriesTable& table, const SeriesChoice& choice, co
   if (!ahead.rows.empty()) body += "<h2 id=\"forecast\">Forecast</h2>\n" + page::html(ahead);
   body += fmt::format("<h2 id=\"again\">Do it again</h2>\n<pre>{}</pre>\n<p class=\"soft\">dma {}</p>\n",
                       escaped(command), escaped(std::string(version())));
-  return page::document(table.name, body, true);
+  return page::document(table.name, body);
 }
 
 namespace {

@@ -1,4 +1,4 @@
-// What was found of players, as a table, JSON and a picture.
+// The skills of players, as a table, JSON and a picture.
 #include <fmt/format.h>
 
 #include <algorithm>

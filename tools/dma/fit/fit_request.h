@@ -1,4 +1,4 @@
-// What `dma fit` was asked for.
+// The request of a `dma fit`.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ struct FitRequest {
   FitSettings settings;
   std::string command_line;
 
-  // What is left for learning: something is needed for what comes after it.
+  // Seconds left for learning; a part is kept for what comes after it.
   double seconds_to_learn() const {
     return 0.85 * settings.max_seconds.value_or(HUGE_VAL) -
            std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();

@@ -16,7 +16,7 @@ namespace dma {
 FitTeam::FitTeam(FitRequest& request) : group_(ProcessGroup::join()) {
   if (!is_shared()) return;
   if (!request.update.empty()) refuse("--update");
-  if (!request.time.empty()) refuse("--time");
+  if (request.settings.max_seconds) refuse("--time");
   if (request.graph.empty() && request.settings.workers.value_or(1) == 1) request.settings.workers = group_.size();
   if (group_.is_first()) return;
   request.writes = false;

@@ -24,7 +24,7 @@ struct Learned {
   Eigen::MatrixXd left_out_probabilities = {};
 };
 
-// What is told of a fit, beside its epochs.
+// Events of a fit, beside its epochs.
 struct WatchedFit : TableFit {
   std::function<void(TableModel&)> began = {};  // the model that learns; it stays until the fit has ended
   std::function<void()> on_interruption = {};

@@ -110,7 +110,7 @@ MixedTable TableSource::read(std::span<const std::size_t> places, bool first_as_
   for (const std::size_t place : places) table.names.push_back(names_[place]);
   table.has_semicolons = reader.separator() != ',';
   std::vector<bool> has_text;
-  table.numbers = reader.read_numbers(places, has_text);
+  table.numbers = reader.read(places, &has_text);
   if (first_as_text) has_text[0] = true;
   std::vector<std::size_t> texts, of;
   for (std::size_t i = 0; i < places.size(); ++i)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/uniform_real_distribution.hpp>
 #include <cmath>
@@ -17,7 +18,7 @@ namespace {
 
 using Columns = Eigen::Ref<const Eigen::MatrixXd>;
 
-// Of every column over all rows of the team: what makes its mean 0 and its norm 1.
+// The shift and scale that give every column mean 0 and norm 1 over all rows of the team.
 struct ColumnUnits {
   std::vector<double> mean, norm;
   std::vector<bool> is_constant;
@@ -57,76 +58,53 @@ ColumnUnits units_of(const Columns& features, WorkerTeam& team) {
   return units;
 }
 
-constexpr double kRounding = 1e-9, kFarApart = kRounding * kRounding;
+// Products of the standardised columns with random vectors: copies have the same three, or all of them mirrored, and
+// other columns have them with a probability below 1e-20. Comparing columns themselves would take a look at all pairs.
+using Products = std::array<double, 3>;
+constexpr double kRounding = 1e-9;
 
-// The square of the distance of two standardised columns, or of one and the mirrored other, whichever is less; no more
-// is looked at than it takes to see that both are far.
-double distance(const Columns& features, const ColumnUnits& units, std::size_t a, std::size_t b) {
+bool are_copies(const Products& a, const Products& b) {
   double apart = 0, mirrored = 0;
-  for (Eigen::Index n = 0; n < features.rows(); ++n) {
-    const double x = (features(n, static_cast<Eigen::Index>(a)) - units.mean[a]) / units.norm[a],
-                 y = (features(n, static_cast<Eigen::Index>(b)) - units.mean[b]) / units.norm[b];
-    apart += (x - y) * (x - y), mirrored += (x + y) * (x + y);
-    if (apart >= kFarApart && mirrored >= kFarApart) break;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    apart = std::max(apart, std::abs(a[k] - b[k]));
+    mirrored = std::max(mirrored, std::abs(a[k] + b[k]));
   }
-  return std::min(apart, mirrored);
+  return std::min(apart, mirrored) <= kRounding;
 }
 
-using EqualColumns = std::vector<std::size_t>;
-
-// Columns that may be copies of one another, each list in order: products with one random vector are then the same but
-// for their sign, and comparing all pairs of many columns is avoided.
-std::vector<EqualColumns> possible_copies(const Columns& features, const ColumnUnits& units, WorkerTeam& team) {
+std::vector<Products> products_of(const Columns& features, const ColumnUnits& units, WorkerTeam& team) {
+  const std::size_t columns = units.mean.size(), each = Products().size();
   boost::random::mt19937_64 random(team.first());
   boost::random::uniform_real_distribution<double> between(-1, 1);
-  Eigen::VectorXd weights(features.rows());
-  for (double& w : weights) w = between(random);
-  const std::size_t columns = units.mean.size();
-  std::vector<double> products(columns + 1);
+  Eigen::MatrixXd weights(features.rows(), static_cast<Eigen::Index>(each));
+  for (double& w : weights.reshaped()) w = between(random);
+  std::vector<double> sums(columns * each);
   for (std::size_t j = 0; j < columns; ++j)
-    if (!units.is_constant[j])
-      products[j] =
-          ((features.col(static_cast<Eigen::Index>(j)).array() - units.mean[j]) / units.norm[j]).matrix().dot(weights);
-  products[columns] = weights.squaredNorm();
-  products = summed(std::move(products), team);
-  std::ranges::replace_if(products, [](double p) { return !std::isfinite(p); }, 0.0);  // a norm that underflows
-  const double tolerance = 2 * kRounding * std::sqrt(products[columns]);
-  std::vector<std::size_t> order;
-  for (std::size_t j = 0; j < columns; ++j)
-    if (!units.is_constant[j]) order.push_back(j);
-  std::ranges::stable_sort(order, {}, [&](std::size_t j) { return std::abs(products[j]); });
-  std::vector<EqualColumns> groups;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (i == 0 || std::abs(products[order[i]]) - std::abs(products[order[i - 1]]) > tolerance) groups.emplace_back();
-    groups.back().push_back(order[i]);
-  }
-  std::erase_if(groups, [](const EqualColumns& group) { return group.size() == 1; });
-  for (EqualColumns& group : groups) std::ranges::sort(group);
-  return groups;
+    if (!units.is_constant[j]) {
+      const auto column = features.col(static_cast<Eigen::Index>(j)).array();
+      Eigen::Map<Eigen::Vector3d> own(&sums[j * each]);
+      own = weights.transpose() * ((column - units.mean[j]) / units.norm[j]).matrix();
+    }
+  sums = summed(std::move(sums), team);
+  std::vector<Products> products(columns);
+  for (std::size_t j = 0; j < columns; ++j) std::copy_n(&sums[j * each], each, products[j].begin());
+  return products;
 }
 
-// Of every column the earlier one that it is a copy of, or itself. Processes ask each other once a round; a group with
-// k columns that are not copies takes k of them.
+// The first column that each column is a copy of, or itself.
 std::vector<std::size_t> originals(const Columns& features, const ColumnUnits& units, WorkerTeam& team) {
-  std::vector<std::size_t> original(units.mean.size());
+  const std::vector<Products> products = products_of(features, units, team);
+  std::vector<std::size_t> original(products.size()), order;
   std::iota(original.begin(), original.end(), std::size_t{0});
-  for (std::vector<EqualColumns> groups = possible_copies(features, units, team); !groups.empty();) {
-    std::vector<double> distances;
-    for (const EqualColumns& group : groups)
-      for (std::size_t i = 1; i < group.size(); ++i) distances.push_back(distance(features, units, group[0], group[i]));
-    distances = summed(std::move(distances), team);
-    auto next = distances.begin();
-    for (EqualColumns& group : groups) {
-      const std::size_t first = group[0];
-      std::erase_if(group, [&](std::size_t j) {
-        if (j == first) return true;
-        if (!(*next++ < kFarApart)) return false;
-        original[j] = first;
-        return true;
-      });
-    }
-    std::erase_if(groups, [](const EqualColumns& group) { return group.size() < 2; });
-  }
+  for (std::size_t j = 0; j < products.size(); ++j)  // a norm that underflows leaves no finite product
+    if (!units.is_constant[j] && std::ranges::all_of(products[j], [](double p) { return std::isfinite(p); }))
+      order.push_back(j);
+  const auto size = [&](std::size_t j) { return std::abs(products[j][0]); };
+  std::ranges::stable_sort(order, {}, size);
+  for (auto a = order.begin(); a != order.end(); ++a)
+    for (auto b = a + 1; b != order.end() && size(*b) - size(*a) <= kRounding; ++b)
+      if (const auto [first, last] = std::minmax(*a, *b); are_copies(products[*a], products[*b]))
+        original[last] = std::min(original[last], first);
   return original;
 }
 
@@ -140,9 +118,12 @@ RedundantColumns redundant_columns(const Columns& features, const std::vector<st
   RedundantColumns found;
   std::vector<std::string> reasons;
   for (std::size_t i = 0; i < original.size(); ++i)
-    if (units.is_constant[i]) reasons.push_back(fmt::format("'{}' (constant)", name(i)));
-    else if (original[i] != i) reasons.push_back(fmt::format("'{}' (as '{}')", name(i), name(original[i])));
-    else found.kept.push_back(static_cast<Eigen::Index>(i));
+    if (units.is_constant[i])
+      reasons.push_back(fmt::format("'{}' (constant)", name(i)));
+    else if (original[i] != i)
+      reasons.push_back(fmt::format("'{}' (as '{}')", name(i), name(original[i])));
+    else
+      found.kept.push_back(static_cast<Eigen::Index>(i));
   if (!reasons.empty()) found.text = fmt::format("columns ignored, because they say nothing new: {}", joined(reasons));
   return found;
 }

@@ -46,7 +46,7 @@ std::string sentence_of_numbers(const TableModel& model, std::size_t j) {
           ? fmt::format("rows left out in turn; of the {} rows kept aside the RMSE is {:.4g} (left out: {:.4g}) and",
                         t.held_out_rows, judge.rmse, one.scores.rmse)
           : "unseen rows;";
-  // What it follows among the learned rows leads astray, as lines through far outliers do.
+  // The model follows the learned rows and misses the others, as a line through far outliers does.
   if (one.explained < -chance)
     return fmt::format(
         "{}: no structure found that holds for unseen rows: their RMSE is {:.3g} times that of the mean; {}", name,

@@ -12,7 +12,7 @@ namespace dma {
 
 namespace {
 
-// How many rows every process has.
+// The number of rows per process.
 std::vector<std::size_t> counts_of(std::size_t own, const ProcessGroup& group, WorkerTeam& team) {
   std::vector<double> counts(group.size()), all(group.size());
   counts[group.rank()] = static_cast<double>(own);
@@ -43,7 +43,7 @@ std::uint64_t sum_of(std::uint64_t own, WorkerTeam& team) {
   return sum;
 }
 
-// Where a row of the table goes: its place among those to learn from, or among those kept aside.
+// A row's place among those to learn from, or among those kept aside.
 struct RowPlace {
   std::size_t place = 0;
   bool is_held_out = false;

@@ -1,4 +1,4 @@
-// What a fitted model is, how it was learned and how good it is, for people and for programs.
+// The summary of a fitted model: what it is, how it was learned and how good it is; as text and as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -25,7 +25,7 @@ struct NetworkLayer {
 };
 std::vector<NetworkLayer> layers_of(const TableMethod& network);
 
-// How far the data have moved and narrowed the beliefs of a layer.
+// Means and deviations of the weights of a layer, after and before learning.
 struct LayerOfWeights {
   std::string name;
   std::size_t member = 0, weights = 0;

@@ -30,7 +30,7 @@ bool is_empty(const TableColumn& column) {
   return !column.cells.empty() && std::ranges::all_of(column.cells, [](const auto& cell) { return cell.empty(); });
 }
 
-// Whether the only target holds names. Numbers in any form are numbers; where both are, the first one is believed.
+// True if the only target holds names. Numbers in any form are numbers; in a mixture the first cell decides.
 bool holds_classes(const MixedTable& table) {
   const std::vector<std::string>& cells = table.cells[0];
   const ColumnRule rule = column_rule(table.column(0), table.has_semicolons);

@@ -49,17 +49,17 @@ struct TrainingData {
   bool has_classes() const { return !classes.empty(); }
   ClassLabels labels() const;
   ClassLabels held_out_labels() const;
-  // Of names and numbers, to recognise the same data again.
+  // A checksum of names and numbers, to recognise the same data again.
   std::string fingerprint() const { return known_fingerprint.empty() ? compute_fingerprint() : known_fingerprint; }
   std::string compute_fingerprint() const;
   std::string known_fingerprint = {};  // of all rows, where some are elsewhere
-  // The same from a sum over all rows, in any order, of what each of them is by itself.
+  // The same from the sum of the checksums of all rows, in any order.
   std::string fingerprint_of(std::size_t all_rows, std::uint64_t sum) const;
   static std::uint64_t fingerprint_of_row(std::uint64_t place, bool is_held_out,
                                           std::span<const double> values);  // inputs, then outputs
 };
 
-// Where the rows of a table lie in `dma fit`: columns of the targets, then of the features.
+// The columns of a table that are learned: targets, then features.
 struct TableColumns {
   std::vector<std::size_t> places;
   std::size_t targets = 0;
@@ -75,7 +75,7 @@ void check_column_of_weights(const std::filesystem::path& path, const std::strin
 std::vector<Eigen::Index> split_rows(Eigen::Index rows, Eigen::Index held_out, std::uint64_t seed);
 Eigen::Index count_held_out(double holdout, Eigen::Index rows);
 
-// How the cells of a single target are read.
+// The way to read the cells of a single target.
 enum class TargetCells { as_they_look, names, numbers };
 
 struct TableRequest {

@@ -29,45 +29,23 @@ void check_command(const CLI::App& app, int count, char** arguments) {
   check_command(*app.get_subcommand(first), count - 1, arguments + 1);
 }
 
+// The number that the whole text is.
+template <class Number>
+std::optional<Number> parsed(std::string_view text) {
+  Number value{};
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return code == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
 // The parser reads "-1" as 2^64 - 1, and an empty name as one that was not given.
 std::string complaint_about_whole(const std::string& text) {
-  std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code == std::errc{} && end == text.data() + text.size()) return {};
+  if (parsed<std::uint64_t>(text)) return {};
   return fmt::format("'{}' is given; a whole number from 0 to {} is expected", text,
                      std::numeric_limits<std::uint64_t>::max());
 }
-// The parser's "UINT:INT in [2 - 10000]" is the name UINT and bounds.
-std::string name_of_type(const std::string& type) {
-  return type.find('|') == type.npos ? type.substr(0, type.find(':')) : type;
-}
-
-OptionHelp help_of(const CLI::Option& option) {
-  OptionHelp help;
-  help.by_place = !option.nonpositional();
-  if (help.by_place) help.names.push_back(option.get_name(true));
-  for (const std::string& name : option.get_snames()) help.names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) help.names.push_back("--" + name);
-  if (option.get_items_expected_max() > 0) help.value = name_of_type(option.get_type_name());
-  return help;
-}
-
-CommandHelp help_of(const CLI::App& app, const std::string& above) {
-  CommandHelp help;
-  help.name = above + app.get_name();
-  for (const CLI::Option* option : app.get_options()) help.options.push_back(help_of(*option));
-  for (const CLI::App* command : app.get_subcommands(nullptr))
-    help.commands.push_back(help_of(*command, help.name + " "));
-  return help;
-}
-
 std::string complaint_about_number(const std::string& text) {
-  double value = 0;
-  const char* const begin = text.data() + (text.starts_with('+') ? 1 : 0);
-  const auto [end, code] = std::from_chars(begin, text.data() + text.size(), value);
-  return code == std::errc{} && end == text.data() + text.size()
-             ? ""
-             : fmt::format("'{}' is given; a number is expected", text);
+  if (parsed<double>(std::string_view(text).substr(text.starts_with('+') ? 1 : 0))) return {};
+  return fmt::format("'{}' is given; a number is expected", text);
 }
 std::string complaint_about_file(const std::string& text) {
   return text.empty() ? "an empty name is given; a file is expected" : "";
@@ -110,13 +88,12 @@ std::string expected_of(const CLI::App& command) {
   return text;
 }
 
-// What the parser refuses, in our words: misspelt options first, since they make others seem to be missing.
+// Says in our words what the parser refuses: misspelt options first, since they make others seem to be missing.
 [[noreturn]] void refuse(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = asked_command(app);
   std::vector<std::string> known;
-  for (const OptionHelp& option : help_of(command, "").options)
-    for (const std::string& option_name : option.names)
-      if (option_name.starts_with("--")) known.push_back(option_name);
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& option_name : option->get_lnames()) known.push_back("--" + option_name);
   const std::vector<std::string> left = app.remaining(true);
   for (const std::string& word : left)
     if (const std::string option = word.substr(0, word.find('=')); option.starts_with('-'))
@@ -140,11 +117,9 @@ Option Option::value(const std::string& name) const { return Option(option_->typ
 // In front of the other checks, which know of wider ranges only.
 Option Option::between(int low, int high) const {
   const auto check = [low, high](std::string& text) {
-    int value = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool is_inside = code == std::errc{} && end == text.data() + text.size() && value >= low && value <= high;
-    return is_inside ? std::string()
-                     : fmt::format("'{}' is given; a whole number from {} to {} is expected", text, low, high);
+    const auto value = parsed<int>(text);
+    if (value && *value >= low && *value <= high) return std::string();
+    return fmt::format("'{}' is given; a whole number from {} to {} is expected", text, low, high);
   };
   return Option(option_->transform(CLI::Validator(check, fmt::format("INT in [{} - {}]", low, high))));
 }
@@ -163,7 +138,6 @@ Command Command::add_subcommand(const std::string& name, const std::string& help
 }
 void Command::require_subcommand() const { app_->require_subcommand(1); }
 void Command::footer(const std::string& text) const { app_->footer(text); }
-CommandHelp Command::help() const { return help_of(*app_, ""); }
 void Command::callback(std::function<void()> work) const { app_->callback(std::move(work)); }
 
 template <typename Value>
@@ -174,7 +148,6 @@ Option Command::add_option(const std::string& name, Value& value, const std::str
   if constexpr (std::is_same_v<Value, std::filesystem::path>) option->check(&complaint_about_file)->type_name("FILE");
   if constexpr (std::is_same_v<Value, double> || std::is_same_v<Value, std::optional<double>>)
     option->check(&complaint_about_number);
-  if constexpr (std::is_same_v<Value, std::filesystem::path>) option->check(&complaint_about_file);
   return Option(option);
 }
 template <typename Number>
@@ -186,12 +159,11 @@ Option Command::add_list(const std::string& name, std::optional<std::vector<Numb
     for (const std::string& list : lists)
       for (std::size_t begin = 0, end = 0; end != list.npos; begin = end + 1) {
         const std::string text = list.substr(begin, (end = list.find(',', begin)) - begin);
-        Number value{};
-        const auto [rest, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (text.empty() || code != std::errc{} || rest != text.data() + text.size())
+        const auto value = parsed<Number>(text);
+        if (!value)
           fail("{}: '{}' is given; a {} is expected, or several with commas between them{}", name, text,
                std::is_integral_v<Number> ? "whole number" : "number", may_be_none ? ", or none" : "");
-        values->push_back(value);
+        values->push_back(*value);
       }
   };
   return Option(app_->add_option_function<std::vector<std::string>>(name, parse, help)->allow_extra_args(false));

@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "tools/dma/help/completion.h"
-
 namespace CLI {
 class App;
 class Option;
@@ -25,8 +23,8 @@ class Option {
   Option group(const std::string& heading) const;
   Option capture_default_str() const;         // --help shows the value that the variable has now
   Option allow_extra_args(bool allow) const;  // false: one argument each time the option is given
-  // What --help calls the argument: FOLDER, METHOD, or all it may be, a|b|c. Shells complete by it. A path is a FILE by
-  // itself.
+  // The name of the argument in --help: FOLDER, METHOD, or all it may be, a|b|c. Shells complete by it. A path is a
+  // FILE by itself.
   Option value(const std::string& name) const;
   Option between(int low, int high) const;
   Option above_zero() const;
@@ -44,7 +42,6 @@ class Command {
   Command add_subcommand(const std::string& name, const std::string& help) const;
   void require_subcommand() const;
   void footer(const std::string& text) const;
-  CommandHelp help() const;  // with all commands below it
   void callback(std::function<void()> work) const;
 
   // "--name", or "name" for an argument that is known by its place. Value is one of those listed at the end of

@@ -75,12 +75,6 @@ void prepare_process() {
   open_standard_streams();
 }
 
-CommandHelp program_help(const Program& program) {
-  const CommandLine line(program.name, program.purpose, std::string(version()));
-  program.add_commands(line.root(), program.name);
-  return line.root().help();
-}
-
 int run_program(const Program& program, int count, char** arguments) {
   say_as(program.name);
   try {

@@ -4,13 +4,12 @@
 
 #include <string>
 
-#include "tools/dma/help/completion.h"
 #include "tools/dma/help/command_line.h"
 
 namespace dma {
 
-inline constexpr int kExitWrongInput = 2;   // one line on standard error says what is wrong
-inline constexpr int kExitUnforeseen = 1;   // so does one here: an error of ours
+inline constexpr int kExitWrongInput = 2;  // one line on standard error says what is wrong
+inline constexpr int kExitUnforeseen = 1;  // so does one here: an error of ours
 
 struct Program {
   std::string name, purpose;
@@ -23,8 +22,5 @@ void prepare_process();
 
 // The exit code of the program with these arguments. Throws nothing.
 int run_program(const Program& program, int count, char** arguments);
-
-// All commands and options, as --help has them.
-CommandHelp program_help(const Program& program);
 
 }  // namespace dma

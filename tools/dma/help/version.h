@@ -1,4 +1,4 @@
-// What this program is: its version, and how it was built.
+// The version of this program and the options of its build.
 #pragma once
 
 #include <string>

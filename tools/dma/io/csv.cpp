@@ -16,7 +16,7 @@ namespace dma {
 namespace {
 
 constexpr std::size_t kBufferSize = 1 << 22;
-// Of lines that are tried after one that was not plain: what was read behind such a line by other processors is lost.
+// Bytes that are tried at once after a line that was not plain: other processors read behind such a line in vain.
 constexpr std::size_t kFirstSegment = 1 << 16;
 constexpr std::size_t kLongestLine = 1 << 30;  // what has no line ends, like /dev/zero, must not fill the memory
 
@@ -84,7 +84,7 @@ void CsvReader::fill() {
   if (watch_ && size_ > 0) watch_(std::min(1.0, static_cast<double>(passed_) / static_cast<double>(size_)));
 }
 
-// Of what is in the buffer: lines with their ends, of together no more bytes than these, or the first.
+// Whole lines in the buffer, of together no more bytes than these, or the first.
 std::string_view CsvReader::whole_lines(std::size_t most) const {
   const std::string_view all(buffer_.data() + begin_, end_ - begin_);
   auto last = all.substr(0, most).rfind('\n');
@@ -111,7 +111,7 @@ void CsvReader::read_header() {
   read_names();
 }
 
-// What separates most cells; white space only where nothing else does.
+// The separator that makes most cells; white space only where nothing else does.
 void CsvReader::choose_separator(std::string_view header) {
   char best = ' ';
   std::size_t most = 1;
@@ -176,26 +176,80 @@ std::size_t CsvReader::column(std::string_view name) const {
   return found->second;
 }
 
-Eigen::MatrixXd CsvReader::read(std::span<const std::size_t> columns) {
-  return read_rows(columns, [&](NumberRows& rows) {
-    check_width();
-    std::vector<double>& values = rows.add_row();
-    for (const std::size_t column : columns)
-      if (!parse_number(cells_[column], values.emplace_back())) refuse_cell(columns, column);
-    return true;
-  });
-}
-
-// One record after the other by `read_one`, which says whether those that follow may be plain.
-Eigen::MatrixXd CsvReader::read_rows(std::span<const std::size_t> columns,
-                                     const std::function<bool(NumberRows& rows)>& read_one) {
+Eigen::MatrixXd CsvReader::read(std::span<const std::size_t> columns, std::vector<bool>* has_text) {
+  if (has_text != nullptr) has_text->assign(columns.size(), false);
+  bool all_numbers = true;  // rows with text are never plain: trying them would cost more than it gains
   NumberRows rows(columns.size());
   const PlainReader plain(cells_.separator(), names_.size(), columns);
   segment_ = kFirstSegment;
-  while (next_record())
-    if (read_one(rows)) read_plain_rows(plain, rows);
+  while (next_record()) {
+    check_width();
+    std::vector<double>& values = rows.add_row();
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      double& value = values.emplace_back();
+      if (parse_number(cells_[columns[i]], value)) continue;
+      if (has_text == nullptr) refuse_cell(columns, columns[i]);
+      value = std::numeric_limits<double>::quiet_NaN();
+      all_numbers = all_numbers && is_missing(cells_[columns[i]]);
+      (*has_text)[i] = true;
+    }
+    if (all_numbers) read_plain_rows(plain, rows);
+  }
   if (rows.empty()) fail("'{}' has column names but no rows; at least one row of numbers is expected", path_.string());
   return rows.take();
+}
+
+std::optional<Eigen::MatrixXd> CsvReader::read_shard(std::span<const std::size_t> columns, std::size_t shard,
+                                                     std::size_t shards) {
+  const std::size_t body = passed_ + begin_;  // behind the header
+  if (!file_ || size_ < body) return {};
+  const auto cut = [&](std::size_t k) {
+    return body + (size_ - body) / shards * k + (size_ - body) % shards * k / shards;
+  };
+  const std::size_t first = cut(shard), last = cut(shard + 1);  // lines that begin in [first, last) are of this shard
+  size_ = last;                                                 // what watch() is told is a fraction of
+  if (first > body) {
+    if (std::fseek(file_.get(), static_cast<long>(first - 1), SEEK_SET) != 0) return {};
+    passed_ = first - 1;
+    begin_ = end_ = 0;
+    at_end_ = false;
+    std::string_view skipped;  // the line that another shard has
+    next_line(skipped);
+  }
+  const PlainReader plain(cells_.separator(), names_.size(), columns);
+  NumberRows rows(columns.size());
+  while (passed_ + begin_ < last) {
+    std::string_view lines = whole_lines(last - passed_ - begin_);
+    std::string end;  // of a file without a line end there
+    if (lines.empty() && !at_end_) {
+      fill();
+      continue;
+    }
+    if (lines.empty()) lines = end = std::string(buffer_.data() + begin_, end_ - begin_) + "\n";
+    std::size_t bytes = 0;
+    for (PlainRows& piece : plain.read_in_pieces(lines)) {
+      bytes += piece.bytes;
+      rows.add_rows(std::move(piece.values));
+    }
+    if (bytes < lines.size()) return {};
+    if (!end.empty()) break;
+    begin_ += bytes;
+  }
+  return rows.take();
+}
+
+CsvReader::TextColumns CsvReader::read_cells(std::span<const std::size_t> columns) {
+  TextColumns text{std::vector<std::vector<std::string>>(columns.size())};
+  while (next_record()) {
+    check_width();
+    text.lines.push_back(line_);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      std::string cell = unquoted(cells_[columns[i]]);
+      text.cells[i].push_back(is_plain_text(cell) ? std::move(cell) : printable(cell));
+    }
+  }
+  if (text.lines.empty()) fail("'{}' has column names but no rows; at least one row is expected", path_.string());
+  return text;
 }
 
 // Rows up to the next that is not plain, or to the end of all whole lines. The buffer is cut between lines, so that
@@ -217,24 +271,6 @@ void CsvReader::read_plain_rows(const PlainReader& reader, NumberRows& rows) {
     }
     segment_ = std::min(2 * segment_, kBufferSize);
   }
-}
-
-std::vector<CsvReader::TextRow> CsvReader::read_text(std::span<const std::size_t> columns) {
-  std::vector<TextRow> rows;
-  while (next_record()) {
-    check_width();
-    TextRow& row = rows.emplace_back(TextRow{line_, {}});
-    for (const std::size_t column : columns) {
-      row.cells.push_back(unquoted(cells_[column]));
-      if (!is_plain_text(row.cells.back()))
-        fail(
-            "'{}', line {}, column '{}': '{}' holds control characters or is not UTF-8; rename it, or save the table "
-            "as UTF-8",
-            path_.string(), line_, names_[column], shown(cells_[column]));
-    }
-  }
-  if (rows.empty()) fail("'{}' has column names but no rows; at least one row is expected", path_.string());
-  return rows;
 }
 
 void CsvReader::check_width() const {

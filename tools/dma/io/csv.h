@@ -42,17 +42,15 @@ class CsvReader {
   std::size_t column(std::string_view name) const;
 
   // All rows of these columns, in this order; the other columns may hold anything. Once per reader. A cell that is no
-  // number is an Error.
-  Eigen::MatrixXd read(std::span<const std::size_t> columns);
+  // number is an Error or, with `has_text`, NaN; the columns that hold such cells are marked there.
+  Eigen::MatrixXd read(std::span<const std::size_t> columns, std::vector<bool>* has_text = nullptr);
 
-  // Of a file whose rows are all plain (csv_plain.h): those of one of so many shards of about as many bytes each, which
-  // together are all rows in their order; the bytes of the others are not read. Nothing where the shard holds a line
-  // that is not plain, or what is no file. Instead of read().
+  // Instead of read(), for a file whose rows are all plain (csv_plain.h): the rows of one of so many shards of about as
+  // many bytes each, which together are all rows in their order. The bytes of the others are not read. Nothing if the
+  // shard holds a line that is not plain, and for what is no file.
   std::optional<Eigen::MatrixXd> read_shard(std::span<const std::size_t> columns, std::size_t shard,
                                             std::size_t shards);
 
-  // The same where any cell may be text: NaN for what is no number, and `has_text` of the columns that hold such cells.
-  Eigen::MatrixXd read_numbers(std::span<const std::size_t> columns, std::vector<bool>& has_text);
   // Cells of these columns, column after column, without quotes; what is not plain text is written out as printable()
   // does. And the line of every row.
   struct TextColumns {
@@ -60,22 +58,13 @@ class CsvReader {
     std::vector<std::size_t> lines = {};
   };
   TextColumns read_cells(std::span<const std::size_t> columns);
-  // What separates cells; ' ' stands for any white space.
+  // The separator of cells; ' ' stands for any white space.
   char separator() const { return cells_.separator(); }
-
-  // The same as text without quotes, empty where a cell is. Control characters are an Error.
-  struct TextRow {
-    std::size_t line;
-    std::vector<std::string> cells;
-  };
-  std::vector<TextRow> read_text(std::span<const std::size_t> columns);
 
  private:
   bool next_line(std::string_view& line);
   void fill();
   std::string_view whole_lines(std::size_t most) const;
-  Eigen::MatrixXd read_rows(std::span<const std::size_t> columns,
-                            const std::function<bool(NumberRows& rows)>& read_one);
   void read_plain_rows(const PlainReader& reader, NumberRows& rows);
   void read_header();
   void refuse_other_formats(std::string_view first_line) const;

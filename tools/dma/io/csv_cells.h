@@ -9,7 +9,7 @@ namespace dma {
 
 class CsvCells {
  public:
-  // What separates cells; ' ' stands for any white space.
+  // The separator of cells; ' ' stands for any white space.
   explicit CsvCells(char separator = ',') : separator_(separator) {}
 
   enum class End {
@@ -20,7 +20,7 @@ class CsvCells {
   // Only a quote that begins a cell opens one; elsewhere it is a character like any other. Inside, a doubled quote
   // stands for one.
   End split(std::string_view record);
-  // The same record with more behind it, after End::open. What was looked at is not looked at again.
+  // The same record with more behind it, after End::open. It goes on where it stopped.
   End go_on(std::string_view longer);
 
   std::size_t size() const { return cells_.size(); }

@@ -11,7 +11,7 @@ namespace dma {
 
 namespace {
 
-// Where the number ends; nullptr: no finite number.
+// The end of the number; nullptr: no finite number.
 const char* read_number(const char* at, const char* end, double& value) {
   const auto [stop, code] = std::from_chars(at, end, value);
   return code == std::errc{} && std::isfinite(value) ? stop : nullptr;
@@ -57,12 +57,6 @@ PlainRows PlainReader::room_for(std::string_view lines) const {
                    lines.size() / is_number_.size() + 1);  // every cell is followed by something: other lines are blank
   PlainRows rows;
   rows.values.reserve(columns_.size() * count);
-  return rows;
-}
-
-PlainRows PlainReader::read(std::string_view lines) const {
-  PlainRows rows = room_for(lines);
-  read_into(lines, rows);
   return rows;
 }
 

@@ -10,8 +10,8 @@
 namespace dma {
 
 struct PlainRows {
-  std::vector<double> values;          // row after row, of the columns asked for
-  std::size_t bytes = 0, lines = 0;    // of the text that they were read from
+  std::vector<double> values;        // row after row, of the columns asked for
+  std::size_t bytes = 0, lines = 0;  // of the text that they were read from
 };
 
 class PlainReader {
@@ -19,10 +19,9 @@ class PlainReader {
   // A record has `width` cells with this between them (' ': any white space); these of them are numbers.
   PlainReader(char separator, std::size_t width, std::span<const std::size_t> columns);
 
-  // The rows of whole lines, each with its end, up to the first that is not plain: that is where `bytes` end.
-  PlainRows read(std::string_view lines) const;
-  // The same by all processors, piece after piece; the last is the one with a line that is not plain, if there is one.
-  // Where the text is cut depends on nothing but the text.
+  // The rows of whole lines, each with its end, piece after piece, by all processors. The last piece is the one with a
+  // line that is not plain, if there is one: that is where its `bytes` end. Where the text is cut depends on nothing
+  // but the text.
   std::vector<PlainRows> read_in_pieces(std::string_view lines) const;
 
  private:

@@ -9,17 +9,23 @@
 #include <vector>
 #if defined(__GLIBC__)
 #include <malloc.h>
-
 #endif
 
 namespace dma {
+
+// Pieces of a table leave gaps in memory, as large as the table, which would stay with the process.
+inline void give_back_memory() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
+}
 
 class NumberRows {
  public:
   explicit NumberRows(std::size_t width) : width_(width) {}
 
   bool empty() const { return rows_ == 0; }
-  // Where the numbers of one more row are to be put, behind those that are there.
+  // The numbers of one more row are to be put behind those that are there.
   std::vector<double>& add_row() {
     constexpr std::size_t kBlock = 1 << 17;
     if (blocks_.empty() || blocks_.back().size() > kBlock) blocks_.emplace_back();
@@ -48,13 +54,6 @@ class NumberRows {
   }
 
  private:
-  // What the blocks leave behind would stay with the process, unused.
-  static void give_back_memory() {
-#if defined(__GLIBC__)
-    malloc_trim(0);
-#endif
-  }
-
   std::size_t width_, rows_ = 0;
   std::vector<std::vector<double>> blocks_;
 };

@@ -1,4 +1,4 @@
-// What the text of one cell says, and how one is written.
+// Reads and writes the text of one cell.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ std::string unquoted(std::string_view cell);
 // A finite number and nothing else.
 bool parse_number(std::string_view cell, double& value);
 bool is_missing(std::string_view cell);  // empty, NA or the like
-// As much of a cell as fits in an error of one line.
+// The beginning of a cell, as much as fits in an error of one line.
 std::string shown(std::string_view cell);
 
 // A name as a cell: quoted where it must be.

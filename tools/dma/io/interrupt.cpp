@@ -14,7 +14,7 @@ namespace dma {
 namespace {
 
 // All that a handler can reach.
-volatile std::sig_atomic_t interrupted = 0;  // by which signal
+volatile std::sig_atomic_t interrupted = 0;    // by which signal
 std::atomic<std::int64_t> interrupted_at = 0;  // milliseconds
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
@@ -41,7 +41,7 @@ void note_interrupt(int signal) {
 constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
 volatile std::sig_atomic_t waiting_signal = 0;  // the last that came while it had to wait
 
-// Who holds signals now, and what becomes of them after the last.
+// The number of objects that hold signals now, and the actions to restore after the last.
 struct Holders {
   std::mutex mutex;
   std::size_t count = 0;

@@ -27,7 +27,7 @@ bool started_by_mpirun() {
 mpi::Processes& load() {
   std::error_code ignored;
   const auto folder = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  // Of a relative path the loader would take whatever lies in the current folder.
+  // With a relative path the loader would take whatever lies in the current folder.
   if (!folder.is_absolute())
     fail(
         "mpirun started this program, which finds its MPI module by /proc/self/exe; mount /proc, or start it without "

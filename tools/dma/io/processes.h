@@ -9,7 +9,7 @@
 
 namespace dma {
 
-// Of a program that was not started by mpirun, there is one process and nothing is loaded.
+// A program that was not started by mpirun is one process and loads nothing.
 class ProcessGroup {
  public:
   // Meets the others. An Error if this program cannot.
@@ -19,7 +19,7 @@ class ProcessGroup {
 
   std::size_t size() const;
   bool is_first() const;  // the one that speaks and writes
-  // So many workers of all processes, as many in each. An Error if they cannot be split so.
+  // A team of so many workers, as many in each process. An Error if they cannot be split so.
   std::shared_ptr<WorkerTeam> team(std::size_t workers) const;
   int largest(int value) const;  // of all processes
   std::size_t rank() const;      // from 0
@@ -33,7 +33,7 @@ class ProcessGroup {
 
 // A process that fails ends all of them. Does nothing where there are no others.
 void end_processes(int code);
-// Whether this is one of several processes, and for its messages which: "process 3 of 4: ", empty for the first.
+// The name of this process for its messages, "process 3 of 4: "; empty for the first, and for one alone.
 std::string name_of_process();
 
 }  // namespace dma

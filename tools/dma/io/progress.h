@@ -14,42 +14,32 @@ namespace dma {
 
 inline constexpr const char* kClearLine = "\r\033[K";
 
-// The epoch after which one of the stopping rules will fire if the log-likelihood goes on as it did: its gains shrink
-// by a constant factor an epoch. Nothing before there are gains to compare.
-std::optional<int> expected_end(const LearnOptions& options, std::vector<EpochRecord> epochs);
-
-// How far a fit has come, and when it will probably end: not at the limit of epochs, but where the stopping rule is
-// expected to fire.
+// The progress of a fit and its expected end: as its stages say, otherwise at the latest after the last epoch.
 class FitProgress {
  public:
-  // `log_scale` is taken off the log-likelihood: from standardised units to those of the data. `ends_by_rule`: the
-  // options' rules for the log-likelihood end it; otherwise nothing is known but the limit.
-  FitProgress(std::size_t members, const LearnOptions& options, double log_scale, bool ends_by_rule);
+  // `log_scale` is taken off the log-likelihood: from standardised units to those of the data. `has_limit`: the limit
+  // of epochs is one that the fit may reach.
+  FitProgress(std::size_t members, int epochs, double log_scale, bool has_limit)
+      : epochs_(members), limit_(epochs), log_scale_(log_scale), has_limit_(has_limit) {}
 
   void add(const BnnEpoch& epoch, double seconds);  // since the fit began
   void set(LearnStage stage, double seconds);
   std::string line(double seconds) const;
-  std::optional<double> seconds_left(double seconds) const;
 
  private:
-  struct Member {
-    std::vector<EpochRecord> epochs;
-    std::optional<int> end;
-  };
-  double fraction_done() const;  // of all that is expected; below 0: not known
+  double epochs_left() const;
+  std::string time_left(double seconds) const;
 
-  std::vector<Member> members_;
-  std::size_t last_ = 0;  // the member that was told of last
-  LearnOptions options_;
+  std::vector<int> epochs_;  // of each member
+  int limit_;
   double log_scale_;
-  bool ends_by_rule_;
-  LearnStage stage_;  // of the epoch that is running
+  bool has_limit_;
+  BnnEpoch last_ = {};
+  LearnStage stage_;                    // of the epoch that is running
   std::optional<double> expected_end_;  // seconds, as the last stage has it
   std::uint64_t faults_ = 0;
-  double told_ = 0;  // seconds at the last epoch
-  // A resumed fit goes on from here: what was done before took no time in this run.
-  std::optional<double> first_fraction_;
-  double first_seconds_ = 0;
+  int run_ = 0;      // epochs of this run: a resumed fit has others
+  double told_ = 0;  // seconds at the last of them
 };
 
 // On a terminal a line that is redrawn after every epoch, and every half second between them; elsewhere, if it is asked
@@ -63,7 +53,7 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   void show(const BnnEpoch& epoch);
-  StageWatch stage_watch();  // to be shown with the next drawing; it may be called as long as the bar is there
+  void show(const LearnStage& stage);  // with the next drawing
 
  private:
   void draw();

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
   fail("cannot write '{}': {}; choose another place, or make room and rights for it", path.string(), reason);
 }
 
-// Where the bytes go.
+// The place of the bytes.
 struct Destination {
   fs::path path;                      // links followed
   std::optional<struct stat> exists;  // what is there already
@@ -89,55 +89,46 @@ std::string name_beside(const fs::path& path) {
   return (folder_of(path) / ("." + path.filename().string().substr(0, kKept) + ".XXXXXX.part")).string();
 }
 
-// A new file beside the final name, which no other process can have open; it disappears again unless it is renamed.
-class FileBeside {
- public:
-  FileBeside(const Destination& to, const fs::path& named)
-      : to_(to), named_(named), beside_(name_beside(to.path)), file_(::mkostemps(beside_.data(), 5, O_CLOEXEC)) {
-    if (file_.value() < 0) refuse(named_, std::strerror(errno));
-  }
-  FileBeside(const FileBeside&) = delete;
-  FileBeside& operator=(const FileBeside&) = delete;
-  ~FileBeside() {
-    if (!renamed_) ::unlink(beside_.c_str());
-  }
-
-  void write(std::string_view text) { write_all(file_.value(), text, named_); }
-
-  // Without the first flush a power failure could leave the new name on a file whose contents never reached the disk;
-  // without the second, the old name.
-  void rename_to_final_name() {
-    keep_mode();
-    if (::fsync(file_.value()) != 0 || !file_.close()) refuse(named_, std::strerror(errno));
-    if (::rename(beside_.c_str(), to_.path.c_str()) != 0) refuse(named_, std::strerror(errno));
-    renamed_ = true;
-    const Descriptor folder(::open(folder_of(to_.path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder.value() >= 0) ::fsync(folder.value());  // some file systems cannot; the file is whole all the same
-  }
-
- private:
-  void keep_mode() {
-    if (to_.exists) {
-      const struct stat& old = *to_.exists;
-      // Only root may give a file away; for others the group alone may change, or nothing.
-      if (::fchown(file_.value(), old.st_uid, old.st_gid) != 0 &&
-          ::fchown(file_.value(), static_cast<uid_t>(-1), old.st_gid) != 0)
-        errno = 0;
-      if (::fchmod(file_.value(), old.st_mode & 07777) != 0) refuse(named_, std::strerror(errno));
-      return;
-    }
+void keep_mode(int file, const Destination& to, const fs::path& named) {
+  mode_t mode = 0;
+  if (to.exists) {
+    const struct stat& old = *to.exists;
+    mode = old.st_mode & 07777;
+    // Only root may give a file away; for others the group alone may change, or nothing.
+    if (::fchown(file, old.st_uid, old.st_gid) != 0) (void)!::fchown(file, static_cast<uid_t>(-1), old.st_gid);
+  } else {
     const mode_t mask = ::umask(0);
     ::umask(mask);
-    if (::fchmod(file_.value(), 0666 & ~mask) != 0) refuse(named_, std::strerror(errno));
+    mode = 0666 & ~mask;
   }
+  if (::fchmod(file, mode) != 0) refuse(named, std::strerror(errno));
+}
 
-  SignalsHeld held_;  // first made, last gone
-  Destination to_;
-  fs::path named_;
-  std::string beside_;
-  Descriptor file_;
-  bool renamed_ = false;
+struct Removed {
+  const std::string& name;  // empty: there is nothing to remove
+  ~Removed() {
+    if (!name.empty()) ::unlink(name.c_str());
+  }
 };
+
+// Into a new file beside the final name, which no other process can have open. Without a text it only tries.
+void write_beside(const Destination& to, const fs::path& named, std::optional<std::string_view> text) {
+  const SignalsHeld held;  // first made, last gone
+  std::string beside = name_beside(to.path);
+  Descriptor file(::mkostemps(beside.data(), 5, O_CLOEXEC));
+  if (file.value() < 0) refuse(named, std::strerror(errno));
+  const Removed removed{beside};
+  if (!text) return;
+  write_all(file.value(), *text, named);
+  keep_mode(file.value(), to, named);
+  // Without the first flush a power failure could leave the new name on a file whose contents never reached the disk;
+  // without the second, the old name.
+  if (::fsync(file.value()) != 0 || !file.close() || ::rename(beside.c_str(), to.path.c_str()) != 0)
+    refuse(named, std::strerror(errno));
+  beside.clear();
+  const Descriptor folder(::open(folder_of(to.path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.value() >= 0) ::fsync(folder.value());  // some file systems cannot; the file is whole all the same
+}
 
 void write_straight(const Destination& to, const fs::path& named, std::string_view text) {
   Descriptor file(::open(to.path.c_str(), O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC));
@@ -159,9 +150,7 @@ void write_file(const fs::path& path, std::string_view text) {
   if (to.straight) return write_straight(to, path, text);
   std::error_code ignored;  // the next line says what is wrong
   fs::create_directories(folder_of(to.path), ignored);
-  FileBeside file(to, path);
-  file.write(text);
-  file.rename_to_final_name();
+  write_beside(to, path, text);
 }
 
 void check_writable(const fs::path& path) {
@@ -170,10 +159,7 @@ void check_writable(const fs::path& path) {
   if (to.straight) return;
   fs::path folder = folder_of(to.path);
   std::error_code error;
-  if (fs::exists(folder, error)) {
-    FileBeside file(to, path);
-    return;
-  }
+  if (fs::exists(folder, error)) return write_beside(to, path, {});
   // Folders still to be made: the nearest that is there must let us.
   while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder_of(folder);
   if (!fs::is_directory(folder, error)) refuse(path, std::strerror(ENOTDIR));

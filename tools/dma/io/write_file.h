@@ -18,7 +18,7 @@ void write_file(const std::filesystem::path& path, std::string_view text);
 // nothing.
 void check_writable(const std::filesystem::path& path);
 
-// Whether both names lead to one regular file, or would if it were written.
+// True if both names lead to one regular file, or would if it were written.
 bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other);
 
 // A file and the option or argument that named it.

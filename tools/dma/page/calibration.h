@@ -1,4 +1,4 @@
-// Whether stated probabilities are those with which things happen.
+// Compares stated probabilities with the frequencies of what happened.
 #pragma once
 
 #include <Eigen/Dense>
@@ -14,13 +14,13 @@ struct StatedFraction {
   std::size_t rows = 0;
 };
 
-// Of central intervals that should hold 5, 10, ..., 95 and 99 % of the observations. `below`: the predictive
-// probability mass below every observation.
+// The coverage of central intervals that should hold 5, 10, ..., 95 and 99 % of the observations. `below`: the
+// predictive probability mass below every observation.
 std::vector<StatedFraction> coverage_curve(const Eigen::VectorXd& below);
-// Of values that 5, 10, ..., 95 % of the observations should lie below.
+// The same for the quantiles that 5, 10, ..., 95 % of the observations should lie below.
 std::vector<StatedFraction> quantile_curve(const Eigen::VectorXd& below);
 
-// Of classifiers: rows in ten bins by the probability of their most probable class, without the empty ones; `stated` is
+// The rows of a classifier in ten bins by the probability of their most probable class, without empty bins; `stated` is
 // its mean there, `found` the accuracy. The mean of |stated - found| over rows is ClassScores::calibration_error.
 std::vector<StatedFraction> reliability_curve(const Eigen::MatrixXd& probabilities,
                                               std::span<const Eigen::Index> classes);

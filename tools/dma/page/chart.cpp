@@ -20,7 +20,7 @@ std::string key(const plot::Panel& panel) {
 
 }  // namespace
 
-std::string figure(const plot::Panel& panel, std::string_view caption) {
+std::string chart(const plot::Panel& panel) {
   constexpr double kWidth = 420, kHeight = 290;
   const std::string element = plot::panel_element(panel, kWidth, kHeight);
   const std::string picture =
@@ -28,8 +28,11 @@ std::string figure(const plot::Panel& panel, std::string_view caption) {
           ? "<p class=\"soft\">Nothing here can be drawn.</p>"
           : fmt::format("<svg class=\"chart\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">{}</svg>\n", kWidth,
                         kHeight, escaped(panel.title), element);
-  return fmt::format("<figure><h4>{}</h4>{}{}<figcaption>{}</figcaption></figure>\n", escaped(panel.title), picture,
-                     key(panel), caption);
+  return fmt::format("<h4>{}</h4>{}{}", escaped(panel.title), picture, key(panel));
+}
+
+std::string figure(const plot::Panel& panel, std::string_view caption) {
+  return fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", chart(panel), caption);
 }
 
 }  // namespace dma::page

@@ -8,8 +8,11 @@
 
 namespace dma::page {
 
-// The heading is the panel's title; texts of the panel are text, the caption is HTML. Where no number can be drawn it
-// says so.
+// The title of the panel as a heading, its picture and its key. Texts of the panel are text. Where no number can be
+// drawn it says so.
+std::string chart(const plot::Panel& panel);
+
+// The same as a figure with a caption, which is HTML.
 std::string figure(const plot::Panel& panel, std::string_view caption);
 
 }  // namespace dma::page

@@ -1,4 +1,4 @@
-// What a fitted model says of one input, all others being as they are in the data.
+// The prediction of a fitted model along one input, with all others as they are in the data.
 #pragma once
 
 #include <Eigen/Dense>
@@ -25,8 +25,8 @@ struct Dependence {
 Dependence partial_dependence(const Eigen::MatrixXd& rows, Eigen::Index column, const Eigen::VectorXd& x,
                               const Model& model);
 
-// Where to look: the values themselves where a column has no more than `most` of them, otherwise evenly from its 1 % to
-// its 99 % quantile, so that one stray value does not flatten the picture.
+// The places of a curve: the distinct values of a column if they are no more than `most`, otherwise evenly spaced from
+// its 1 % to its 99 % quantile, so that one stray value does not flatten the picture.
 Eigen::VectorXd dependence_grid(const Eigen::VectorXd& values, Eigen::Index most);
 
 // The value below which a fraction p of the values lies, between neighbours linearly; of at least one value.

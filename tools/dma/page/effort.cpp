@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "engine/support/shuffle.h"
 #include "engine/support/whole_number.h"
 
 namespace dma::report {
@@ -12,7 +13,7 @@ namespace dma::report {
 Effort effort_for(double products_per_row, Eigen::Index rows, Eigen::Index columns, Eigen::Index outputs) {
   constexpr double kProducts = 2e10, kMostProducts = 3e11;  // about two seconds of one core, and half a minute
   constexpr Eigen::Index kLeastRows = 50, kMostRows = 1000, kMostAveraged = 100, kLeastAveraged = 20;
-  // What a row costs whatever the size of the model.
+  // The cost of a row, whatever the size of the model, is at least this.
   const double cost = std::max(products_per_row, 1e5);
   Effort effort;
   const double per_row = effort.shuffles * static_cast<double>(columns) * cost;
@@ -46,6 +47,14 @@ std::vector<Eigen::Index> columns_to_shuffle(const Eigen::MatrixXd& inputs, cons
   }
   std::ranges::stable_sort(order, [&](Eigen::Index a, Eigen::Index b) { return goes_with(a) > goes_with(b); });
   order.resize(static_cast<std::size_t>(most));
+  std::ranges::sort(order);
+  return order;
+}
+
+std::vector<Eigen::Index> sample_rows(Eigen::Index rows, Eigen::Index most, std::uint64_t seed) {
+  constexpr std::uint64_t kPurpose = 0xd1b54a32d192ed03;  // its own stream, apart from the seed's other uses
+  std::vector<Eigen::Index> order = random_order(rows, seed ^ kPurpose);
+  if (rows > most) order.resize(static_cast<std::size_t>(most));
   std::ranges::sort(order);
   return order;
 }

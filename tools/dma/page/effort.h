@@ -1,7 +1,8 @@
-// How much of a table is looked at for a report. It depends on sizes alone, so that one seed gives one report.
+// Bounds on the work for a report. They depend on sizes alone, so that one seed gives one report.
 #pragma once
 
 #include <Eigen/Dense>
+#include <cstdint>
 #include <vector>
 
 namespace dma::report {
@@ -23,5 +24,8 @@ Effort effort_for(double products_per_row, Eigen::Index rows, Eigen::Index colum
 // any output), in their order.
 std::vector<Eigen::Index> columns_to_shuffle(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& predicted,
                                              Eigen::Index most);
+
+// At most so many of the rows 0, ..., rows - 1, in their order, drawn by the seed.
+std::vector<Eigen::Index> sample_rows(Eigen::Index rows, Eigen::Index most, std::uint64_t seed);
 
 }  // namespace dma::report

@@ -40,7 +40,7 @@ Eigen::MatrixXd grid_around(double low, double high) {
   return Eigen::VectorXd::LinSpaced(kPoints, low - margin, high + margin);
 }
 
-// What the predictive itself says: with the tails of Student's t, two standard deviations would be far too wide.
+// Quantiles of the predictive distribution: with Student's t tails, two standard deviations would be far too wide.
 struct Interval {
   Eigen::VectorXd low, high;
 };

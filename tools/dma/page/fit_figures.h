@@ -16,7 +16,7 @@ namespace dma {
 // are any.
 plot::Figure fit_figure(const std::function<Prediction(const Eigen::MatrixXd&)>& predict, const TrainingData& data);
 
-// What a classifier gave the true class of each row, class by class; with one input also the probabilities against it.
+// The probability of the true class of each row, class by class; with one input also the probabilities against it.
 struct JudgedClasses {
   const Eigen::MatrixXd& probabilities;   // row x class
   std::span<const Eigen::Index> classes;  // of the rows
@@ -25,7 +25,7 @@ struct JudgedClasses {
 };
 plot::Figure classes_figure(const TableModel& model, const TrainingData& data, const JudgedClasses& judged);
 
-// What was learned after every epoch (TableModel::curves()), one line per member.
+// The training curves (TableModel::curves()), one line per member.
 plot::Figure training_figure(const std::vector<std::vector<double>>& curves);
 
 }  // namespace dma

@@ -11,7 +11,6 @@
 #include "tools/dma/help/version.h"
 #include "tools/dma/page/chart.h"
 #include "tools/dma/page/html.h"
-#include "tools/dma/page/page_parts.h"
 
 namespace dma::report {
 
@@ -34,7 +33,7 @@ std::string note_of(const Graph::Variable& variable, const Belief& belief) {
   return cut(std::move(text), kMostLines, belief.size());
 }
 
-// What a factor says to the variables at one of its ports, message by message: variable -> lines.
+// The messages of a factor through one of its ports, as lines per variable.
 std::map<std::uint32_t, std::vector<std::string>> said(const SolvedGraph& solved, FactorId factor, std::size_t port) {
   const PlanData& plan = *solved.state.plan();
   const auto membership = plan.membership(factor);
@@ -101,6 +100,9 @@ std::string beliefs_table(const SolvedGraph& solved) {
 
 std::string embedded(std::string picture, const std::map<std::string, std::string>& notes) {
   if (const auto at = picture.find("<svg"); at != std::string::npos) picture.erase(0, at);
+  // A page names no address: inside it an SVG needs no name space.
+  for (std::size_t at; (at = picture.find(" xmlns")) < picture.find('>');)
+    picture.erase(at, picture.find('"', picture.find('"', at) + 1) + 1 - at);
   std::string out;
   std::size_t from = 0;
   for (std::size_t at; (at = picture.find("<title>", from)) != std::string::npos;) {
@@ -131,11 +133,11 @@ std::string page_of(const SolvedGraph& solved) {
                     "factors dark. Point at an edge for its messages.</figcaption></figure>\n",
                     embedded(solved.picture, notes_by_name(solved)));
   body += "<h2 id=\"beliefs\">What is known</h2>\n" + beliefs_table(solved);
-  body += fmt::format("<h2 id=\"report\">What the answer is worth</h2>\n<pre>{}</pre>\n",
-                      escaped(solved.report.text()));
+  body +=
+      fmt::format("<h2 id=\"report\">What the answer is worth</h2>\n<pre>{}</pre>\n", escaped(solved.report.text()));
   body += fmt::format("<h2 id=\"again\">Do it again</h2>\n<pre>{}</pre>\n<p class=\"soft\">{}</p>\n",
                       escaped(solved.command), escaped(fmt::format("dma {}", version())));
-  return page::document(solved.name, body, true);
+  return page::document(solved.name, body);
 }
 
 }  // namespace dma::report

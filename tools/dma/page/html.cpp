@@ -54,14 +54,15 @@ std::string json_element(std::string_view id, const Json& json) {
   return text + "</script>\n";
 }
 
-std::string document(std::string_view title, std::string_view body, bool script) {
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"Content-Security-Policy\" "
-      "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'\"><meta "
-      "name=\"viewport\" "
-      "content=\"width=device-width, initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\"><link "
-      "rel=\"icon\" href=\"data:,\"><title>{}</title>\n<style>{}</style></head>\n<body>\n{}{}</body></html>\n",
-      escaped(title), style(), body, script ? fmt::format("<script>{}</script>\n", own_script()) : "");
+std::string document(std::string_view title, std::string_view body) {
+  constexpr std::string_view kDocument =
+#include <document.html>
+      , kTitle = "{{title}}", kBody = "{{body}}";
+  constexpr std::size_t at_title = kDocument.find(kTitle), at_body = kDocument.find(kBody);
+  constexpr std::size_t after_title = at_title + kTitle.size();
+  return fmt::format("{}{}{}{}{}", kDocument.substr(0, at_title), escaped(title),
+                     kDocument.substr(after_title, at_body - after_title), body,
+                     kDocument.substr(at_body + kBody.size()));
 }
 
 }  // namespace dma::page

@@ -30,14 +30,8 @@ std::string card(std::string_view number, std::string_view what);
 // Data for scripts and programs, as an element that is not shown: nothing in it ends the element.
 std::string json_element(std::string_view id, const Json& json);
 
-// A whole document, which a browser does not let load anything; `title` is text, `body` HTML. With `script` what is
-// pointed at says its value (own_script()).
-std::string document(std::string_view title, std::string_view body, bool script);
-
-// Light and dark, on paper and on a phone.
-std::string_view style();
-
-// Turns the <title> of a mark into a note beside the pointer, or under the finger.
-std::string_view own_script();
+// A whole document, document.html, which a browser does not let load anything; `title` is text, `body` HTML. What is
+// pointed at says its value.
+std::string document(std::string_view title, std::string_view body);
 
 }  // namespace dma::page

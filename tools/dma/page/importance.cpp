@@ -1,9 +1,12 @@
 #include "tools/dma/page/importance.h"
 
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
+#include <numeric>
 
 #include "engine/support/parallel.h"
-#include "tools/dma/page/sample.h"
+#include "engine/support/shuffle.h"
 
 namespace dma::report {
 
@@ -16,8 +19,13 @@ PermutationImportance permutation_importance(const Eigen::MatrixXd& inputs,
   constexpr std::uint64_t kPurpose = 0x8cb92ba72f3d8dd7;  // its own stream, apart from the seed's other uses
   boost::random::mt19937_64 random(seed ^ kPurpose);
   // Drawn before any thread begins, so that their number changes nothing.
-  std::vector<std::vector<Eigen::Index>> orders;
-  for (Eigen::Index i = 0; i < count * shuffles; ++i) orders.push_back(shuffled(inputs.rows(), random));
+  std::vector<std::vector<Eigen::Index>> orders(groups.size() * static_cast<std::size_t>(shuffles));
+  for (std::vector<Eigen::Index>& order : orders) {
+    order.resize(static_cast<std::size_t>(inputs.rows()));
+    std::iota(order.begin(), order.end(), Eigen::Index{0});
+    shuffle(order,
+            [&](std::size_t n) { return boost::random::uniform_int_distribution<std::size_t>(0, n - 1)(random); });
+  }
   Eigen::MatrixXd rises(count * shuffles, outputs);
   parallel_for(orders.size(), all_processors(), [&](std::size_t task) {
     const auto place = static_cast<Eigen::Index>(task);

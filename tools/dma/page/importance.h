@@ -1,4 +1,4 @@
-// Which inputs a fitted model uses.
+// The inputs that a fitted model uses.
 #pragma once
 
 #include <Eigen/Dense>
@@ -8,7 +8,7 @@
 
 namespace dma::report {
 
-// How badly a model predicts rows with these inputs, one number per output; the rows' targets are its own business.
+// The loss of rows with these inputs, one number per output; the function knows their targets.
 // Many threads may call it at once.
 using Loss = std::function<Eigen::VectorXd(const Eigen::MatrixXd& inputs)>;
 

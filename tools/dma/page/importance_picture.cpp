@@ -9,10 +9,10 @@
 
 namespace dma::report {
 
-std::string importance_picture(const Shown& shown, const std::string& pointer, std::size_t most) {
+std::string importance_picture(const Shown& shown, const std::string& pointer) {
   constexpr double kWidth = 420, kNames = 136, kValues = 112, kRow = 24;
   const Json& inputs = shown.at(pointer + "/inputs");
-  const std::size_t rows = std::min(most, inputs.size());
+  const std::size_t rows = std::min<std::size_t>(20, inputs.size());
   double low = 0, high = 0;
   for (std::size_t i = 0; i < rows; ++i) {
     const double rise = json_number(inputs[i].at("rise")), sd = json_number(inputs[i].at("sd"));

@@ -12,7 +12,6 @@
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
 #include "tools/dma/help/version.h"
-#include "tools/dma/page/sample.h"
 
 namespace dma::report {
 

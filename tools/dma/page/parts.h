@@ -19,7 +19,7 @@ Json short_numbers(const Eigen::VectorXd& values);
 
 Json json_of(const std::vector<StatedFraction>& curve);
 
-// Of every member the epochs, or some of many, and what was learned after each.
+// The training curve per member; of many epochs some.
 Json training_json(const std::vector<std::vector<double>>& curves);
 
 // Version, command, file, rows, columns.

@@ -141,7 +141,7 @@ Panel reliability_panel(const Json& curve) {
       fractions_panel(curve, "Calibration curve", "% stated for the most probable class", "% of rows it is right for");
   panel.series[0].style = Style::bars;
   panel.series[2].style = Style::points;  // between bins with rows nothing was found
-  // Where there are rows, and no further: the least that a most probable class can have is 1 / classes.
+  // The axis begins where there are rows: a most probable class has at least 1 / classes.
   double least = 100;
   for (const double stated : panel.series[2].x) least = std::min(least, stated);
   panel.x.low = 10 * std::floor(least / 10 - 1e-9) - 2;

@@ -18,18 +18,7 @@ std::vector<plot::Panel> dependence_panels(const Json& curves, const std::string
 std::vector<plot::Panel> class_dependence_panels(const Json& classes, const std::string& target);
 plot::Panel training_panel(const Json& members, const std::string& quantity, const std::vector<std::string>& names);
 
-// Bars with whiskers; `pointer` is the place of the importance in the JSON. At most `most` inputs.
-std::string importance_picture(const Shown& shown, const std::string& pointer, std::size_t most);
-
-// The factor graph of one row: widths of the layers, inputs first; what stands behind the last layer ("noise"), and its
-// variable.
-struct NetworkGraph {
-  std::vector<std::size_t> layers;
-  bool bias = true;
-  std::string likelihood, observed;
-  double smoothing = 0;  // standard deviation of noise on the inputs of hidden layers, over which these are averaged
-  double linear = 0;     // fraction of the linear model in the mixture with it
-};
-std::string graph_picture(const NetworkGraph& network);
+// Bars with whiskers of the first twenty inputs; `pointer` is the place of the importance in the JSON.
+std::string importance_picture(const Shown& shown, const std::string& pointer);
 
 }  // namespace dma::report

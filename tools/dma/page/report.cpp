@@ -10,7 +10,6 @@
 #include "engine/support/fields.h"
 #include "factors/standard_registry.h"
 #include "tools/dma/page/parts.h"
-#include "tools/dma/page/sample.h"
 
 namespace dma::report {
 
@@ -34,15 +33,8 @@ Eigen::MatrixXd some_rows(const Eigen::MatrixXd& all, const Places& rows) {
 }
 
 Prediction some_rows(const Prediction& all, const Places& rows) {
-  Prediction some{some_rows(all.mean, rows),
-                  some_rows(all.sd, rows),
-                  some_rows(all.epistemic_sd, rows),
-                  some_rows(all.noise_sd, rows),
-                  {}};
-  for (const PredictionComponent& c : all.components)
-    some.components.push_back({some_rows(c.mean, rows), some_rows(c.epistemic_sd, rows), some_rows(c.noise_sd, rows),
-                               some_rows(c.weight, rows), c.tails, c.likelihoods, c.is_log});
-  return some;
+  return {some_rows(all.mean, rows), some_rows(all.sd, rows), some_rows(all.epistemic_sd, rows),
+          some_rows(all.noise_sd, rows), rows_of(all.components, rows)};
 }
 
 // Rows by which a model of numbers is judged, and what it said of them.
@@ -107,7 +99,7 @@ Json points_json(const Judged& judged, const Places& shown, const Prediction& p,
           {"high", short_numbers(high.col(target))}};
 }
 
-// What the inputs do to the loss of rows with these places, and to what is predicted.
+// Importance and partial dependence of the inputs.
 Matters matters_of(const Fit& fit, const std::function<Loss(const Places& rows)>& loss_of, const Model& response) {
   const TrainingData& data = fit.data;
   const Eigen::Index outputs = data.has_classes() ? 1 : data.outputs.cols();

@@ -1,4 +1,4 @@
-// What a fit has learned, how good it is, what it looks at: as JSON, and as a page made of nothing but that JSON.
+// The report of a fit, as JSON and as a page: what it learned, how good it is, which inputs it uses.
 //
 // The JSON of `dma fit --json` gets an object "report"; every number on the page stands somewhere in that JSON, and the
 // page carries it along.
@@ -11,7 +11,7 @@
 
 namespace dma::report {
 
-// What the reader needs to do it again, and what was said about it.
+// The command and the file that a reader needs to do it again.
 struct Origin {
   std::string command, file;
 };
@@ -19,8 +19,8 @@ struct Origin {
 // An Error for a graph without inputs.
 Json report_of(const Learned& learned, const TrainingData& data, const Origin& origin);
 
-// Of every target: the loss of the learned rows before anything is shuffled, and by how much each column of the table
-// makes it rise, most important first: {"target", "before", "inputs": [{"name", "rise", "sd"}]}.
+// The loss of the learned rows per target before anything is shuffled, and by how much each column of the table makes
+// it rise, most important first: {"target", "before", "inputs": [{"name", "rise", "sd"}]}.
 Json importance_of(const Learned& learned, const TrainingData& data);
 
 // From the whole JSON of a fit, with its "report".

@@ -13,7 +13,7 @@ namespace {
 
 using Doubles = std::vector<double>;
 
-// What the axis asks for; otherwise all values that have a place on it, and a little room.
+// The bounds of the axis if it has any; otherwise those of all values that have a place on it, and a little room.
 Extent extent_of(const Axis& axis, std::initializer_list<const Doubles*> all, double room) {
   Extent e{HUGE_VAL, -HUGE_VAL, axis.scale == Scale::log};
   for (const Doubles* values : all)

@@ -48,7 +48,7 @@ std::string marks(const Field& at, const Series& series);
 std::string heat_marks(const Field& at, const HeatMap& heat, const Extent& z);
 std::string heat_colour(double fraction);  // cividis: #rrggbb
 
-// What stands for the series in a key, from (x, y) to the right.
+// The mark of the series in a key, from (x, y) to the right.
 std::string key_mark(const Series& series, double x, double y);
 
 }  // namespace dma::plot

@@ -27,7 +27,7 @@ std::size_t characters(std::string_view text) {
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-// Of a power of ten: 10⁻³ where numbers would be long.
+// The text of a power of ten: 10⁻³ where numbers would be long.
 std::string power_text(int exponent, bool is_plain) {
   if (is_plain) return fmt::format("{:.10g}", std::pow(10, exponent));
   constexpr std::array<std::string_view, 10> kRaised = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};

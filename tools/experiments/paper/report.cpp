@@ -148,8 +148,7 @@ std::string html(const Report& report) {
       body += fmt::format("<figure class=\"drawn\">{}<figcaption>{}</figcaption></figure>\n", plot::svg(p.figure),
                           prose(p.caption));
   }
-  return page::document(report.title, body + fmt::format("<h2>This run</h2>\n<p>{}</p>\n", prose(run_text(report))),
-                        false);
+  return page::document(report.title, body + fmt::format("<h2>This run</h2>\n<p>{}</p>\n", prose(run_text(report))));
 }
 
 void write_report(const Report& report, const std::filesystem::path& folder) {

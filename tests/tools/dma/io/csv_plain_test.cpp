@@ -94,17 +94,28 @@ class Awkward {
     const double any = std::bit_cast<double>(random_() & 0xffefffffffffffff);  // not infinite
     const double value = std::isnormal(any) && below(3) == 0 ? any : std::normal_distribution<double>(0, 100)(random_);
     switch (below(12)) {
-      case 0: return fmt::format("{:.2f}", value);
-      case 1: return fmt::format("{:.0f}", std::clamp(value, -1e15, 1e15));
-      case 2: return fmt::format("{:.25e}", value);
-      case 3: return fmt::format("+{}", std::abs(value));
-      case 4: return in_quotes ? fmt::format("\"{}\"", value) : fmt::format("{}", value);
-      case 5: return std::string(below(3), ' ') + fmt::format("{}", value) + std::string(below(3), '\t');
-      case 6: return "9007199254740993";                    // between two doubles
-      case 7: return "." + fmt::format("{}", random_());
-      case 8: return fmt::format("{}.", random_() % 100000);
-      case 9: return "-0.000" + fmt::format("{:020}", random_());
-      default: return fmt::format("{}", value);
+      case 0:
+        return fmt::format("{:.2f}", value);
+      case 1:
+        return fmt::format("{:.0f}", std::clamp(value, -1e15, 1e15));
+      case 2:
+        return fmt::format("{:.25e}", value);
+      case 3:
+        return fmt::format("+{}", std::abs(value));
+      case 4:
+        return in_quotes ? fmt::format("\"{}\"", value) : fmt::format("{}", value);
+      case 5:
+        return std::string(below(3), ' ') + fmt::format("{}", value) + std::string(below(3), '\t');
+      case 6:
+        return "9007199254740993";  // between two doubles
+      case 7:
+        return "." + fmt::format("{}", random_());
+      case 8:
+        return fmt::format("{}.", random_() % 100000);
+      case 9:
+        return "-0.000" + fmt::format("{:020}", random_());
+      default:
+        return fmt::format("{}", value);
     }
   }
   std::string text() {
@@ -201,13 +212,13 @@ TEST_CASE("csv_plain: so are tables that several processors read") {
 TEST_CASE("csv_plain: reading ends at the first line that is not plain") {
   const std::vector<std::size_t> columns = {1};
   const dma::PlainReader reader(',', 2, columns);
-  const dma::PlainRows all = reader.read("red,1\n\n5\" pipe , +2.50 \r\n");
+  const dma::PlainRows all = reader.read_in_pieces("red,1\n\n5\" pipe , +2.50 \r\n")[0];
   CHECK(all.values == std::vector<double>{1, 2.5});
   CHECK(all.lines == 3);
   const std::string_view lines = "red,1\n";
   for (const char* const other :
        {"\"red\",1\n", "red\n", "red,1,2\n", "red,\n", "red,x\n", "red,\"1\"\n", "red,nan\n", "red,1 2\n"}) {
-    const dma::PlainRows some = reader.read(std::string(lines) + other);
+    const dma::PlainRows some = reader.read_in_pieces(std::string(lines) + other)[0];
     CHECK(some.values == std::vector<double>{1});
     CHECK(some.bytes == lines.size());
     CHECK(some.lines == 1);
@@ -217,7 +228,7 @@ TEST_CASE("csv_plain: reading ends at the first line that is not plain") {
 TEST_CASE("csv_plain: lines without cells ask for no room") {
   const std::vector<std::size_t> columns = {0, 1, 2, 3};
   const std::string blank(10000, '\n');
-  const dma::PlainRows rows = dma::PlainReader(',', columns.size(), columns).read(blank);
+  const dma::PlainRows rows = dma::PlainReader(',', columns.size(), columns).read_in_pieces(blank)[0];
   CHECK(rows.lines == blank.size());
   CHECK(rows.values.empty());
   CHECK(rows.values.capacity() <= blank.size() + columns.size());

@@ -27,7 +27,7 @@ TEST_CASE("page: nothing in the data ends the element that holds it, and it is r
 }
 
 TEST_CASE("page: a document names no address and carries its styles") {
-  const std::string page = dma::page::document("a < b", "<p>x</p>", true);
+  const std::string page = dma::page::document("a < b", "<p>x</p>");
   CHECK(holds(page, "<title>a &lt; b</title>"));
   CHECK(!holds(page, "http:"));
   CHECK(!holds(page, "https:"));

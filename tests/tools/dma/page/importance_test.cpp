@@ -8,7 +8,6 @@
 #include "tests/oracles/random_matrices.h"
 #include "tests/oracles/relative.h"
 #include "tools/dma/page/effort.h"
-#include "tools/dma/page/sample.h"
 
 using dma::report::permutation_importance;
 
