@@ -90,7 +90,7 @@ GraphFile read_graph(const InferRequest& request, double limit, std::optional<Po
   try {
     if (!is_g2o(text)) {
       for (const auto& [option, value] : {std::pair{"--poses", request.poses.string()}, {"--loss", request.loss}})
-        if (!value.empty()) fail("{} is for g2o and TORO files of poses; this is none", option);
+        if (!value.empty()) fail("{} is for g2o files of poses; this is none", option);
       return parse_graph(text, given);
     }
     poses = parse_g2o(text);
