@@ -21,7 +21,7 @@ void visit(const CommandHelp& command, const std::function<void(const CommandHel
   for (const CommandHelp& below : command.commands) visit(below, work);
 }
 
-// What bash offers when Tab is pressed at the end of the words.
+// The words that bash offers when Tab is pressed at the end of these.
 std::string offered(const std::string& words) {
   const TemporaryFolder folder;
   folder.write("dma.bash", bash_completion(program_help(dma_program())));
