@@ -13,23 +13,6 @@
 #include "tests/oracles/relative.h"
 #include "tests/oracles/scores.h"
 
-TEST_CASE("left out: the rows of a joint fit have the scores that it reports; other methods know none") {
-  const Eigen::MatrixXd x = dma::oracle::random_matrix(40, 2, 1), noise = dma::oracle::random_matrix(40, 1, 2);
-  const Eigen::MatrixXd y = 100 + 30 * (x.col(0).array() + 0.3 * noise.col(0).array());
-  dma::Bnn net({.layers = {2, 3, 1}, .members = 1});
-  CHECK(!net.left_out());
-  const dma::FitReport report = net.fit(x, y);
-  REQUIRE(net.left_out());
-  const dma::Scores scores = dma::scores_of(*net.left_out(), y)[0];
-  CHECK(scores.rmse == dma::oracle::relative(report.left_out[0].scores.rmse, 1e-12));
-  CHECK(scores.coverage_90 == report.left_out[0].scores.coverage_90);
-  // They are worse than predictions that have learned the row.
-  CHECK((net.left_out()->mean - y).norm() > (net.predict(x).mean - y).norm());
-  dma::Bnn messages({.layers = {2, 2, 1}, .method = "hybrid"});
-  messages.fit(x, y, {.batches = 4, .epochs = 1});
-  CHECK(!messages.left_out());
-}
-
 TEST_CASE("left out: the rows of a classifier have the scores that it reports, and are forgotten with it") {
   const Eigen::MatrixXd x = dma::oracle::random_matrix(60, 2, 3);
   std::vector<std::string> labels;

@@ -27,47 +27,20 @@ std::string table(Choices& choices) {
 }
 
 std::string value(Choices& choices) {
-  static constexpr std::string_view kValues[] = {"0",
-                                                 "1",
-                                                 "2",
-                                                 "3",
-                                                 "-1",
-                                                 "1e400",
-                                                 "nan",
-                                                 "",
-                                                 "none",
-                                                 "5,,5",
-                                                 "2,3",
-                                                 "0.1",
-                                                 "0.5",
-                                                 "x",
-                                                 "y",
-                                                 "dma",
-                                                 "ep",
-                                                 "vmp",
-                                                 "linearised",
-                                                 "data.csv",
-                                                 "'",
-                                                 "bumps3",
-                                                 "paper",
-                                                 "18446744073709551616",
-                                                 "99999999999999999999",
-                                                 "-0",
-                                                 "1e-320",
-                                                 "\x1b[2J",
-                                                 "y,x"};
-  return choices.one_in(8) ? fmt::format("{}", choices.number()) : std::string(choices.any_of(kValues));
+  static const std::vector<std::string> kValues = words(
+      "0 1 2 3 -1 1e400 nan none 5,,5 2,3 0.1 0.5 x y dma ep vmp linearised data.csv ' bumps3 paper -0 1e-320 y,x "
+      "\x1b[2J 18446744073709551616 99999999999999999999");
+  if (choices.one_in(30)) return "";
+  return choices.one_in(8) ? fmt::format("{}", choices.number()) : choices.any_of(kValues);
 }
 
 std::vector<std::string> fit_arguments(Choices& choices) {
-  static constexpr std::string_view kOptions[] = {
-      "--hidden",    "--slopes",  "--noise",      "--features-map",     "--prior-scale", "--members",    "--method",
-      "--tempering", "--batches", "--batch-size", "--tolerance",        "--patience",    "--least-gain", "--seed",
-      "--holdout",   "--preset",  "--features",   "--checkpoint-every", "--nonsense",
-      "--weights"};
-  static constexpr std::string_view kFlags[] = {"--bias",        "--no-bias", "--standardise", "--no-standardise",
-                                                "--learn-prior", "--quiet",   "--json",        "--strict",
-                                                "--columns",     "--classes"};
+  static const std::vector<std::string> kOptions = words(
+      "--hidden --slopes --noise --features-map --prior-scale --members --method --tempering --batches "
+      "--batch-size --tolerance --patience --least-gain --seed --holdout --preset --features --checkpoint-every "
+      "--nonsense --weights");
+  static const std::vector<std::string> kFlags = words(
+      "--bias --no-bias --standardise --no-standardise --learn-prior --quiet --json --strict --columns --classes");
   std::vector<std::string> all = {"fit",      "data.csv",
                                   "--target", choices.one_in(16) ? value(choices) : "y",
                                   "--hidden", choices.one_in(2) ? "2" : "none",
@@ -84,9 +57,9 @@ std::vector<std::string> fit_arguments(Choices& choices) {
 }
 
 std::vector<std::string> other_arguments(Choices& choices) {
-  static constexpr std::string_view kWords[] = {
-      "predict",  "inspect", "generate",  "regression", "factors", "--json", "--out", "out.csv", "model.json",
-      "data.csv", "--help",  "--version", "--seed",     "-1",      "predct", "",      "--grid",  "--plot-training"};
+  static const std::vector<std::string> kWords = words(
+      "predict inspect generate regression factors --json --out out.csv model.json data.csv --help --version "
+      "--seed -1 predct --grid --plot-training");
   std::vector<std::string> all;
   for (std::size_t i = choices.below(6); i > 0; --i) all.emplace_back(choices.any_of(kWords));
   return all;

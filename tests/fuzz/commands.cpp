@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "engine/support/text.h"
@@ -62,6 +63,11 @@ std::string read(const std::filesystem::path& path) {
   std::stringstream text;
   text << stream.rdbuf();
   return std::move(text).str();
+}
+
+std::vector<std::string> words(const std::string& line) {
+  std::istringstream stream(line);
+  return {std::istream_iterator<std::string>(stream), {}};
 }
 
 std::set<std::string> Scene::files() const {

@@ -14,6 +14,8 @@ namespace dma::fuzz {
 void write(const std::filesystem::path& path, std::string_view text);
 std::string read(const std::filesystem::path& path);
 
+std::vector<std::string> words(const std::string& line);  // between blanks
+
 // A temporary folder, and this process in it.
 class Scene {
  public:

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <sstream>
 
 #include "tests/fuzz/commands.h"
+#include "tests/oracles/files.h"
 
 namespace {
 
@@ -16,6 +16,7 @@ using dma::fuzz::Ended;
 using dma::fuzz::read;
 using dma::fuzz::run;
 using dma::fuzz::Scene;
+using dma::fuzz::words;
 using dma::fuzz::write;
 
 // They replace every @ in texts and arguments.
@@ -25,9 +26,8 @@ struct Way {
   std::string arguments, file = {}, text = {};
 };
 
-std::string with_number(std::string text, const std::string& number) {
-  for (std::size_t at; (at = text.find('@')) != text.npos;) text.replace(at, 1, number);
-  return text;
+std::string with_number(const std::string& text, const std::string& number) {
+  return dma::oracle::replaced(text, "@", number);
 }
 
 // Sixteen rows; @ in two cells of one column, which may be absent.
@@ -35,14 +35,10 @@ std::string table_with(const std::string& column) {
   std::string text = "x,z,k,d,m,w,c,y\n";
   for (int n = 0; n < 16; ++n) {
     const double x = std::sin(3.0 * n), z = std::sin(5.0 * n + 1);
-    const std::string cells[] = {fmt::format("{:.4f}", x),
-                                 fmt::format("{:.4f}", z),
-                                 n % 2 == 0 ? "red" : "blue",
-                                 fmt::format("2020-01-{:02}", n + 1),
-                                 fmt::format("{} EUR", n + 1),
-                                 "1",
-                                 x > 0 ? "a" : "b",
-                                 fmt::format("{:.4f}", 2 * x + z * z)};
+    const std::string cells[] = {fmt::format("{:.4f}", x),     fmt::format("{:.4f}", z),
+                                 n % 2 == 0 ? "red" : "blue",  fmt::format("2020-01-{:02}", n + 1),
+                                 fmt::format("{} EUR", n + 1), "1",
+                                 x > 0 ? "red" : "blue",       fmt::format("{:.4f}", 2 * x + z * z)};
     const std::string_view names = "xzkdmwcy";
     for (std::size_t j = 0; j < names.size(); ++j)
       text += (j == 0 ? "" : ",") + (column[0] == names[j] && n % 9 == 4 ? std::string("@") : cells[j]);
@@ -50,21 +46,6 @@ std::string table_with(const std::string& column) {
   }
   return text;
 }
-
-std::string line_graph(const char* mean, const char* variance, const char* noise) {
-  return fmt::format(R"({{"variables": {{"a": {{"shared": true}}, "b": {{"shared": true}}, "x": {{"observed": null}},
-    "y": {{"observed": null}}, "ax": {{}}, "f": {{}}}}, "factors": [
-    {{"kind": "gaussian_prior", "connects": ["a"], "parameters": {{"mean": {}, "variance": {}}}}},
-    {{"kind": "gaussian_prior", "connects": ["b"], "parameters": {{"mean": 0, "variance": 4}}}},
-    {{"kind": "product", "connects": ["a", "x", "ax"]}}, {{"kind": "add", "connects": ["ax", "b", "f"]}},
-    {{"kind": "gaussian_noise", "connects": ["f", "y"], "parameters": {{"variance": {}}}}}]}})",
-                     mean, variance, noise);
-}
-constexpr const char* kScores = R"({"variables": {"w": {"shared": true, "size": 2}, "x": {"observed": null},
-  "s": {"size": 2}, "c": {"observed": null, "categories": ["a", "b"]}}, "factors": [
-  {"kind": "gaussian_prior", "connects": ["w"], "parameters": {"mean": 0, "variance": 4}},
-  {"kind": "product", "connects": ["w", {"variable": "x", "reach": "gather", "table": [0, 0]}, "s"]},
-  {"kind": "softmax", "connects": ["s", "c"]}]})";
 
 // An observed chain a -> b -> y through one kind of factor.
 std::string chain(const char* kind, const char* mean, const char* variance, const char* noise, const char* seen) {
@@ -111,8 +92,10 @@ std::vector<Way> ways() {
   for (const char* option : {"noise", "prior-scale", "tempering", "tolerance", "least-gain", "slopes"})
     all.push_back(
         {fmt::format("fit t.csv --target y --features x,z --{} @{}", option, kOut), "t.csv", table_with("-")});
-  for (const std::string& graph : {line_graph("@", "4", "0.1"), line_graph("0", "@", "0.1"), line_graph("0", "4", "@")})
-    all.push_back({"fit data.csv --target y --graph g.json --model out.json", "g.json", graph});
+  for (const std::string parameter : {"\"mean\": 0", "\"variance\": 4", "\"variance\": 0.1"})
+    all.push_back({"fit data.csv --target y --graph g.json --model out.json", "g.json",
+                   dma::oracle::replaced(dma::oracle::graph_file("line.json"), parameter,
+                                         parameter.substr(0, parameter.find(' ')) + " @")});
   for (const char* schedule : {"auto", "joint", "flooding", "residual"})
     for (const char* kind : {"copy", "exponential", "leaky_relu"})
       for (const std::string& graph : {chain(kind, "@", "1", "1", "1"), chain(kind, "0", "@", "1", "1"),
@@ -130,11 +113,6 @@ std::vector<Way> ways() {
       all.push_back({fmt::format("rate g.csv --{} @ --pair Ann Ben{}", option, how), "g.csv",
                      "winner,loser\nAnn,Ben\nBen,Cleo\n"});
   return all;
-}
-
-std::vector<std::string> words(const std::string& line) {
-  std::istringstream stream(line);
-  return {std::istream_iterator<std::string>(stream), {}};
 }
 
 void check_way(const Way& way, const std::string& number) {
@@ -163,8 +141,8 @@ void check_way(const Way& way, const std::string& number) {
 TEST_CASE("extreme numbers: every way in ends with finite numbers or one line, and leaves the model as it was") {
   const Scene scene;
   write("data.csv", table_with("-"));
-  write("line.json", line_graph("0", "4", "0.1"));
-  write("classes.txt", kScores);
+  write("line.json", dma::oracle::graph_file("line.json"));
+  write("classes.txt", dma::oracle::graph_file("scores.json"));
   for (const std::string& fit :
        {"fit data.csv --target y --features x,z --model joint.json" + kSmallFit,
         std::string("fit data.csv --target y --features x,z --model near.json"),

@@ -3,6 +3,7 @@
 #include "engine/support/error.h"
 #include "tests/fuzz/commands.h"
 #include "tests/fuzz/targets.h"
+#include "tests/oracles/files.h"
 
 namespace dma::fuzz {
 
@@ -10,39 +11,12 @@ namespace {
 
 using Arguments = std::vector<std::string>;
 
-constexpr std::string_view kNumbers = R"({"variables": {"a": {"shared": true}, "b": {"shared": true},
-  "x": {"observed": null}, "y": {"observed": null}, "ax": {}, "f": {}}, "factors": [
-  {"kind": "gaussian_prior", "connects": ["a"], "parameters": {"mean": 0, "variance": 4}},
-  {"kind": "gaussian_prior", "connects": ["b"], "parameters": {"mean": 0, "variance": 4}},
-  {"kind": "product", "connects": ["a", "x", "ax"]}, {"kind": "add", "connects": ["ax", "b", "f"]},
-  {"kind": "gaussian_noise", "connects": ["f", "y"], "parameters": {"variance": 0.1}}]})";
-constexpr std::string_view kScores = R"({"variables": {"w": {"shared": true, "size": 2}, "x": {"observed": null},
-  "s": {"size": 2}, "c": {"observed": null, "categories": ["a", "b"]}}, "factors": [
-  {"kind": "gaussian_prior", "connects": ["w"], "parameters": {"mean": 0, "variance": 4}},
-  {"kind": "product", "connects": ["w", {"variable": "x", "reach": "gather", "table": [0, 0]}, "s"]},
-  {"kind": "softmax", "connects": ["s", "c"]}]})";
-
-// A curve of an input, whose size and smoothing are chosen.
-constexpr std::string_view kCurve = R"json({"variables": {"x": {"observed": null}, "y": {"observed": null},
-  "w": {"shared": true, "size": "n"}, "v": {"shared": true, "size": "n"}, "b": {"shared": true, "size": "n"},
-  "near": {}, "wx": {"size": "n"}, "p": {"size": "n"}, "h": {"size": "n"}, "vh": {"size": "n"}, "f": {}}, "factors": [
-  {"kind": "gaussian_prior", "connects": ["w"], "parameters": {"mean": 0, "variance": 1}},
-  {"kind": "gaussian_prior", "connects": ["b"], "parameters": {"mean": 0, "variance": 1}},
-  {"kind": "gaussian_prior", "connects": ["v"], "parameters": {"mean": 0, "variance": "1 / n"}},
-  {"kind": "gaussian_noise", "connects": ["x", "near"], "parameters": {"variance": "s * s"}},
-  {"kind": "product", "connects": ["w", {"variable": "near", "reach": "all_to_one"}, "wx"]},
-  {"kind": "add", "connects": ["wx", "b", "p"]},
-  {"kind": "leaky_relu", "connects": ["p", "h"], "parameters": {"slope": 0.1}},
-  {"kind": "product", "connects": ["v", "h", "vh"]}, {"kind": "sum", "connects": ["vh", "f"]},
-  {"kind": "gaussian_noise", "connects": ["f", "y"], "parameters": {"variance": 0.1}}],
-  "choices": {"sizes": {"n": [2, 3]}, "smoothing": {"s": [0.5, 0.2]}}})json";
-
 std::string table() {
   std::string text = "x,z,k,d,w,c,y\n";
   for (int n = 0; n < 20; ++n)
     text += fmt::format("{:.4f},{:.4f},{},2020-01-{:02},{},{},{:.4f}\n", std::sin(3.0 * n),
                         std::exp(2 * std::sin(5.0 * n)), n % 3 == 0 ? "red" : "blue", n + 1, 1 + n % 2,
-                        std::sin(3.0 * n) > 0.2 ? "a" : "b", 2 * std::sin(3.0 * n) + std::cos(n));
+                        std::sin(3.0 * n) > 0.2 ? "red" : "blue", 2 * std::sin(3.0 * n) + std::cos(n));
   return text;
 }
 
@@ -60,18 +34,18 @@ struct Seed {
 std::vector<Seed> made_seeds() {
   const Scene scene;
   write("data.csv", table());
-  write("numbers.json", kNumbers);
-  write("scores.json", kScores);
-  write("curve.json", kCurve);
+  write("line.json", oracle::graph_file("line.json"));
+  write("scores.json", oracle::graph_file("scores.json"));
+  write("network.json", oracle::network_file(1, "2, 3", "0.5, 0.2"));
   const Arguments checkpoint = {"--target", "y", "--features", "x,z", "--epochs", "4", "--report", "page.html"};
   std::vector<Seed> seeds = {
       {"joint", {"--target", "y", "--features", "x,z,k,d", "--weights", "w", "--epochs", "3"}},
       {"by rows", {"--target", "y", "--features", "x,z", "--hidden", "12", "--members", "2", "--epochs", "3"}},
       {"messages", {"--target", "y", "--features", "x", "--method", "dma", "--learn-prior", "--epochs", "3"}},
       {"classes", {"--target", "c", "--features", "x,z,k", "--epochs", "3"}},
-      {"graph", {"--target", "y", "--graph", "numbers.json"}},
+      {"graph", {"--target", "y", "--graph", "line.json"}},
       {"graph of classes", {"--target", "c", "--graph", "scores.json"}},
-      {"graph as a table", {"--target", "y", "--graph", "curve.json", "--preset", "table", "--epochs", "3"}},
+      {"graph as a table", {"--target", "y", "--graph", "network.json", "--preset", "table", "--epochs", "3"}},
       {"checkpoint", checkpoint},
       {"checkpoint of messages", checkpoint}};
   seeds.back().fit.insert(seeds.back().fit.end(), {"--method", "dma"});

@@ -4,9 +4,13 @@
 
 #include <cstdlib>
 
+#include "tests/oracles/files.h"
+
 namespace dma::testing {
 
 namespace {
+
+using oracle::replaced;
 
 constexpr const char* kInspection = R"(
 const missing = [...document.images].filter(i => !i.naturalWidth).length +
@@ -14,12 +18,7 @@ const missing = [...document.images].filter(i => !i.naturalWidth).length +
   [...document.querySelectorAll('use')].filter(u => !document.getElementById((u.getAttribute('href') || u.getAttribute('xlink:href')).slice(1))).length;
 document.body.setAttribute('data-missing', missing);)";
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size()) text.replace(at, from.size(), to);
-  return text;
-}
-
-// Where the frame leaves its document, as text, in the page that holds it.
+// The place in the page where the frame leaves its document, as text.
 std::string place_of(std::size_t page) { return "<pre id=\"seen" + std::to_string(page) + "\">"; }
 
 }  // namespace
@@ -58,6 +57,26 @@ std::vector<Seen> look_at(const TemporaryFolder& folder, const std::string& brow
     seen.push_back({replaced(replaced(replaced(text, "&lt;", "<"), "&gt;", ">"), "&amp;", "&"), log});
   }
   return seen;
+}
+
+void check_in_browser(const std::vector<Expected>& pages) {
+  const std::string browser = installed_browser();
+  if (browser.empty()) {
+    MESSAGE("no browser is installed; the pages are not opened");
+    return;
+  }
+  std::vector<Page> all;
+  for (const Expected& one : pages) all.push_back(one.page);
+  const std::vector<Seen> seen = look_at(TemporaryFolder(), browser, all);
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    CAPTURE(i);
+    CHECK_MESSAGE(!seen[i].complains(), seen[i].log);
+    CHECK(seen[i].nothing_missing());
+    const auto at = seen[i].dom.find("data-wrong=");
+    for (const std::string& text : pages[i].texts)
+      CHECK_MESSAGE(holds(seen[i].dom, text), text, " is not in ",
+                    seen[i].dom.substr(at == std::string::npos ? 0 : at, 500));
+  }
 }
 
 }  // namespace dma::testing

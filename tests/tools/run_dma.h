@@ -31,7 +31,7 @@ class TemporaryFolder {
 };
 
 struct Outcome {
-  int exit_code = 0;  // of a shell: 128 + n after signal n
+  int exit_code = 0;  // 128 + n after signal n, as in a shell
   std::string output, errors;
 };
 

@@ -143,7 +143,7 @@ TEST_CASE("docs: every block is fenced with a language, so that a test knows wha
   const std::vector<std::string> run{"cpp", "text", "sh", "python",
                                      "json"};  // here and in tests/tools/python/docs_test.py
   const std::vector<std::string> others{"csharp", "julia", "c++",
-                                        "stan"};  // of other systems, on the page of vocabulary
+                                        "stan"};  // languages of other systems, on the page of vocabulary
   for (const fs::path& page : pages()) {
     std::istringstream lines(text_of(page));
     bool inside = false;
@@ -200,7 +200,7 @@ TEST_CASE("docs: every link to a heading leads to one") {
 TEST_CASE("docs: commands run as they are printed, on the files of tools/examples; fits of one table run as one") {
   const std::vector<fs::path> all_pages = pages();
   std::vector<std::vector<std::string>> commands;
-  std::map<std::string, int> times;               // how often a command, without its outputs, stands on the pages
+  std::map<std::string, int> times;               // times that a command, without its outputs, stands on the pages
   std::map<std::string, std::string> outputs_of;  // all that it is to write
   for (const fs::path& page : all_pages) {
     commands.push_back(commands_on(page));
@@ -211,7 +211,8 @@ TEST_CASE("docs: commands run as they are printed, on the files of tools/example
         if (outputs_of[shared].find(output) == std::string::npos) outputs_of[shared] += output;
     }
   }
-  // What stands several times runs once, in a folder of its own; each page has a copy of what its own command writes.
+  // A command that stands several times runs once, in a folder of its own; each page has a copy of the files that its
+  // own command writes.
   std::map<std::string, dma::testing::TemporaryFolder> run_once;
   for (std::size_t i = 0; i < all_pages.size(); ++i) {
     const dma::testing::TemporaryFolder folder;  // one for a page: what a command writes, the next may read

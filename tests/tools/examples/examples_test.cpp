@@ -29,7 +29,7 @@ std::vector<fs::path> examples() {
   return found;
 }
 
-// What follows "// Prints:", each line after "//   ".
+// The lines after "// Prints:", without their "//   ".
 std::string stated_output(const std::vector<std::string>& lines) {
   std::string text;
   bool is_output = false;

@@ -39,6 +39,21 @@ const std::string kLongFit =
     "fit t.csv --target y --method hybrid --hidden 4 --batch-size 20 --least-gain 0 --epochs 3000 --model ";
 const std::string kResumed = "part.json --quiet --workers 2 --resume part.json.checkpoint --checkpoint-every 1000";
 
+// Processes fit the model that as many workers of one process do, byte for byte; returns what the one process printed.
+std::string check_same_model(const TemporaryFolder& folder, const std::string& fit, int processes) {
+  const auto alone = require_dma(folder, fmt::format("{} --workers {} --model alone.json", fit, processes));
+  require_dma(folder, fit + " --model together.json", mpirun(processes));
+  CHECK(folder.read("together.json") == folder.read("alone.json"));
+  CHECK(folder.read("alone.json").size() > 100);
+  return alone.output;
+}
+
+// Ends the second process as soon as `condition` of the shell holds.
+std::string second_dies(const std::string& condition) {
+  return "if [ \"$OMPI_COMM_WORLD_RANK\" != 1 ]; then exec \"$@\"; fi\n\"$@\" & until " + condition +
+         "; do sleep 0.02; done; kill -9 $!; wait $!\n";
+}
+
 }  // namespace
 
 TEST_CASE("mpi: processes fit the model that as many workers of one process do, byte for byte") {
@@ -47,13 +62,8 @@ TEST_CASE("mpi: processes fit the model that as many workers of one process do, 
   folder.write("t.csv", table(203));
   for (const std::string method :
        {"hybrid --hidden 6 --epochs 4 --holdout 0.1", "joint --hidden 6 --epochs 5 --members 2"})
-    for (const int processes : {2, 4}) {
-      const std::string fit = "fit t.csv --target y --quiet --method " + method;
-      const auto alone = require_dma(folder, fit + " --workers " + std::to_string(processes) + " --model alone.json");
-      const auto together = require_dma(folder, fit + " --model together.json", mpirun(processes));
-      CHECK(folder.read("together.json") == folder.read("alone.json"));
-      CHECK(folder.read("alone.json").size() > 100);
-    }
+    for (const int processes : {2, 4})
+      check_same_model(folder, "fit t.csv --target y --quiet --method " + method, processes);
 }
 
 TEST_CASE("mpi: far rows, logarithms and nearest rows are those of one process, byte for byte") {
@@ -68,11 +78,9 @@ TEST_CASE("mpi: far rows, logarithms and nearest rows are those of one process, 
   folder.write("far.csv", far);
   folder.write("ratios.csv", ratios);
   for (const auto& [name, told] : {std::pair("far", "3 more rows"), std::pair("ratios", "log-normal")}) {
-    const std::string fit = fmt::format("fit {}.csv --target y --hidden 6 --epochs 20 --members 1 --model ", name);
-    const auto alone = run_dma(folder, fit + "alone.json --workers 2");
-    CHECK_MESSAGE(holds(alone.output, told), alone.output);
-    const auto together = require_dma(folder, fit + "together.json", mpirun(2));
-    CHECK(folder.read("together.json") == folder.read("alone.json"));
+    const std::string told_by_one =
+        check_same_model(folder, fmt::format("fit {}.csv --target y --hidden 6 --epochs 20 --members 1", name), 2);
+    CHECK_MESSAGE(holds(told_by_one, told), told_by_one);
   }
 }
 
@@ -83,11 +91,9 @@ TEST_CASE("mpi: rows have weights in joint learning, and nowhere else") {
   for (int n = 0; n < 120; ++n)
     rows += fmt::format("{:.4f},{},{:.4f}\n", std::sin(1.3 * n), n % 3, std::sin(2.6 * n) + 0.05 * std::cos(31.0 * n));
   folder.write("t.csv", rows);
-  const std::string fit = "fit t.csv --target y --weights w --quiet --hidden 6 --epochs 5 --members 2 --model ";
-  const auto alone = require_dma(folder, fit + "alone.json --workers 2");
-  const auto together = require_dma(folder, fit + "together.json", mpirun(2));
-  CHECK(folder.read("together.json") == folder.read("alone.json"));
-  const auto refused = run_dma(folder, fit + "refused.json --method hybrid", mpirun(2));
+  const std::string fit = "fit t.csv --target y --weights w --quiet --hidden 6 --epochs 5 --members 2";
+  check_same_model(folder, fit, 2);
+  const auto refused = run_dma(folder, fit + " --model refused.json --method hybrid", mpirun(2));
   CHECK_MESSAGE(holds(refused.errors, "dma: weights of rows are known to joint learning only"), refused.errors);
 }
 
@@ -115,10 +121,7 @@ TEST_CASE("mpi: a process that is killed before there is a checkpoint ends all, 
   folder.write("t.csv", table(100));
   // The second process dies when it has computed for a second, whatever else the machine does; the fit would take
   // hours.
-  folder.write("second_dies.sh",
-               "if [ \"$OMPI_COMM_WORLD_RANK\" != 1 ]; then exec \"$@\"; fi\n"
-               "\"$@\" & while kill -0 $! && [ $(cut -d' ' -f14 /proc/$!/stat) -lt 100 ]; do sleep 0.05; done\n"
-               "kill -9 $!; wait $!\n");
+  folder.write("second_dies.sh", second_dies("! kill -0 $! || [ $(cut -d' ' -f14 /proc/$!/stat) -ge 100 ]"));
   std::string fit = kLongFit;
   fit.replace(fit.find("3000"), 4, "100000000");
   const auto stopped =
@@ -138,9 +141,7 @@ TEST_CASE("mpi: a fit whose process was killed goes on from its checkpoint to th
   const TemporaryFolder folder;
   folder.write("t.csv", table(100));
   // The second process dies when there is something to go on from.
-  folder.write("second_dies.sh",
-               "if [ \"$OMPI_COMM_WORLD_RANK\" != 1 ]; then exec \"$@\"; fi\n"
-               "\"$@\" & while [ ! -e part.json.checkpoint ]; do sleep 0.02; done; kill -9 $!; wait $!\n");
+  folder.write("second_dies.sh", second_dies("[ -e part.json.checkpoint ]"));
   const auto whole = require_dma(folder, kLongFit + "whole.json --quiet --workers 2");
   const auto stopped = run_dma(folder, kLongFit + "part.json --checkpoint-every 5", mpirun(2) + " sh second_dies.sh");
   CHECK(stopped.exit_code != 0);
@@ -168,18 +169,6 @@ TEST_CASE("mpi: Ctrl-C to mpirun leaves a checkpoint and one line with the comma
   CHECK(folder.read("part.json") == folder.read("whole.json"));
 }
 
-TEST_CASE("mpi: processes go on from their checkpoint to the same bytes") {
-  if (!has_mpi()) return;
-  const TemporaryFolder folder;
-  folder.write("t.csv", table(100));
-  const std::string fit =
-      "fit t.csv --target y --quiet --method hybrid --hidden 6 --batch-size 10 --least-gain 0 --model ";
-  require_dma(folder, fit + "whole.json --workers 2 --epochs 4");
-  require_dma(folder, fit + "part.json --epochs 2 --checkpoint-every 2", mpirun(2));
-  require_dma(folder, fit + "part.json --epochs 4 --resume part.json.checkpoint", mpirun(2));
-  CHECK(folder.read("part.json") == folder.read("whole.json"));
-}
-
 TEST_CASE("mpi: what one process must do alone, and wrong input, is refused by one line of dma") {
   if (!has_mpi()) return;
   const TemporaryFolder folder;
@@ -198,7 +187,7 @@ TEST_CASE("mpi: what one process must do alone, and wrong input, is refused by o
   }
 }
 
-#ifndef __SANITIZE_ADDRESS__  // which needs /proc itself
+#ifndef __SANITIZE_ADDRESS__  // AddressSanitizer needs /proc itself
 TEST_CASE("mpi: a module in the current folder is never loaded, not even where there is no /proc") {
   const std::string hidden = "unshare -m sh -c 'umount -l /proc && OMPI_COMM_WORLD_SIZE=2 exec \"$0\" \"$@\"'";
   if (std::system("unshare -m umount -l /proc 2>/dev/null") != 0) return;  // only root may

@@ -21,38 +21,18 @@ dma::Json inferred(const std::string& graph, const std::string& options = "") {
   return json_of_dma(folder, "infer '" + kGraphs + graph + "' --json " + options);
 }
 
-void check_infer_refused(const std::string& graph, const std::string& expected, const std::string& options = "") {
-  const TemporaryFolder folder;
-  folder.write("g.json", graph);
-  INFO(graph);
-  check_refused(folder, "infer g.json --dot g.dot " + options, expected);
-}
-
 }  // namespace
 
-TEST_CASE("infer: the sprinkler, by enumeration") {
-  double wet = 0, rain = 0, sprinkler = 0;
-  const double by_sprinkler[] = {0.5, 0.1}, by_rain[] = {0.2, 0.8}, by_both[] = {0, 0.9, 0.9, 0.99};
-  for (int c = 0; c < 2; ++c)
-    for (int s = 0; s < 2; ++s)
-      for (int r = 0; r < 2; ++r) {
-        const double p = 0.5 * (s == 1 ? by_sprinkler[c] : 1 - by_sprinkler[c]) *
-                         (r == 1 ? by_rain[c] : 1 - by_rain[c]) * by_both[2 * s + r];
-        wet += p, rain += r == 1 ? p : 0, sprinkler += s == 1 ? p : 0;
-      }
-  // cloudy, sprinkler, rain and wet form a loop, which cliques solve.
-  const auto whole = inferred("sprinkler.json");
+TEST_CASE("infer: the sprinkler by cliques is exact, by sweeps nearly") {
+  // Russell and Norvig: P(wet) = 0.6471, P(rain | wet) = 0.7079.
+  const auto whole = inferred("sprinkler.json"), swept = inferred("sprinkler.json", "--schedule flooding");
   CHECK(whole["schedule"] == "exact");
   CHECK(whole["report"] == "exact: 1 clique, the widest of 3 variables with 8 entries");
-  CHECK(std::abs(whole["beliefs"]["rain"]["mean"][1].get<double>() - rain / wet) < 1e-12);
-  CHECK(std::abs(whole["log_evidence"].get<double>() - std::log(wet)) < 1e-12);
-  // Sweeps count what cloudy says twice and are off by 0.076 at most.
-  const auto json = inferred("sprinkler.json", "--schedule flooding");
-  constexpr double kLoop = 0.08;
-  CHECK(json["converged"] == true);
-  CHECK(holds(json["report"].get<std::string>(), "approximate: the graph has loops"));
-  CHECK(std::abs(json["beliefs"]["rain"]["mean"][1].get<double>() - rain / wet) < kLoop);
-  CHECK(std::abs(json["beliefs"]["sprinkler"]["mean"][1].get<double>() - sprinkler / wet) < kLoop);
+  CHECK(std::abs(whole["beliefs"]["rain"]["mean"][1].get<double>() - 0.4581 / 0.6471) < 1e-12);
+  CHECK(std::abs(whole["log_evidence"].get<double>() - std::log(0.6471)) < 1e-12);
+  CHECK(swept["converged"] == true);
+  CHECK(holds(swept["report"].get<std::string>(), "approximate: the graph has loops"));
+  CHECK(std::abs(swept["beliefs"]["rain"]["mean"][1].get<double>() - 0.4581 / 0.6471) < 0.08);  // clouds count twice
 }
 
 TEST_CASE("infer: eight schools are solved in one exact sweep, and jointly to the same") {
@@ -80,10 +60,9 @@ TEST_CASE("infer: eight schools whose spread is not known") {
 
 TEST_CASE("infer: the other examples converge") {
   CHECK(inferred("smoother.json")["converged"] == true);
-  CHECK(inferred("rating.json")["converged"] == true);
-  const auto skills = inferred("rating.json")["beliefs"]["skill"]["mean"];
-  CHECK(skills[0] > skills[1]);
-  CHECK(skills[1] > skills[2]);
+  const auto rating = inferred("rating.json");
+  CHECK(rating["converged"] == true);
+  CHECK(rating["beliefs"]["skill"]["mean"][0] > rating["beliefs"]["skill"]["mean"][1]);
 }
 
 TEST_CASE("infer: a text with beliefs, what nothing informs, the evidence, and the graph") {
@@ -206,8 +185,7 @@ TEST_CASE("infer: cliques that are too wide are named, and the sweeps that take 
   check_refused(folder, "infer grid.uai --memory-limit 20MB --schedule exact", "or raise --memory-limit");
   const auto bounded = require_dma(folder, "infer grid.uai --schedule tree_reweighted");
   CHECK(holds(bounded.output, "beliefs approximate, log evidence between "));
-  CHECK(bounded.output.find("approximate: an upper bound, by tree-reweighted messages; it is at least ") !=
-        std::string::npos);
+  CHECK(holds(bounded.output, "approximate: an upper bound, by tree-reweighted messages; it is at least "));
 }
 
 TEST_CASE("infer: a factor in a gate counts where its file says") {
@@ -223,65 +201,15 @@ TEST_CASE("infer: a factor in a gate counts where its file says") {
     const auto outcome = require_dma(folder, fmt::format("infer g.json --schedule {}", schedule));
     check_holds(outcome.output, {"no 0.4737, yes 0.5263", "2 cases, the likeliest sure = "});
   }
-  check_infer_refused(R"({"variables": {"x": {}}, "factors": [{"kind": "k", "connects": ["x"], "when": {"y": 1}}]})",
-                      "/factors/0/when/y: no variable 'y' in this graph");
 }
 
 TEST_CASE("infer: a kind without the usual method is solved by the one it has") {
   const TemporaryFolder folder;
-  folder.write(
-      "g.json",
-      R"json({"variables": {"z": {"family": "categorical(2)"}, "m": {"size": 2, "observed": [-1, 2]}, "y": {"observed": 0.4}},
-    "factors": [{"kind": "categorical_prior", "connects": ["z"], "parameters": {"probability": [0.3, 0.7]}},
-                {"kind": "mixture", "connects": ["z", "m", "y"], "parameters": {"variance": [1, 4]}}]})json");
-  const auto outcome = require_dma(folder, "infer g.json --json");
-  CHECK(!holds(dma::parse_json(outcome.output)["report"].get<std::string>(), "refused"));
-}
-
-TEST_CASE("infer: errors point into the file") {
-  const std::string good = R"("variables": {"x": {}, "y": {"observed": 1}}, )";
-  check_infer_refused("", "the file is empty; a graph as JSON, BIF, UAI or g2o is expected");
-  check_infer_refused("{\"variables\": {},\n \"factors\": [}", "not JSON near line 2");
-  check_infer_refused(R"({"variables": {"x": {"observed": 1e400}}, "factors": []})",
-                      "line 1: '1e400' is beyond the range of a double");
-  check_infer_refused(
-      R"({"variables": {"x": {"size": 100000000}, "y": {"observed": 1}}, "factors": [{"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 0, "variance": 1}}, {"kind": "gaussian_prior", "connects": ["y"], "parameters": {"mean": 0, "variance": 1}}]})",
-      "/factors/0: the graph would take about 35GB");
-  check_infer_refused("[]", "the file: array is found; an object is expected");
-  check_infer_refused("{}", "the key 'variables' is missing");
-  check_infer_refused(R"({"variables": {"x": {"siz": 2}}, "factors": []})",
-                      "/variables/x: there is no key 'siz' here; did you mean 'size'");
-  check_infer_refused(R"({"variables": {"x": {"size": 0}}, "factors": []})",
-                      "/variables/x/size: 0 is found; a whole number from 1");
-  check_infer_refused(R"({"variables": {"x": {"size": 2.5}}, "factors": []})", "/variables/x/size");
-  check_infer_refused(R"({"variables": {"x": {"observed": "three"}}, "factors": []})", "/variables/x/observed");
-  check_infer_refused("{" + good + R"("factors": [{"kind": "gaussian_prior"}]})",
-                      "/factors/0: the key 'connects' is missing");
-  check_infer_refused("{" + good + R"("factors": [{"kind": "gaussian_prior", "connects": ["z"]}]})",
-                      "/factors/0/connects/0");
-  check_infer_refused("{" + good + R"("factors": [{"kind": "gausian_prior", "connects": ["x"]}]})",
-                      "did you mean 'gaussian_prior'");
-  check_infer_refused(
-      "{" + good + R"("factors": [{"kind": "copy", "connects": [{"variable": "x", "reach": "rows"}]}]})",
-      "/factors/0/connects/0/reach: there is no reach 'rows'");
-  check_infer_refused(
-      "{" + good +
-          R"("factors": [{"kind": "copy", "connects": [{"variable": "x", "reach": "gather", "table": [1]}]}]})",
-      "/factors/0/connects/0/table/0");
-  check_infer_refused(
-      "{" + good +
-          R"("factors": [{"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": "a", "variance": 1}}]})",
-      "/factors/0/parameters/mean");
-  check_infer_refused(
-      "{" + good +
-          R"("factors": [{"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 0, "variance": -1}}]})",
-      "/factors/0: factor 'gaussian_prior0'");
-  check_infer_refused("{" + good + R"("factors": [{"kind": "gausian_prior", "connects": ["x"]}]})",
-                      "/factors/0/kind: no factor kind 'gausian_prior'; did you mean 'gaussian_prior'");
-  check_infer_refused(
-      R"({"variables": {"a/b": {}, "y": {"observed": 1}}, "factors": [{"kind": "gaussian_prior", "connects": ["y"], "parameters": {"mean": 0, "variance": 1}}]})",
-      "/variables/a~1b: variable 'a/b' is connected to nothing");
-  check_infer_refused("{" + good + R"("factors": []})", "there is no schedule 'floodin'", "--schedule floodin");
+  folder.write("g.json", R"json({"variables": {"z": {"family": "categorical(2)"}, "y": {"observed": 0.4},
+    "m": {"size": 2, "observed": [-1, 2]}}, "factors": [
+    {"kind": "categorical_prior", "connects": ["z"], "parameters": {"probability": [0.3, 0.7]}},
+    {"kind": "mixture", "connects": ["z", "m", "y"], "parameters": {"variance": [1, 4]}}]})json");
+  CHECK(!holds(json_of_dma(folder, "infer g.json --json")["report"].get<std::string>(), "refused"));
 }
 
 TEST_CASE("infer: counts that are none are refused by name, and a square says no more than it can") {
@@ -295,60 +223,23 @@ TEST_CASE("infer: counts that are none are refused by name, and a square says no
     return outcome.output + outcome.errors;
   };
   for (const double no_count : {-2.0, 2.5})
-    CHECK_MESSAGE(
-        answer("poisson", no_count).find(fmt::format("the observed value is {}; factor 'poisson", no_count)) !=
-            std::string::npos,
-        answer("poisson", no_count));
+    CHECK(holds(answer("poisson", no_count), fmt::format("the observed value is {}; factor 'poisson", no_count)));
   CHECK(!holds(answer("poisson", 2), "expects"));
   CHECK(holds(answer("square", 4), "approximate"));
   CHECK(holds(answer("exponential", -1), "the observed value is -1; factor 'exponential"));
 }
 
-TEST_CASE(
-    "infer: a small file of a graph that is too large is refused before anything of it exists, and told how to be "
-    "allowed") {
-  const std::string way_out = "; make it smaller, or raise --memory-limit";
-  const auto prior = [](const std::string& kind) {
-    return R"({"kind": ")" + kind + R"(", "connects": ["x"], "parameters": {)";
-  };
-  check_infer_refused(R"json({"variables": {"x": {"size": 1000000, "family": "categorical(1000)"}}, "factors": [)json" +
-                          prior("categorical_prior") + R"("probability": 1}}]})",
-                      "(categorical_prior): 1e+09 messages, 1 parameters" + way_out);
-  check_infer_refused(R"({"variables": {"x": {"size": 50000}, "y": {"size": 50000}, "z": {}}, "factors": [
-    {"kind": "sum", "connects": [{"variable": "x", "reach": "row"}, {"variable": "y", "reach": "column"}, "z"]}]})",
-                      "/factors/0: ");
-  check_infer_refused(R"({"variables": {"x": {"size": 60000}, "y": {"size": 60000}, "z": {}}, "factors": [
-    {"kind": "gaussian_noise", "connects": [{"variable": "x", "reach": "row"}, {"variable": "y", "reach": "column"}], "parameters": {"variance": 1}}]})",
-                      "factor 'gaussian_noise0' (gaussian_noise): 7.2e+09 messages");
-  const std::string small = R"({"variables": {"x": {"size": 20000}}, "factors": [)" + prior("gaussian_prior") +
-                            R"("mean": 0, "variance": 1}}]})";
-  check_infer_refused(small, "the graph would take about 0.00", "--memory-limit 1MB");
-  check_infer_refused(small, "--memory-limit is '8 elephants'; a size such as 500MB or 8GB is expected",
-                      "--memory-limit '8 elephants'");
+TEST_CASE("infer: a graph, or a file, above the limit of memory is refused, and one below it is solved") {
   const TemporaryFolder folder;
-  folder.write("g.json", small);
+  folder.write("g.json", R"({"variables": {"x": {"size": 20000}}, "factors": [
+    {"kind": "gaussian_prior", "connects": ["x"], "parameters": {"mean": 0, "variance": 1}}]})");
   require_dma(folder, "infer g.json");
+  check_refused(folder, "infer g.json --memory-limit 1MB", "the graph would take about 0.00");
   check_refused(folder, "infer g.json --memory-limit 1kB",
                 "'g.json' is larger than 6.2e-05 MB; a graph file is expected, of no more");
+  check_refused(folder, "infer g.json --memory-limit '8 elephants'",
+                "--memory-limit is '8 elephants'; a size such as 500MB or 8GB is expected");
   check_refused(folder, "infer /dev/zero", "'/dev/zero' is not text: it has a byte 0; a graph file is expected");
   check_refused(folder, "predict /dev/zero g.json",
                 "'/dev/zero' is not text: it has a byte 0; a model file is expected");
-}
-
-TEST_CASE("infer: no name in a graph file reaches the terminal as a command to it") {
-  for (const char* name :
-       {"\\u001b[2J", "a\\nstatus exact", "\\u009b2J", "\\u202ecba", "\\u200f", "\\u2066x\\u2069", "\\u007f"}) {
-    const std::string x = std::string("\"") + name + "\"";
-    check_infer_refused("{\"variables\": {" + x + ": {}}, \"factors\": []}", "holds control characters; rename it");
-    check_infer_refused(
-        R"({"variables": {"x": {}}, "factors": [{"kind": "gaussian_prior", "connects": ["x"], "name": )" + x +
-            R"(, "parameters": {"mean": 0, "variance": 1}}]})",
-        "holds control characters; rename it");
-    for (const char* key : {"kind", "method"})
-      check_infer_refused(
-          fmt::format(
-              R"({{"variables": {{"x": {{}}}}, "factors": [{{"kind": "gaussian_prior", "connects": ["x"], "{}": {}}}]}})",
-              key, x),
-          "/factors/0");
-  }
 }

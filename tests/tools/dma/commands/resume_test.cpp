@@ -24,23 +24,29 @@ std::vector<std::string> resumed() {
   return arguments;
 }
 
-// The bytes of the model that nobody disturbed; fitted once.
+struct TableFolder : TemporaryFolder {
+  TableFolder() { require_dma(*this, "generate regression --out data.csv"); }
+};
+
+// The bytes of the model of a fit that ran to its end, fitted once.
 const std::string& undisturbed_model() {
   static const std::string model = [] {
-    const TemporaryFolder folder;
-    require_dma(folder, "generate regression --out data.csv");
+    const TableFolder folder;
     REQUIRE(finish(start_dma(folder, kResumedFit)) == 0);
     return folder.read("model.json");
   }();
   return model;
 }
 
+void wait_for_checkpoint(const TemporaryFolder& folder) {
+  while (!std::filesystem::exists(folder.path() / "c")) usleep(1000);
+}
+
 }  // namespace
 
 TEST_CASE("resume: killed with kill -9 again and again, the model is the same bytes in the end") {
   const std::string& expected = undisturbed_model();
-  const TemporaryFolder folder;
-  require_dma(folder, "generate regression --out data.csv");
+  const TableFolder folder;
   int kills = 0;
   unsigned milliseconds = 20;
   for (;;) {
@@ -62,10 +68,9 @@ TEST_CASE("resume: killed with kill -9 again and again, the model is the same by
 
 TEST_CASE("resume: Ctrl-C finishes the epoch, saves, says how to go on, and going on gives the same bytes") {
   const std::string& expected = undisturbed_model();
-  const TemporaryFolder folder;
-  require_dma(folder, "generate regression --out data.csv");
+  const TableFolder folder;
   const pid_t process = start_dma(folder, kResumedFit);
-  while (!std::filesystem::exists(folder.path() / "c")) usleep(1000);
+  wait_for_checkpoint(folder);
   kill(process, SIGINT);
   REQUIRE(finish(process) == 130);
   CHECK(folder.read("model.json") != "");  // usable as it is
@@ -77,12 +82,11 @@ TEST_CASE("resume: Ctrl-C finishes the epoch, saves, says how to go on, and goin
 
 TEST_CASE("resume: a second Ctrl-C ends the fit at once and loses nothing that a checkpoint had") {
   const std::string& expected = undisturbed_model();
-  const TemporaryFolder folder;
-  require_dma(folder, "generate regression --out data.csv");
+  const TableFolder folder;
   for (unsigned milliseconds = 0; milliseconds < 16; milliseconds += 3) {  // while it learns, writes, or is gone
     std::filesystem::remove(folder.path() / "c");
     const pid_t process = start_dma(folder, kResumedFit);
-    while (!std::filesystem::exists(folder.path() / "c")) usleep(1000);
+    wait_for_checkpoint(folder);
     kill(process, SIGINT);
     usleep(1000 * milliseconds);
     kill(process, SIGINT);
@@ -92,16 +96,6 @@ TEST_CASE("resume: a second Ctrl-C ends the fit at once and loses nothing that a
   }
   REQUIRE(finish(start_dma(folder, resumed())) == 0);
   CHECK(folder.read("model.json") == expected);
-}
-
-TEST_CASE("resume: a finished fit can be given more epochs") {
-  const TemporaryFolder folder;
-  require_dma(folder, "generate regression --out data.csv");
-  const std::string fit = "fit data.csv --target y --hidden 5 --tolerance 0 --patience 0 --quiet ";
-  require_dma(folder, fit + "--epochs 4 --checkpoint c --checkpoint-every 2");
-  require_dma(folder, fit + "--epochs 9 --resume c --model longer.json");
-  require_dma(folder, fit + "--epochs 9 --model once.json");
-  CHECK(folder.read("longer.json") == folder.read("once.json"));
 }
 
 TEST_CASE("resume: stopped while rows held out choose the width, or later, a fit ends with the same bytes") {
@@ -117,7 +111,7 @@ TEST_CASE("resume: stopped while rows held out choose the width, or later, a fit
     std::filesystem::remove(folder.path() / "c");
     const pid_t process = start_dma(folder, fit);
     if (chosen)
-      while (!std::filesystem::exists(folder.path() / "c")) usleep(1000);
+      wait_for_checkpoint(folder);
     else
       usleep(50'000);
     kill(process, SIGINT);

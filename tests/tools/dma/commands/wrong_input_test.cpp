@@ -1,9 +1,11 @@
 // Wrong input to the real program: one clear line on standard error, exit code 2, nothing left behind.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 
+#include "engine/support/json.h"
+#include "tests/oracles/files.h"
 #include "tests/oracles/model_files.h"
 #include "tests/tools/run_dma.h"
 
@@ -12,14 +14,6 @@ namespace {
 using namespace dma::testing;
 
 constexpr const char* kGoodTable = "x,z,y\n1,5,2\n2,3,4\n3,4,5\n4,9,9\n5,2,11\n";
-const std::string kOutputs = " --model model.json --plot fit.svg --checkpoint fit.checkpoint";
-
-void check_data_refused(const std::string& csv, const std::string& expected,
-                        const std::string& options = "--target y") {
-  const TemporaryFolder folder;
-  folder.write("data.csv", csv);
-  check_refused(folder, "fit data.csv " + options + kOutputs, expected);
-}
 
 // A model of kGoodTable, and the file it is in.
 std::string good_model(const TemporaryFolder& folder) {
@@ -30,85 +24,27 @@ std::string good_model(const TemporaryFolder& folder) {
 
 }  // namespace
 
-TEST_CASE("wrong input: data that are no table of numbers") {
-  check_data_refused("", "'data.csv' is empty");
-  check_data_refused("x,y\n", "has column names but no rows");
-  check_data_refused("x,y\n1,2\n3\n", "line 3: 1 cells, but the header names 2 columns");
-  check_data_refused("x,y\n1,2\n3,4,5\n", "line 3: 3 cells, but the header names 2 columns");
-  check_data_refused("x,y\n1,2\nNaN,4\n", "line 3, column 'x': a missing value ('NaN')", "--target y --strict");
-  check_data_refused("x,y\n1,2\n,4\n", "line 3, column 'x': an empty cell", "--target y --strict");
-  check_data_refused("x,y\n1,2\nred,4\n", "line 3, column 'x': text ('red')", "--target y --strict");
-  check_data_refused("x,y\n1,2\nred,4\n",
-                     "nothing to learn from: columns left out: 'x' (text with 2 values in 2 rows)");
-  check_data_refused("x,y\n1,2\n2,4\n3,\n4,red\n", "line 5, column 'y': text ('red') among numbers");
-  check_data_refused("x,y,x\n1,2,3\n4,5,6\n", "columns 1 and 3 are both named 'x'");
-  check_data_refused(",y\n1,2\n4,5\n", "column 1 has no name");
-  check_data_refused("1,2\n3,4\n", "put a line of names first");
-  check_data_refused("y\n1\n2\n", "no column beside the target");
-  check_data_refused("x,y\n1,2\n", "has one row");
+// refused.json: for each command what is run, @ being the options, on which file, and rows of [text of the file,
+// options, words of the refusal].
+TEST_CASE("wrong input: tables, graphs and options of refused.json") {
+  const dma::Json all = dma::parse_json(dma::oracle::text_of_file("tools/dma/commands/refused.json"));
+  for (const auto& [name, command] : all.items())
+    for (const dma::Json& row : command["refused"]) {
+      const TemporaryFolder folder;
+      INFO(dma::json_text(row));
+      folder.write(command["file"], row[0].get<std::string>());
+      check_refused(folder, dma::oracle::replaced(command["run"], "@", row[1].get<std::string>()), row[2]);
+    }
 }
 
-TEST_CASE("wrong input: text that is no UTF-8, or would command the terminal") {
-  check_data_refused(
-      "gr\xf6\xdf"
-      "e,y\n1,2\n3,4\n",
-      "is not UTF-8");
-  check_data_refused(std::string("\xff\xfex\0,\0y\0\n\0", 10), "is UTF-16 text; save it as UTF-8");
-  check_data_refused("x,y\n1,2\n\x1b[2J,4\n", "text ('\\x1b[2J')", "--target y --strict");
-  check_data_refused("x,y\n1,2\n3,\"4\n5,6\n", "line 3: the quote that opens cell 2 is never closed");
-  check_data_refused(kGoodTable, "\\x1b[2J", "--target \"$(printf '\\033[2J')\"");
-}
-
-TEST_CASE("wrong input: data that nothing can be learned from") {
-  check_data_refused("x,y\n1,7\n2,7\n3,7\n", "the target 'y' is 7 in all 3 rows");
-}
-
-TEST_CASE("wrong input: columns that are not there or named twice") {
-  check_data_refused(kGoodTable, "no column 'yy'; did you mean 'y'?", "--target yy");
-  check_data_refused(kGoodTable, "no column 'w'", "--target y --features x,w");
-  check_data_refused(kGoodTable, "column 'y' is named twice, as a target and as a feature",
-                     "--target y --features x,y");
-  check_data_refused(kGoodTable, "column 'x' is named twice", "--target y --features x,x");
-}
-
-TEST_CASE("wrong input: options out of range") {
-  const auto refused = [](const std::string& options, const std::string& expected) {
-    check_data_refused(kGoodTable, expected, "--target y " + options);
-  };
-  refused("--batches 6", "--batches: 6 is given, but there are 5 rows");
-  refused("--batches 0", "--batches: 0 is given");
-  refused("--batch-size 6", "--batch-size: 6 is given");
-  refused("--batches 2 --batch-size 2", "--batch");
-  refused("--noise -0.1", "--noise: -0.1 is given; a number above 0 is expected");
-  refused("--noise 1,2,3", "--noise: 3 numbers are given, but there are 1 targets");
-  refused("--slopes 0", "--slopes: 0 is given");
-  refused("--slopes 0.1,0.2", "--slopes: 2 numbers are given, but there are 1 hidden layers");
-  refused("--hidden 0", "--hidden: 0 is given; widths of 1 to 100000");
-  refused("--hidden 6,x", "--hidden: 'x' is given");
-  refused("--hidden 1000000000", "--hidden: 1000000000 is given");
-  refused("--hidden 100000,100000", "GB; choose a smaller --hidden");
-  refused("--members 0", "--members: 0 is given");
-  refused("--epochs 0", "--epochs: 0 is given");
-  refused("--patience -1", "--patience: -1 is given");
-  refused("--least-gain -1", "--least-gain: -1 is given");
-  refused("--tolerance -1", "--tolerance: -1 is given");
-  refused("--prior-scale 0", "--prior-scale: 0 is given");
-  refused("--holdout 1", "--holdout: 1 is given");
-  refused("--checkpoint-every 0", "--checkpoint-every: 0 is given");
-  refused("--method dna", "--method: there is no 'dna'; did you mean 'dma'?");
-  refused("--features-map hills", "--features-map: there is no 'hills'");
-  refused("--features-map bumps5", "takes one input, not 2");
-  refused("--preset best", "--preset: there is no 'best'");
-  refused("--tempering 0", "--tempering: 0 is given");
-  refused("--epochs many", "--epochs");
-  refused("--no-such-option", "--no-such-option");
-  refused("--seed -1", "--seed: '-1' is given; a whole number");
-  refused("--seed 18446744073709551616", "--seed: '18446744073709551616' is given; a whole number");
-  refused("--members -1", "--members: '-1' is given");
-  refused("--hidden 5,,5", "--hidden: '' is given");
-  refused("--slopes 0.1,", "--slopes: '' is given");
-  refused("--noise 1,x", "--noise: 'x' is given");
-  refused("--model ''", "--model: an empty name is given");
+TEST_CASE("wrong input: text that is no UTF-8") {
+  const TemporaryFolder folder;
+  folder.write("data.csv",
+               "gr\xf6\xdf"
+               "e,y\n1,2\n3,4\n");
+  check_refused(folder, "fit data.csv --target y", "is not UTF-8");
+  folder.write("data.csv", std::string("\xff\xfex\0,\0y\0\n\0", 10));
+  check_refused(folder, "fit data.csv --target y", "is UTF-16 text; save it as UTF-8");
 }
 
 TEST_CASE("wrong input: places that cannot be written, before any work is done") {

@@ -9,6 +9,7 @@
 #include "factors/standard_registry.h"
 #include "models/predict/table_model.h"
 #include "tests/tools/run_dma.h"
+#include "tools/dma/io/csv.h"
 
 namespace {
 
@@ -41,14 +42,11 @@ TEST_CASE("dma fit --update: more rows make the model better, as if they had bee
   CHECK(json["rows"] == 160);
   CHECK(json["new_rows"] == 80);
   CHECK(json["before"]["y"]["rmse"].get<double>() > 0);
+  dma::CsvReader reader(folder.path() / "fresh.csv");
+  const std::vector<std::size_t> columns = {0, 1, 2};
+  const Eigen::MatrixXd fresh = reader.read(columns);
   const auto error = [&](const std::string& model) {
-    const dma::TableModel net = read_model(folder, model);
-    Eigen::MatrixXd x(200, 2), y(200, 1);
-    for (int i = 160; i < 360; ++i) {
-      x(i - 160, 0) = 3 * std::sin(12.9898 * i * i), x(i - 160, 1) = std::cos(78.233 * i);
-      y(i - 160, 0) = std::sin(x(i - 160, 0)) + 0.3 * x(i - 160, 1) + 0.1 * std::sin(37.7 * i * i);
-    }
-    return dma::scores_of(net.predict(x), y)[0];
+    return dma::scores_of(read_model(folder, model).predict(fresh.leftCols(2)), fresh.col(2))[0];
   };
   const auto first = error("first.json"), updated = error("updated.json"), all = error("all.json");
   MESSAGE("RMSE " << first.rmse << " before, " << updated.rmse << " updated, " << all.rmse << " of all rows; coverage "

@@ -13,7 +13,7 @@ using namespace dma::testing;
 
 namespace {
 
-// What bash offers when Tab is pressed at the end of the words.
+// The words that bash offers when Tab is pressed at the end of these.
 std::string offered(const std::string& words) {
   const TemporaryFolder folder;
   folder.write("dma.bash", require_dma(folder, "completion bash").output);

@@ -42,7 +42,7 @@ std::optional<double> number_in(std::string cell) {
   return value;
 }
 
-// Of a table with a header of one line, with commas or semicolons.
+// Reads a table with a header of one line, with commas or semicolons.
 PlainlyRead read_plainly(const std::string& text, char separator, std::size_t width,
                          const std::vector<std::size_t>& columns) {
   PlainlyRead read;
@@ -156,7 +156,7 @@ std::string awkward_text(Awkward& awkward, const AwkwardRows& rows) {
   return text;
 }
 
-// Of four columns.
+// Checks a table of four columns.
 void check_read(const std::string& text, char separator) {
   const std::vector<std::size_t> columns = {3, 0, 1, 3};  // and never c
   const PlainlyRead expected = read_plainly(text, separator, 4, columns);

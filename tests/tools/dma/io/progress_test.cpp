@@ -1,4 +1,4 @@
-// What `dma fit` shows on a terminal while it runs.
+// The progress that `dma fit` shows on a terminal.
 #include "tools/dma/io/progress.h"
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ BnnEpoch epoch_of(std::size_t member, int epoch, double log_likelihood) {
   return {member, {.epoch = epoch, .log_likelihood = log_likelihood}, {}};
 }
 
-// What the program writes to a terminal that is its error stream.
+// The text that the program writes to a terminal that is its error stream.
 std::string on_terminal(const TemporaryFolder& folder, const std::string& arguments) {
   const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
   if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) return "none";

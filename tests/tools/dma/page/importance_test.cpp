@@ -58,7 +58,7 @@ TEST_CASE("importance: a column that is not looked at has exactly none; the same
   CHECK(found.inputs[0][1].mean == 0);
   CHECK(found.inputs[0][0].mean == again.inputs[0][0].mean);
   CHECK(found.inputs[0][0].mean != other.inputs[0][0].mean);
-  // Of columns that are shuffled together the rise is that of rows whose values belong to each other.
+  // Columns that are shuffled together keep the values of a row together.
   const auto both = permutation_importance(x, {{2}, {0, 1}}, loss, 5, 1);
   CHECK(both.inputs.size() == 2);
   CHECK(both.inputs[0][0].mean == 0);

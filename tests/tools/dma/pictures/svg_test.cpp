@@ -20,7 +20,7 @@ std::size_t occurrences(const std::string& text, const std::string& part) {
   return found;
 }
 
-// Where the circles of a panel stand, across or down.
+// The places of the circles of a panel, across or down.
 std::vector<double> coordinates(const std::string& element, const std::string& attribute) {
   std::vector<double> all;
   for (std::size_t at = 0; (at = element.find(attribute + "=\"", at)) != element.npos; ++at)
@@ -102,10 +102,7 @@ TEST_CASE("svg: any text stands in the picture as it is, and is never an element
   CHECK(!holds(picture, "\x1b"));
   CHECK(holds(picture, "50% of &quot;größe&quot; &amp; &#39;more&#39;"));
   CHECK(holds(svg({.panels = {{.title = "none"}}}), "Nothing here can be drawn."));
-  const std::string browser = testing::installed_browser();
-  if (browser.empty()) return;
-  for (const testing::Seen& seen : testing::look_at(testing::TemporaryFolder(), browser, {{picture}}))
-    CHECK_MESSAGE(!seen.complains(), seen.log);
+  testing::check_in_browser({testing::Expected{{picture}}});
 }
 
 }  // namespace dma::plot
