@@ -1,32 +1,28 @@
-// The five networks, every way beside the others: what an epoch costs for each weight and row, and the ratios that are
-// promised. Ways are run in turns, so that all of them meet the same noise.
+// Networks, every way beside the others: what an epoch costs per weight and row, and the ratios. The ways run in turns,
+// so that all of them meet the same noise.
 #pragma once
 
-#include <cstddef>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "tools/bench/gate.h"
 #include "tools/bench/network_case.h"
 
 namespace dma::bench {
 
-// What this machine does at best, measured: the rates that no loop over messages can exceed.
-// Nanoseconds for one double.
-struct PeakRates {
-  double multiply_add, divide, root;
-  double byte_of_cache, byte_of_memory;  // one byte read and written in arrays that fit the nearest cache, or none
+struct NetworkRow {
+  std::string name;
+  std::size_t weights = 0, rows = 0;
+  double fused = 0, unfused = 0, hand = 0, adam = 0;                  // nanoseconds per weight and row, medians
+  double fused_by_hand = 0, unfused_by_fused = 0, fused_by_adam = 0;  // medians of ratios of neighbouring runs
+  double difference = 0;  // of the weights' precisions between the engine and the loop by hand
 };
-PeakRates measure_peaks();
-
-// Nanoseconds that an epoch takes at least, by weight and row: the longest of the arithmetic, the divisions and the
-// bytes.
-double least_time(const PeakRates& peaks, const std::vector<std::size_t>& layers);
 
 // `seconds` of every way for each network, and three epochs at least.
-NetworkRow measure_network(const std::string& name, const PeakRates& peaks, double seconds);
+NetworkRow measure_network(const std::string& name, double seconds);
 
 std::string text(const std::vector<NetworkRow>& rows);
+
+// Networks from two thousand weights to two million: how the time per weight and row depends on their number.
+std::string sizes();
 
 }  // namespace dma::bench

@@ -55,15 +55,13 @@ class Sampler {
       if (!(value + kinetic(momentum) - before < kDivergent)) break;  // also where it is not a number
     }
     const double rise = value + kinetic(momentum) - before;
-    const bool diverged = !(rise < kDivergent);
-    divergent_ += diverged;
-    const double acceptance = diverged ? 0 : std::min(1.0, std::exp(-rise));
+    const double acceptance = rise < kDivergent ? std::min(1.0, std::exp(-rise)) : 0;
     if (normal_.uniform() < acceptance) at_ = to, gradient_ = slope, value_ = value;
     return acceptance;
   }
   int length(int longest) { return 1 + std::min(longest - 1, static_cast<int>(normal_.uniform() * longest)); }
 
-  // Halves or doubles from 1 until one step is accepted with about one half.
+  // Halves or doubles 0.1 until one step is accepted with about one half.
   double first_step() {
     double step = 0.1;
     const bool grow = probe(step) > 0.5;
@@ -72,10 +70,8 @@ class Sampler {
   }
 
   void set_metric(VectorXd variance) { variance_ = std::move(variance); }
-  void forget_counts() { divergent_ = 0; }
   const VectorXd& at() const { return at_; }
   std::int64_t gradients() const { return gradients_; }
-  int divergent() const { return divergent_; }
 
  private:
   VectorXd draw_momentum() {
@@ -107,7 +103,6 @@ class Sampler {
   VectorXd at_, gradient_, variance_;
   double value_ = 0;
   std::int64_t gradients_ = 0;
-  int divergent_ = 0;
 };
 
 // Running variance of what a window saw.
@@ -156,15 +151,13 @@ Chain hmc_chain(const EnergyFunction& energy, const VectorXd& start, const HmcOp
     window_end = window_end + 3 * window > settle ? settle : window_end + window;
     window *= 2;
   }
-  sampler.forget_counts();
   Chain chain;
-  chain.step = step.settled();
+  const double settled = step.settled();
   for (int i = 0; i < o.samples; ++i) {
-    chain.acceptance += sampler.move(chain.step, sampler.length(o.longest)) / o.samples;
+    chain.acceptance += sampler.move(settled, sampler.length(o.longest)) / o.samples;
     if ((i + 1) % o.keep_every == 0) chain.samples.push_back(sampler.at());
   }
   chain.gradients = sampler.gradients();
-  chain.divergent = sampler.divergent();
   return chain;
 }
 

@@ -22,9 +22,7 @@ struct HmcOptions {
 struct Chain {
   std::vector<Eigen::VectorXd> samples;
   double acceptance = 0;  // mean probability after the warm-up
-  double step = 0;
   std::int64_t gradients = 0;
-  int divergent = 0;  // trajectories after the warm-up whose energy rose by more than 1000
 };
 
 // One chain from `start`; the same seed gives the same chain. Chains are independent: run them on as many threads as

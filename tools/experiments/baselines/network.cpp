@@ -167,11 +167,6 @@ Energy::Energy(Network network, MatrixXd inputs, MatrixXd targets, double noise,
   if (!(noise_ > 0)) fail("noise is {}; a positive standard deviation is expected", noise_);
 }
 
-double Energy::value(const VectorXd& weights) const {
-  Pass pass(network_, weights);
-  return pass.squared_errors(inputs_, targets_) / (2 * noise_ * noise_) + prior_energy(prior_, weights);
-}
-
 double Energy::likelihood_gradient(const VectorXd& weights, Index begin, Index count, VectorXd& gradient) const {
   Pass pass(network_, weights);
   auto into = gradient_layers(network_, gradient);

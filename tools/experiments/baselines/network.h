@@ -36,7 +36,6 @@ class Energy {
  public:
   Energy(Network network, Eigen::MatrixXd inputs, Eigen::MatrixXd targets, double noise, WeightPrior prior);
 
-  double value(const Eigen::VectorXd& weights) const;
   // Value, and dE/dw. Almost everywhere: at a kink the derivative from the left.
   double gradient(const Eigen::VectorXd& weights, Eigen::VectorXd& gradient) const;
   // The same over rows [begin, begin + count) of the likelihood alone: a mini-batch.
@@ -51,7 +50,6 @@ class Energy {
 
   const Network& network() const { return network_; }
   const WeightPrior& prior() const { return prior_; }
-  double noise() const { return noise_; }
   Eigen::Index rows() const { return inputs_.rows(); }
 
  private:

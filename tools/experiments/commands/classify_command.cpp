@@ -1,18 +1,13 @@
 // dma-lab classify: how well classes of unseen rows are predicted, by folds of tables whose classes are known.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
 
-#include "engine/support/error.h"
 #include "engine/support/parallel.h"
-#include "engine/support/text.h"
-#include "tools/dma/io/progress.h"
-#include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/experiments/commands/commands.h"
-#include "tools/experiments/tables/classify_report.h"
+#include "tools/experiments/tables/classes.h"
 
 namespace dma {
 
@@ -34,20 +29,18 @@ void classify_tables(const ClassifyRequest& request) {
   options.classifier.members = request.members;
   options.filters = request.filters;
   options.classifier.seed = request.seed;
-  const bool terminal = isatty(STDERR_FILENO) != 0;
-  std::vector<classify::TableResult> results;
+  ScoreTable scores(fmt::format("Scores of {}, mean and standard error over the folds; the least log probability of a "
+                                "class; expected calibration error of all rows together, ten bins.",
+                                request.held_out ? "held-back training rows" : "unseen rows"),
+                    {"table", "rows", "inputs", "classes", "folds"}, classify::columns(), {"calibration error"});
   for (const auto& path : classify::tables_in(request.data)) {
     const classify::Table table = classify::read_table(path, request.target);
-    std::size_t done = 0;
-    options.on_fold = [&](const classify::FoldResult&) {
-      if (terminal) show(fmt::format("\r{}: {} of {} folds", table.name, ++done, request.folds));
-    };
-    results.push_back(classify::cross_validate(table, options));
-    if (terminal) show(kClearLine);
+    const classify::CrossValidated result = classify::cross_validate(table, options);
+    scores.add({table.name, fmt::to_string(table.inputs.rows()), fmt::to_string(table.inputs.cols()),
+                fmt::to_string(table.labels.names.size()), fmt::to_string(request.folds)},
+               result.folds, {fmt::format("{:.4f}", result.calibration_error)});
   }
-  const std::string text = classify::markdown(results, request.held_out);
-  if (!request.out.empty()) write_file(request.out, text);
-  fmt::print("{}", text);
+  scores.write(request.out);
 }
 
 }  // namespace

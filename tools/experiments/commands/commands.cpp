@@ -11,6 +11,7 @@ void add_lab_commands(Command root, const std::string&) {
   add_classify_command(root);
   add_honesty_command(root);
   add_compare_command(root);
+  add_scaling_command(root);
 }
 
 }  // namespace

@@ -12,5 +12,6 @@ void add_uci_command(Command app);
 void add_classify_command(Command app);
 void add_honesty_command(Command app);
 void add_compare_command(Command app);
+void add_scaling_command(Command app);
 
 }  // namespace dma

@@ -1,7 +1,6 @@
 // dma-lab compare: the message methods side by side.
 #include <fmt/format.h>
 
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -10,8 +9,8 @@
 #include "tools/experiments/compare/measure.h"
 #include "tools/experiments/paper/fit_network.h"
 #include "tools/experiments/paper/scores.h"
-#include "tools/experiments/paper/statistics.h"
 #include "tools/experiments/paper/thread_seconds.h"
+#include "tools/experiments/tables/score_table.h"
 
 namespace dma {
 
@@ -25,6 +24,7 @@ struct CompareRequest {
 
 std::string moments(const Gaussian& g) {
   if (g.is_uniform()) return "uniform";
+  if (g.rho < 0) return "of negative precision";
   return g.is_point() ? fmt::format("= {:.3f}", g.tau) : fmt::format("N({:.3f}, {:.3f}^2)", g.mean(), g.sd());
 }
 
@@ -59,33 +59,34 @@ void compare_habits(const Registry& registry) {
 
 // The paper's networks by every method that learns.
 void compare_networks(const CompareRequest& request) {
-  fmt::print(
-      "medians over seeds (interquartile range of the extrapolation NLL):\n\n"
-      "| network | seeds | method | epochs | train NLL | extrapolation NLL | coverage deviation | 95 % coverage "
-      "| refused | replaced | s |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+  using Shows = ScoreColumn::Shows;
+  ScoreTable table("Medians over seeds.", {"network", "seeds", "method"},
+                   {{"epochs", 0, Shows::median},
+                    {"train NLL", 2, Shows::median},
+                    {"extrapolation NLL", 2, Shows::median_and_range},
+                    {"coverage deviation", 2, Shows::median},
+                    {"95 % coverage", 2, Shows::median},
+                    {"refused", 0, Shows::median},
+                    {"replaced", 0, Shows::median},
+                    {"s", 3, Shows::median}},
+                   {});
   for (const std::string name : {"small", "large"}) {
     const int seeds = name == "small" ? request.seeds : std::max(1, request.seeds / 10);
     for (const std::string method : {"dma", "linearised", "ep", "hybrid"}) {
       if (method == "ep" && name == "large") continue;  // one quadrature per weight
-      std::map<std::string, std::vector<double>> values;
-      for (std::uint64_t seed = request.seed; seed < request.seed + static_cast<std::uint64_t>(seeds); ++seed) {
-        reproduce::Task task = reproduce::make_task(name, seed);
+      const auto scores = run_splits(method, static_cast<std::size_t>(seeds), 1, [&](std::size_t split) {
+        reproduce::Task task = reproduce::make_task(name, request.seed + split);
         if (method == "ep") task.fit.epochs = 3;
         const double start = thread_seconds();
-        const reproduce::Fitted fitted = reproduce::fit_network(task, seed, {}, {.method = method});
-        values["seconds"].push_back(thread_seconds() - start);
-        values["epochs"].push_back(static_cast<double>(fitted.curve.size()));
-        for (const char* key : {"refused", "replaced"}) values[key].push_back(fitted.more.at(key).get<double>());
-        const Json score = reproduce::score(task, fitted.predict, false);
-        for (const char* key : {"train_nll", "extrapolation_nll"}) values[key].push_back(json_number(score.at(key)));
-        for (const char* key : {"deviation", "coverage_95"})
-          values[key].push_back(json_number(score.at("outside").at(key)));
-      }
-      const auto of = [&](const char* key) { return reproduce::median(values.at(key)); };
-      fmt::print("| {} | {} | {} | {:.0f} | {:.2f} | {:.2f} ({:.2f}) | {:.2f} | {:.2f} | {:.0f} | {:.0f} | {:.3f} |\n",
-                 name == "small" ? "8-6-5-1" : "6-6-12-48-24-4", seeds, method, of("epochs"), of("train_nll"),
-                 of("extrapolation_nll"), reproduce::interquartile_range(values.at("extrapolation_nll")),
-                 of("deviation"), of("coverage_95"), of("refused"), of("replaced"), of("seconds"));
+        const reproduce::Fitted fitted = reproduce::fit_network(task, request.seed + split, {}, {.method = method});
+        const double seconds = thread_seconds() - start;
+        const Json score = reproduce::score(task, fitted.predict, false), &outside = score.at("outside");
+        return SplitScores{static_cast<double>(fitted.curve.size()),   json_number(score.at("train_nll")),
+                           json_number(score.at("extrapolation_nll")), json_number(outside.at("deviation")),
+                           json_number(outside.at("coverage_95")),     fitted.more.at("refused").get<double>(),
+                           fitted.more.at("replaced").get<double>(),   seconds};
+      });
+      table.add({name == "small" ? "8-6-5-1" : "6-6-12-48-24-4", fmt::to_string(seeds), method}, scores, {});
     }
   }
 }

@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 
 #include "tools/experiments/commands/commands.h"
 #include "tools/experiments/tables/honesty.h"
-#include "tools/experiments/tables/mean_error.h"
 
 namespace dma {
 
@@ -26,41 +24,35 @@ struct HonestyRequest {
 
 const char* verdict(bool kept) { return kept ? "kept" : "BROKEN"; }
 
-// One result per seed of the table that `make` makes.
+// Scores by seed, which decides the table and the fit.
 template <class Make>
-auto judged_over(const HonestyRequest& request, std::size_t seeds, const Make& make) {
-  std::vector<decltype(judge(make(1), request.settings))> results;
-  for (std::uint64_t seed = request.first; seed < request.first + seeds; ++seed) {
+std::vector<SplitScores> judged_over(const HonestyRequest& request, const std::string& name, std::size_t seeds,
+                                     const Make& make) {
+  return run_splits(name, seeds, 1, [&](std::size_t split) {
     HonestySettings own = request.settings;
-    own.seed = seed;
-    results.push_back(judge(make(seed), own));
-  }
-  return results;
+    own.seed = request.first + split;
+    return judge(make(own.seed), own);
+  });
+}
+std::vector<SplitScores> judged_over(const HonestyRequest& request, const std::string& name, std::size_t seeds) {
+  return judged_over(request, name, seeds, [&](std::uint64_t seed) { return honesty_table(name, seed); });
 }
 
 void judge_tables(const HonestyRequest& request) {
   constexpr double kAllowance = 1.05;  // of the RMSE of the better of mean and linear regression
   constexpr double kNoiseFree = 1e-3;  // data without noise are learned to a thousandth of their spread
-  fmt::print("{:<28}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>14}{:>9}{:>11}{:>8}\n", "table", "said", "rmse", "at most",
-             "mean", "linear", "coverage", "promised", "log-lik", "worst row", "CPU s");
+  ScoreTable table("Means over seeds, and the least log density of a fresh row.", {"table"}, honesty_columns(),
+                   {"RMSE at most", "promised coverage", ""});
   for (const std::string& name : request.tables.empty() ? honesty_names() : request.tables) {
-    const std::size_t seeds = name == "10 rows" ? 5 * request.seeds : request.seeds;
-    const auto results = judged_over(request, seeds, [&](std::uint64_t seed) { return honesty_table(name, seed); });
+    const auto results = judged_over(request, name, name == "10 rows" ? 5 * request.seeds : request.seeds);
     const HonestyTable promised = honesty_table(name, request.first);
-    const auto mean = [&](auto value) { return mean_error(results, value).mean; };
-    const double rmse = mean([](const Honesty&r) { return r.fresh.rmse; }),
-                 coverage = mean([](const Honesty&r) { return r.fresh.coverage_95; }),
-                 of_mean = mean([](const Honesty&r) { return r.of_mean; }),
-                 of_linear = mean([](const Honesty&r) { return r.of_linear; });
-    const double most = std::max(kAllowance * std::min(of_mean, of_linear), kNoiseFree * of_mean);
-    fmt::print("{:<28}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.4f}{:>10.3f}{:>14}{:>9.3f}{:>11.1f}{:>8.2f}  {}\n", name,
-               mean([](const Honesty& r) { return r.said; }), rmse, most, of_mean, of_linear, coverage,
-               fmt::format("{:.2f} to {:.2f}", promised.least_coverage, promised.most_coverage),
-               mean([](const Honesty& r) { return r.fresh.log_likelihood; }),
-               std::ranges::min(results, {}, &Honesty::worst_row).worst_row,
-               mean([](const Honesty& r) { return r.seconds; }),
-               verdict(coverage >= promised.least_coverage && coverage <= promised.most_coverage && rmse <= most));
-    std::fflush(stdout);
+    const double of_mean = mean_of(results, kOfMean), coverage = mean_of(results, kCoverage);
+    const double most = std::max(kAllowance * std::min(of_mean, mean_of(results, kOfLinear)), kNoiseFree * of_mean);
+    table.add(
+        {name}, results,
+        {fmt::format("{:.4f}", most), fmt::format("{:.2f} to {:.2f}", promised.least_coverage, promised.most_coverage),
+         verdict(coverage >= promised.least_coverage && coverage <= promised.most_coverage &&
+                 mean_of(results, kRmse) <= most)});
   }
 }
 
@@ -69,14 +61,12 @@ void judge_sizes(const HonestyRequest& request) {
   constexpr double kMostOff = 0.08;
   std::size_t count = 0, kept = 0, covered = 0, near = 0;
   double sum = 0;
-  fmt::print("{:<30}{:>6}{:>9}{:>9}{:>8}{:>10}{:>9}{:>11}{:>8}\n", "table", "seed", "said", "rmse", "off", "coverage",
-             "log-lik", "worst row", "CPU s");
+  ScoreTable table("One fit per row.", {"table", "seed"}, honesty_columns(), {"RMSE said, off by", ""});
   for (const std::string& name : request.tables.empty() ? sized_names() : request.tables) {
     const HonestyTable promised = honesty_table(name, request.first);
     std::uint64_t seed = request.first;
-    for (const Honesty& r :
-         judged_over(request, request.seeds, [&](std::uint64_t s) { return honesty_table(name, s); })) {
-      const double off = r.said / r.fresh.rmse - 1, coverage = r.fresh.coverage_95;
+    for (const SplitScores& r : judged_over(request, name, request.seeds)) {
+      const double off = r[kSaid] / r[kRmse] - 1, coverage = r[kCoverage];
       const bool is_covered = coverage >= promised.least_coverage && coverage <= promised.most_coverage,
                  is_near = std::abs(off) <= kMostOff;
       ++count;
@@ -84,27 +74,25 @@ void judge_sizes(const HonestyRequest& request) {
       covered += is_covered;
       near += is_near;
       kept += is_covered && is_near;
-      fmt::print("{:<30}{:>6}{:>9.4f}{:>9.4f}{:>+6.1f} %{:>10.3f}{:>9.3f}{:>11.1f}{:>8.2f}  {}\n", name, seed++, r.said,
-                 r.fresh.rmse, 100 * off, coverage, r.fresh.log_likelihood, r.worst_row, r.seconds,
-                 verdict(is_covered && is_near));
-      std::fflush(stdout);
+      table.add({name, fmt::to_string(seed++)}, {r},
+                {fmt::format("{:+.1f} %", 100 * off), verdict(is_covered && is_near)});
     }
   }
   fmt::print(
-      "kept on {} of {}: coverage of fresh rows 93 to 97 % on {}, RMSE said within 8 % of theirs on {} (on average "
+      "\nkept on {} of {}: coverage of fresh rows 93 to 97 % on {}, RMSE said within 8 % of theirs on {} (on average "
       "{:+.1f} %)\n",
       kept, count, covered, near, 100 * sum / static_cast<double>(count));
 }
 
 void judge_far(const HonestyRequest& request) {
   for (const bool in_gap : {true, false}) {
-    const auto results = judged_over(request, request.no_data_seeds, in_gap ? &gap_table : &beyond_table);
-    const double coverage = mean_error(results, [](const HonestyFar&r) { return r.coverage; }).mean,
-                 ratio = mean_error(results, [](const HonestyFar&r) { return r.sd_ratio; }).mean;
+    const char* const where = in_gap ? "in a gap" : "one range beyond";
+    const auto results = judged_over(request, where, request.no_data_seeds, in_gap ? &gap_table : &beyond_table);
+    const double coverage = mean_of(results, 0), ratio = mean_of(results, 1);
     fmt::print(
-        "{}: {:.2f} of the function inside 95 % intervals (promised 0.80), epistemic sd {:.1f} times that at the "
+        "{}- {}: {:.2f} of the function inside 95 % intervals (promised 0.80), epistemic sd {:.1f} times that at the "
         "data{}  {}\n",
-        in_gap ? "\nin a gap" : "one range beyond", coverage, ratio, in_gap ? " (3)" : "",
+        in_gap ? "\n" : "", where, coverage, ratio, in_gap ? " (3)" : "",
         verdict(coverage >= 0.8 && (!in_gap || ratio >= 3)));
   }
 }
@@ -115,9 +103,10 @@ void run(HonestyRequest& request) {
   if (!request.settings.method.empty() || !request.tables.empty()) return;
   judge_far(request);
   for (std::size_t rows = 1000; rows <= request.largest; rows *= 10) {
-    const Honesty r = judged_over(
-        request, 1, [&](std::uint64_t seed) { return growing_table(static_cast<Eigen::Index>(rows), seed); })[0];
-    fmt::print("10 inputs, {} rows: RMSE {:.4f}, noise 0.3000, {:.1f} CPU s\n", rows, r.fresh.rmse, r.seconds);
+    const SplitScores r = judged_over(request, "growing", 1, [&](std::uint64_t seed) {
+      return growing_table(static_cast<Eigen::Index>(rows), seed);
+    })[0];
+    fmt::print("- 10 inputs, {} rows: RMSE {:.4f}, noise 0.3000, {:.1f} CPU s\n", rows, r[kRmse], r[kSeconds]);
   }
 }
 

@@ -5,8 +5,8 @@
 #include <boost/random/uniform_01.hpp>
 #include <chrono>
 #include <cmath>
-#include <functional>
 
+#include "engine/certify/curve.h"
 #include "engine/compile/compile.h"
 #include "engine/joint/joint.h"
 #include "engine/kinds/evaluate.h"
@@ -18,36 +18,16 @@ namespace dma::compare {
 
 namespace {
 
-// Moments and entropy of the exact marginal on a fine grid around the prior.
-struct Exact {
-  std::vector<double> x, density;
-  double step = 0;
-};
-
-Exact tabulate(const Case& c) {
-  constexpr int kPoints = 20001;
-  constexpr double kReach = 12;
-  Exact e;
-  const double low = c.prior.mean() - kReach * c.prior.sd();
-  e.step = 2 * kReach * c.prior.sd() / (kPoints - 1);
-  double largest = -kInfinity, sum = 0;
-  for (int i = 0; i < kPoints; ++i) {
-    e.x.push_back(low + i * e.step);
-    e.density.push_back(c.log_posterior(e.x.back()));
-    largest = std::max(largest, e.density.back());
-  }
-  for (double& d : e.density) sum += d = std::exp(d - largest);
-  for (double& d : e.density) d /= sum * e.step;
-  return e;
+Curve exact_curve(const Case& c) {
+  return trace([&](double x) { return std::exp(c.log_posterior(x)); }, {{c.prior.mean(), c.prior.sd()}});
 }
 
-State prepared(const Plan& plan, const Case& c) {
-  State state(plan);
-  for (const auto& [variable, value] : c.observations) state.observe(variable, value);
-  return state;
+Plan compiled(const Case& c, const std::string& method, const Registry& registry) {
+  if (method == "joint") return compile(c.graph, joint(), registry);
+  const CompileOptions options{.method = method == "adf" ? "dma" : method};
+  return method == "adf" ? compile(c.graph, forward(), registry, options)
+                         : compile(c.graph, sequential({.limit = 200}), registry, options);
 }
-
-std::string message_method(const std::string& method) { return method == "adf" ? "dma" : method; }
 
 }  // namespace
 
@@ -60,27 +40,14 @@ std::vector<std::string> solvers() {
 }
 
 Gaussian exact_marginal(const Case& c) {
-  const Exact e = tabulate(c);
-  double mean = 0, variance = 0;
-  for (std::size_t i = 0; i < e.x.size(); ++i) mean += e.x[i] * e.density[i] * e.step;
-  for (std::size_t i = 0; i < e.x.size(); ++i) variance += (e.x[i] - mean) * (e.x[i] - mean) * e.density[i] * e.step;
-  return Gaussian::from_moments(mean, variance);
+  const Curve exact = exact_curve(c);
+  return Gaussian::from_moments(exact.mean(), exact.variance());
 }
-
-namespace {
-
-Plan compiled(const Case& c, const std::string& method, const Registry& registry) {
-  if (method == "joint") return compile(c.graph, joint(), registry);
-  const CompileOptions options{.method = message_method(method)};
-  return method == "adf" ? compile(c.graph, forward(), registry, options)
-                         : compile(c.graph, sequential({.limit = 200}), registry, options);
-}
-
-}  // namespace
 
 Measurement measure(const Case& c, const std::string& method, const Registry& registry) {
   const Plan plan = compiled(c, method, registry);
-  State state = prepared(plan, c);
+  State state(plan);
+  for (const auto& [variable, value] : c.observations) state.observe(variable, value);
   Measurement m;
   const auto start = std::chrono::steady_clock::now();
   constexpr int kRepetitions = 100;
@@ -93,13 +60,7 @@ Measurement measure(const Case& c, const std::string& method, const Registry& re
   m.sweeps = report.joint ? report.joint->iterations : report.sweeps;
   if (!report.joint) m.message = state.messages(c.factor, c.port)[0];
   m.marginal = state.belief(c.variable)[0];
-  if (m.marginal.is_point()) {
-    m.kl = kInfinity;
-    return m;
-  }
-  const Exact e = tabulate(c);
-  for (std::size_t i = 0; i < e.x.size(); ++i)
-    if (e.density[i] > 0) m.kl += e.density[i] * (std::log(e.density[i]) - log_density(m.marginal, e.x[i])) * e.step;
+  m.kl = m.marginal.is_point() ? kInfinity : exact_curve(c).kl(m.marginal);
   return m;
 }
 

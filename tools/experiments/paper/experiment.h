@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/support/parallel.h"
 #include "tools/dma/pictures/figure.h"
 #include "tools/experiments/paper/methods.h"
 
@@ -12,7 +13,7 @@ namespace dma::reproduce {
 struct Options {
   int seeds = 20;
   std::uint64_t seed = 1;  // the first of them
-  int jobs = 2;
+  int jobs = static_cast<int>(all_processors());
   bool quick = false;
 
   Effort effort() const;
@@ -33,9 +34,8 @@ struct Claim {
   static constexpr const char* kOurs = "(ours)";
 };
 
-// Cells as text, the same in every form of the report.
+// Cells as text, the same in both forms of the report.
 struct Table {
-  std::string name;  // of its CSV file
   std::string caption;
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;

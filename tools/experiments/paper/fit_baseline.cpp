@@ -53,7 +53,7 @@ Method adam_method(const baselines::AdamOptions& options, int batch_rows) {
     name += fmt::format("-batches-{}", batch_rows);
     title += fmt::format(", mini-batches of {}", batch_rows);
   }
-  return {name, title, true, [=](const Task& task, std::uint64_t seed, const Effort&) {
+  return {name, title, [=](const Task& task, std::uint64_t seed, const Effort&) {
             const Energy energy = energy_of(task, WeightPrior::none(network_of(task)));
             VectorXd weights = prior_means(task, seed);
             Fitted fitted;
@@ -73,7 +73,7 @@ Method adam_method(const baselines::AdamOptions& options, int batch_rows) {
 }
 
 Method ivon_method(std::string name, std::string title, const baselines::IvonOptions& options) {
-  return {std::move(name), std::move(title), false, [=](const Task& task, std::uint64_t seed, const Effort& effort) {
+  return {std::move(name), std::move(title), [=](const Task& task, std::uint64_t seed, const Effort& effort) {
             const Energy energy = energy_of(task, WeightPrior::none(network_of(task)));
             Fitted fitted;
             const auto state = baselines::ivon(energy, options, effort.ivon_epochs, prior_means(task, seed), seed,

@@ -45,8 +45,7 @@ double entropy(const VectorXd& f, double noise) {
   return sum;
 }
 
-// The draws of one output told by this many of their quantiles: the distance of other predictives is measured with
-// them.
+// Quantiles of the draws of one output: the distance of other predictives is measured with them.
 Json quantiles(const VectorXd& f) {
   constexpr Eigen::Index kQuantiles = 40;
   VectorXd sorted = f;
@@ -57,24 +56,20 @@ Json quantiles(const VectorXd& f) {
   return list;
 }
 
-// Worst over the network's output at the points outside and some inside: weights themselves can be exchanged without
-// changing it.
-struct Trust {
-  double r_hat = 1, effective_samples = INFINITY;
-};
-Trust trust_of(const baselines::Network& network, const std::vector<baselines::Chain>& chains,
-               const MatrixXd& features) {
+// The worst over the network's output at some inputs: weights can be exchanged without changing it.
+ChainWorth worst_output(const baselines::Network& network, const std::vector<baselines::Chain>& chains,
+                        const MatrixXd& features) {
   std::vector<std::vector<double>> draws(static_cast<std::size_t>(features.rows()));  // of the output at each point
   for (const auto& chain : chains)
     for (const VectorXd& w : chain.samples) {
       const VectorXd f = network.outputs(w, features).col(0);
       for (std::size_t i = 0; i < draws.size(); ++i) draws[i].push_back(f(static_cast<Eigen::Index>(i)));
     }
-  Trust worst;
+  ChainWorth worst{1, INFINITY};
   for (const auto& of_point : draws) {
     const ChainWorth worth = worth_of(of_point, 2 * chains.size());
     worst.r_hat = std::max(worst.r_hat, worth.r_hat);
-    worst.effective_samples = std::min(worst.effective_samples, worth.effective);
+    worst.effective = std::min(worst.effective, worth.effective);
   }
   return worst;
 }
@@ -90,7 +85,7 @@ Fitted fit_hmc(const Task& task, std::uint64_t seed, const Effort& effort, bool 
       .warm_up = effort.hmc_warm_up, .samples = effort.hmc_samples, .longest = effort.hmc_longest};
   options.keep_every = std::max(1, effort.hmc_samples / 1000);
   std::vector<baselines::Chain> chains;
-  double acceptance = 0, divergent = 0, gradients = 0;
+  double acceptance = 0, gradients = 0;
   for (int k = 0; k < effort.hmc_chains; ++k) {
     // Every chain from its own draw of the prior, brought near the data by a few steps of Adam.
     const std::uint64_t own = 1000 * seed + static_cast<std::uint64_t>(k);
@@ -100,7 +95,6 @@ Fitted fit_hmc(const Task& task, std::uint64_t seed, const Effort& effort, bool 
     baselines::minimise(energy, {.rate = 0.02}, 200, start);
     chains.push_back(baselines::hmc_chain(function, start, options, own + 500));
     acceptance += chains.back().acceptance / effort.hmc_chains;
-    divergent += chains.back().divergent;
     gradients += static_cast<double>(chains.back().gradients);
   }
   std::vector<VectorXd> draws;
@@ -120,7 +114,7 @@ Fitted fit_hmc(const Task& task, std::uint64_t seed, const Effort& effort, bool 
   const std::vector<double> far = task.outside(kExtrapolationPoints), near = task.inside(10);
   std::vector<double> both = far;
   both.insert(both.end(), near.begin(), near.end());
-  const Trust trust = trust_of(network, chains, task.features(both));
+  const ChainWorth trust = worst_output(network, chains, task.features(both));
   MatrixXd f(static_cast<Eigen::Index>(draws.size()), kExtrapolationPoints);
   const MatrixXd features = task.features(far);
   for (std::size_t k = 0; k < draws.size(); ++k)
@@ -131,9 +125,8 @@ Fitted fit_hmc(const Task& task, std::uint64_t seed, const Effort& effort, bool 
     functions.push_back(quantiles(f.col(i)));
   }
   fitted.more = {{"r_hat", json_number(trust.r_hat)},
-                 {"effective_samples", json_number(trust.effective_samples)},
+                 {"effective_samples", json_number(trust.effective)},
                  {"acceptance", json_number(acceptance)},
-                 {"divergent", divergent},
                  {"gradients", gradients},
                  {"entropy", entropies},
                  {"function", functions}};

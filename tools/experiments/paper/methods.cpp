@@ -19,7 +19,7 @@ using Kinds = std::map<std::string, std::string>;
 std::vector<Method> make_methods() {
   std::vector<Method> all;
   const auto network = [&](std::string name, std::string title, NetworkChange change) {
-    all.push_back({name, title, false,
+    all.push_back({name, title,
                    [change](const Task& t, std::uint64_t s, const Effort& e) { return fit_network(t, s, e, change); }});
   };
   network("dma", "DMA", {});
@@ -42,16 +42,16 @@ std::vector<Method> make_methods() {
   for (const double rate : {0.01, 1.0}) all.push_back(adam_method({.rate = rate, .weight_decay = 1}));
   all.push_back(ivon_method("ivon", "IVON", {.rate = 0.6, .second_decay = 0.9999, .damping = 0.1}));
   all.push_back(ivon_method("ivon-tuned", "IVON, tuned on other seeds", kTunedIvon));
-  all.push_back({"laplace", "diagonal Laplace", false,
+  all.push_back({"laplace", "diagonal Laplace",
                  [](const Task& t, std::uint64_t s, const Effort& e) { return fit_laplace(t, s, e, 2); }});
-  all.push_back({"laplace-prior", "diagonal Laplace, the data's prior", false,
-                 [](const Task& t, std::uint64_t s, const Effort& e) {
-                   return fit_laplace(t, s, e, 1 + 1 / static_cast<double>(t.data.layers.size() - 1));
-                 }});
-  all.push_back({"linear", "linear in the features", false, &fit_linear});
-  all.push_back({"exact", "exact (HMC)", false,
+  all.push_back(
+      {"laplace-prior", "diagonal Laplace, the data's prior", [](const Task& t, std::uint64_t s, const Effort& e) {
+         return fit_laplace(t, s, e, 1 + 1 / static_cast<double>(t.data.layers.size() - 1));
+       }});
+  all.push_back({"linear", "linear in the features", &fit_linear});
+  all.push_back({"exact", "exact (HMC)",
                  [](const Task& t, std::uint64_t s, const Effort& e) { return fit_hmc(t, s, e, false); }});
-  all.push_back({"exact-own", "exact (HMC), DMA's prior means", false,
+  all.push_back({"exact-own", "exact (HMC), DMA's prior means",
                  [](const Task& t, std::uint64_t s, const Effort& e) { return fit_hmc(t, s, e, true); }});
   return all;
 }

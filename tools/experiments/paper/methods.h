@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/experiments/paper/store.h"
 #include "tools/experiments/paper/task.h"
+#include "tools/experiments/paper/units.h"
 
 namespace dma::reproduce {
 
@@ -29,9 +29,8 @@ struct Effort {
 };
 
 struct Method {
-  std::string name;    // in file names and tables of units
-  std::string title;   // for people
-  bool point = false;  // a point prediction with the noise around it: no epistemic uncertainty
+  std::string name;   // in file names and tables of units
+  std::string title;  // for people
   std::function<Fitted(const Task&, std::uint64_t seed, const Effort&)> fit;
 };
 

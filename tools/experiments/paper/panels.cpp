@@ -60,6 +60,17 @@ plot::Panel predictive_panel(const Task& task, const Json& result, const std::st
               vertical(task.high)}};
 }
 
+plot::Figure predictive_figure(const Options& options, const Results& results, const std::string& title,
+                               const std::string& task_name, const std::vector<std::string>& names) {
+  const Task task = make_task(task_name, options.seed);
+  plot::Figure figure{.title = fmt::format("{}, seed {}", title, options.seed), .panels = {}};
+  for (const std::string& name : names)
+    figure.panels.push_back(
+        predictive_panel(task, result_of(results, task_name, name, options.seed), method(name).title));
+  if (names.size() > 3) figure.columns = 2;
+  return figure;
+}
+
 plot::Panel training_panel(const std::string& title, const std::vector<std::pair<std::string, const Json*>>& runs,
                            double clip) {
   plot::Panel panel{.title = title,

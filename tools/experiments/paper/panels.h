@@ -2,13 +2,17 @@
 #pragma once
 
 #include "tools/dma/pictures/figure.h"
-#include "tools/experiments/paper/methods.h"
+#include "tools/experiments/paper/experiment.h"
 
 namespace dma::reproduce {
 
 // Data, true function (dashed), mean and two standard deviations of a unit that kept its picture; verticals at the ends
 // of the data.
 plot::Panel predictive_panel(const Task& task, const Json& result, const std::string& title, std::size_t output = 0);
+
+// The predictives of some methods on the data of the first seed.
+plot::Figure predictive_figure(const Options& options, const Results& results, const std::string& title,
+                               const std::string& task, const std::vector<std::string>& methods);
 
 // Training NLL against epochs of units that kept their curve; values above `clip` are drawn at it (the paper's pictures
 // clip at 8, where the curves cannot be told apart).

@@ -4,14 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <ctime>
 #include <fstream>
 
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
 #include "tools/dma/help/version.h"
-#include "tools/dma/io/csv_text.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/page/html.h"
 #include "tools/dma/pictures/svg.h"
@@ -28,27 +26,8 @@ constexpr const char* kHowToRead =
     "the paper's figure lies inside. NLL is a mean negative log density in nats; *noisy targets* is the expected score "
     "against targets with noise, which does not reward a band for being too narrow.";
 
-std::string csv_row(const std::vector<std::string>& cells) {
-  std::vector<std::string> quoted;
-  for (const std::string& cell : cells) quoted.push_back(csv_cell(cell));
-  return fmt::format("{}\n", joined(quoted, ","));
-}
-
-// A pipe would end the cell.
-std::string markdown_row(const std::vector<std::string>& cells) {
-  std::string row = "|";
-  for (const std::string& cell : cells) {
-    row += ' ';
-    for (const char c : cell) row += c == '|' ? std::string("\\|") : std::string(1, c);
-    row += " |";
-  }
-  return row + "\n";
-}
-
 std::string markdown_table(const Table& table) {
-  std::string text = markdown_row(table.columns) + "|";
-  for (std::size_t i = 0; i < table.columns.size(); ++i) text += "---|";
-  text += "\n";
+  std::string text = markdown_header(table.columns);
   for (const auto& row : table.rows) text += markdown_row(row);
   return text;
 }
@@ -63,7 +42,7 @@ void add_claims(const Section& section, Table& table) {
 }
 
 Table claims_of(const std::vector<Section>& sections) {
-  Table table{"claims", "", {"where", "claim", "paper", "ours", "holds", "why not"}, {}};
+  Table table{"", {"where", "claim", "paper", "ours", "holds", "why not"}, {}};
   for (const Section& section : sections) add_claims(section, table);
   return table;
 }
@@ -88,6 +67,23 @@ page::Table html_table(const Table& table) {
 
 }  // namespace
 
+// A pipe would end the cell.
+std::string markdown_row(const std::vector<std::string>& cells) {
+  std::string row = "|";
+  for (const std::string& cell : cells) {
+    row += ' ';
+    for (const char c : cell) row += c == '|' ? std::string("\\|") : std::string(1, c);
+    row += " |";
+  }
+  return row + "\n";
+}
+
+std::string markdown_header(const std::vector<std::string>& titles) {
+  std::string text = markdown_row(titles) + "|";
+  for (std::size_t i = 0; i < titles.size(); ++i) text += "---|";
+  return text + "\n";
+}
+
 std::size_t Report::claims() const {
   std::size_t count = 0;
   for (const Section& s : sections)
@@ -103,34 +99,11 @@ std::size_t Report::holding() const {
   return count;
 }
 
-std::string csv(const Table& table) {
-  std::string text = csv_row(table.columns);
-  for (const auto& row : table.rows) text += csv_row(row);
-  return text;
-}
-
-std::string markdown(const Report& report) {
-  std::string text = fmt::format("# {}\n\n{}\n\n", report.title, kHowToRead);
-  for (const Section& section : report.sections) {
-    text += fmt::format("## {}\n\n", section.title);
-    for (const std::string& paragraph : section.text) text += paragraph + "\n\n";
-    if (!section.claims.empty()) text += markdown_table(claims_of({section})) + "\n";
-    for (const Table& table : section.tables)
-      text += fmt::format("{0} ([{1}.csv]({1}.csv))\n\n{2}\n", table.caption, table.name, markdown_table(table));
-    for (const Picture& p : section.pictures) text += fmt::format("![{}]({}.svg)\n\n", p.caption, p.name);
-  }
-  return text + "## This run\n\n" + run_text(report);
-}
-
 std::string results_page(const Report& report) {
-  std::string text = fmt::format("{} `report.html` has pictures, notes and further tables.\n\n{}\n", kHowToRead,
+  std::string text = fmt::format("{} `report.html` has pictures and notes.\n\n{}\n", kHowToRead,
                                  markdown_table(claims_of(report.sections)));
-  // By the claims and the table of all methods.
-  constexpr std::array kSaidAgain = {"regression", "ivon", "laplace", "table4"};
   for (const Section& section : report.sections)
-    for (const Table& table : section.tables)
-      if (std::ranges::find(kSaidAgain, table.name) == kSaidAgain.end())
-        text += fmt::format("{}\n\n{}\n", table.caption, markdown_table(table));
+    for (const Table& table : section.tables) text += fmt::format("{}\n\n{}\n", table.caption, markdown_table(table));
   return text + run_text(report);
 }
 
@@ -152,12 +125,8 @@ std::string html(const Report& report) {
 }
 
 void write_report(const Report& report, const std::filesystem::path& folder) {
-  for (const Section& section : report.sections) {
-    for (const Table& table : section.tables) write_file(folder / (table.name + ".csv"), csv(table));
+  for (const Section& section : report.sections)
     for (const Picture& p : section.pictures) plot::draw_picture(p.figure, folder / (p.name + ".svg"));
-  }
-  write_file(folder / "claims.csv", csv(claims_of(report.sections)));
-  write_file(folder / "report.md", markdown(report));
   write_file(folder / "report.html", html(report));
   write_file(folder / "RESULTS.md", results_page(report));
 }

@@ -1,4 +1,4 @@
-// The report in all its forms: Markdown, one HTML page that needs nothing else, a CSV file per table.
+// The report: an HTML page that needs nothing else, and its claims and tables in Markdown.
 #pragma once
 
 #include <filesystem>
@@ -22,12 +22,12 @@ struct Report {
   std::size_t claims() const, holding() const;  // of the paper
 };
 
-// With links to the pictures and tables beside it.
-std::string markdown(const Report& report);
-// Claims and tables alone: a part of tools/experiments/results/RESULTS.md.
+// Claims and tables: a part of tools/experiments/results/RESULTS.md.
 std::string results_page(const Report& report);
 std::string html(const Report& report);
-std::string csv(const Table& table);
+
+std::string markdown_row(const std::vector<std::string>& cells);
+std::string markdown_header(const std::vector<std::string>& titles);
 
 // Draws every picture and writes every file.
 void write_report(const Report& report, const std::filesystem::path& folder);

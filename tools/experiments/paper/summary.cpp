@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
@@ -39,7 +40,6 @@ Summary summarise(const Results& results, const std::string& task, const std::st
     s.noisy.push_back(value_of(r, "noisy_nll"));
     s.deviation.push_back(value_of(r.at("outside"), "deviation"));
     s.coverage_95.push_back(value_of(r.at("outside"), "coverage_95"));
-    s.inside_deviation.push_back(value_of(r.at("inside"), "deviation"));
   }
   return s;
 }
@@ -53,16 +53,18 @@ std::vector<Unit> fit_units(const Options& options, const std::string& task, con
   return units;
 }
 
-Table score_table(const Results& results, const std::string& name, const std::string& caption, const std::string& task,
-                  const std::vector<PaperRow>& rows, const std::vector<std::uint64_t>& seeds) {
+Table score_table(const Results& results, const std::string& caption, const std::string& task,
+                  const std::vector<std::string>& names, const std::vector<std::uint64_t>& seeds,
+                  const std::vector<PaperRow>& paper) {
   Table table{
-      name,
       caption,
       {"method", "epochs", "train NLL", "extrapolation NLL: median", "95 % interval", "IQR", "mean", "paper: median",
        "paper: IQR", "noisy targets: median", "noisy targets: mean", "coverage deviation", "95 % coverage", "diverged"},
       {}};
-  for (const PaperRow& row : rows) {
-    const Summary s = summarise(results, task, row.method, seeds);
+  for (const std::string& name : names) {
+    const Summary s = summarise(results, task, name, seeds);
+    const auto found = std::ranges::find(paper, name, &PaperRow::method);
+    const PaperRow row = found == paper.end() ? PaperRow{name} : *found;
     std::vector<std::string> cells = {s.title};
     if (s.nll.empty()) {
       cells.insert(cells.end(), 12, "–");

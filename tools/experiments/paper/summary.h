@@ -11,8 +11,7 @@ namespace dma::reproduce {
 // One value per seed whose fit stayed finite.
 struct Summary {
   std::string method, title;
-  std::vector<double> epochs = {}, train = {}, nll = {}, noisy = {}, deviation = {}, inside_deviation = {},
-                      coverage_95 = {};
+  std::vector<double> epochs = {}, train = {}, nll = {}, noisy = {}, deviation = {}, coverage_95 = {};
   int runs = 0, diverged = 0;
 };
 
@@ -33,9 +32,10 @@ std::vector<Unit> fit_units(const Options& options, const std::string& task, con
                             const std::vector<std::uint64_t>& seeds);
 
 // Median with bootstrap interval, IQR and mean of the extrapolation NLL, the expected score against noisy targets,
-// coverage: a row per method, the paper's numbers where it has any.
-Table score_table(const Results& results, const std::string& name, const std::string& caption, const std::string& task,
-                  const std::vector<PaperRow>& rows, const std::vector<std::uint64_t>& seeds);
+// coverage: a row per method, with the paper's numbers where it has any.
+Table score_table(const Results& results, const std::string& caption, const std::string& task,
+                  const std::vector<std::string>& methods, const std::vector<std::uint64_t>& seeds,
+                  const std::vector<PaperRow>& paper = {});
 
 // Holds when the paper's figure lies inside the bootstrap interval of our median.
 Claim median_claim(std::string where, std::string claim, double paper, const std::vector<double>& ours,

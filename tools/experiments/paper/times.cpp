@@ -87,8 +87,7 @@ Section times_section(const Json& measured) {
   s.text.push_back(
       "Processor time of one thread, measured in one run, one fit after the other; the fastest of several. Adam's time "
       "holds the training NLL after every epoch, as DMA's does.");
-  Table table{"times",
-              "Time of an epoch and of a fit.",
+  Table table{"Time of an epoch and of a fit.",
               {"network", "method", "epochs", "epochs until within 0.02 nats of the end", "one epoch", "whole fit"},
               {}};
   for (const auto& [task, rows] : measured.items()) {

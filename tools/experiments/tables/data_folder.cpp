@@ -52,9 +52,9 @@ std::vector<Eigen::Index> read_indices(const fs::path& file, Eigen::Index limit)
   return indices;
 }
 
-}  // namespace
-
 bool is_data_folder(const fs::path& folder) { return fs::is_regular_file(folder / "data.txt"); }
+
+}  // namespace
 
 DataFolder read_data_folder(const fs::path& folder, std::size_t splits) {
   DataFolder data;

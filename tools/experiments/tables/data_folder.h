@@ -15,8 +15,6 @@ struct DataFolder {
   std::vector<std::vector<Eigen::Index>> train, test;  // rows of each split
 };
 
-bool is_data_folder(const std::filesystem::path& folder);
-
 // The folder itself if it is one, or those in it, by name.
 std::vector<std::filesystem::path> data_folders(const std::filesystem::path& folder);
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "models/network/regression.h"
+#include "models/table/scores.h"
 #include "models/table/standardiser.h"
 #include "tools/experiments/paper/thread_seconds.h"
 
@@ -39,20 +40,29 @@ double rmse_of_linear(const HonestyTable& t) {
 
 }  // namespace
 
-Honesty judge(const HonestyTable& t, const HonestySettings& settings) {
-  Honesty judged;
-  const double start = thread_seconds();
-  const Bnn net = learned(t.inputs, t.targets, settings, &judged.said);
-  const Prediction predicted = net.predict(t.test_inputs);
-  judged.fresh = scores_of(predicted, t.test_targets)[0];
-  judged.worst_row = predicted.log_density(t.test_targets).minCoeff();
-  judged.seconds = thread_seconds() - start;
-  judged.of_mean = rmse(MatrixXd::Constant(t.test_targets.rows(), 1, t.targets.mean()), t.test_targets);
-  judged.of_linear = rmse_of_linear(t);
-  return judged;
+std::vector<ScoreColumn> honesty_columns() {
+  return {{"said", 4},
+          {"RMSE", 4},
+          {"of the mean", 4},
+          {"of least squares", 4},
+          {"95 % coverage", 3},
+          {"log-likelihood", 3},
+          {"worst row", 1, ScoreColumn::Shows::least},
+          {"CPU s"}};
 }
 
-HonestyFar judge(const NoDataTable& t, const HonestySettings& settings) {
+SplitScores judge(const HonestyTable& t, const HonestySettings& settings) {
+  const double start = thread_seconds();
+  double said = 0;
+  const Bnn net = learned(t.inputs, t.targets, settings, &said);
+  const Prediction predicted = net.predict(t.test_inputs);
+  const Scores fresh = scores_of(predicted, t.test_targets)[0];
+  const double worst_row = predicted.log_density(t.test_targets).minCoeff(), seconds = thread_seconds() - start;
+  const double of_mean = rmse(MatrixXd::Constant(t.test_targets.rows(), 1, t.targets.mean()), t.test_targets);
+  return {said, fresh.rmse, of_mean, rmse_of_linear(t), fresh.coverage_95, fresh.log_likelihood, worst_row, seconds};
+}
+
+SplitScores judge(const NoDataTable& t, const HonestySettings& settings) {
   const Bnn net = learned(t.inputs, t.targets, settings);
   const Prediction away = net.predict(t.gap_inputs), at_data = net.predict(t.inputs);
   const auto inside = (t.gap_targets - away.mean).array().abs() <= 1.96 * away.epistemic_sd.array();

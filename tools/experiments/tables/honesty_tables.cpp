@@ -193,7 +193,7 @@ void draw(const Law& law, Index rows, Source& source, MatrixXd& inputs, MatrixXd
 
 HonestyTable table_of(const std::string& name, const Law& law, std::uint64_t seed) {
   Source source(seed);
-  HonestyTable table{name, {}, {}, {}, {}, law.noise, law.least, law.most};
+  HonestyTable table{name, {}, {}, {}, {}, law.least, law.most};
   draw(law, law.rows, source, table.inputs, table.targets);
   draw(law, law.test_rows, source, table.test_inputs, table.test_targets);
   return table;

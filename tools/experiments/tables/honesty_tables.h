@@ -12,7 +12,6 @@ namespace dma::validation {
 struct HonestyTable {
   std::string name;
   Eigen::MatrixXd inputs, targets, test_inputs, test_targets;  // the same law, fresh rows
-  double noise = 0;                                            // sd that no model can explain
   double least_coverage = 0.90, most_coverage = 0.99;          // of 95 % intervals
 };
 

@@ -79,8 +79,7 @@ Section coverage_report(const Options&, const Results& results) {
       "has earned. *exact*: no difference to the exact message; *bounded*: proper, and the master theorem's bound "
       "holds in every scenario; *concentrated*: improper, error falls like 1/r^2. The standard ReLU (slope 0) is "
       "outside the domain of `leaky_relu`: its backward message is improper and the paper derives no bound.");
-  Table table{"table2",
-              "Table 2, generated from the certificates.",
+  Table table{"Table 2, generated from the certificates.",
               {"factor", "direction", "exact message proper", "paper", "theorem (paper)", "band earned",
                "largest message KL", "rate in r", "holds"},
               {}};

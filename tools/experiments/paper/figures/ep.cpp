@@ -30,10 +30,7 @@ std::vector<std::uint64_t> some_seeds(const Options& options) {
 }  // namespace
 
 std::vector<Unit> ep_units(const Options& options) {
-  std::vector<Unit> units = fit_units(options, "small", {"ep", "ep-relu", "ep-product"}, some_seeds(options));
-  const std::vector<Unit> own = fit_units(options, "small", own_methods(), options.all_seeds());
-  units.insert(units.end(), own.begin(), own.end());
-  return units;
+  return fit_units(options, "small", {"ep", "ep-relu", "ep-product", "dma"}, some_seeds(options));
 }
 
 Section ep_report(const Options& options, const Results& results) {
@@ -42,8 +39,7 @@ Section ep_report(const Options& options, const Results& results) {
   s.text.push_back(
       "EP's message is the projected marginal divided by what arrived. Where that is not a proper Gaussian it is "
       "refused, the old message stays, and it is counted. No damping, no clipping.");
-  Table table{"ep",
-              fmt::format("EP over {} seeds, 8-6-5-1.", seeds.size()),
+  Table table{fmt::format("EP over {} seeds, 8-6-5-1.", seeds.size()),
               {"EP on", "refused messages (median of a fit)", "per 1,000 messages of EP", "fits with at least one",
                "epochs", "extrapolation NLL", "diverged"},
               {}};
@@ -64,16 +60,6 @@ Section ep_report(const Options& options, const Results& results) {
                           fmt::format("{} of {}", some, seeds.size()),
                           m.epochs.empty() ? "–" : fmt::format("{:g}", median(m.epochs)),
                           m.nll.empty() ? "–" : median_text(m.nll), fmt::format("{} of {}", m.diverged, m.runs)});
-  }
-  const std::vector<std::uint64_t> all = options.all_seeds();
-  for (const std::string& name : own_methods()) {
-    const Summary m = summarise(results, "small", name, all);
-    std::vector<double> refused;
-    for (const std::uint64_t seed : all)
-      refused.push_back(result_of(results, "small", name, seed).at("refused").get<double>());
-    table.rows.push_back({m.title + " (no EP message refused without a replacement)",
-                          fmt::format("{:g}", median(refused)), "–", "–", fmt::format("{:g}", median(m.epochs)),
-                          median_text(m.nll), fmt::format("{} of {}", m.diverged, m.runs)});
   }
   s.tables.push_back(std::move(table));
   s.claims.push_back(

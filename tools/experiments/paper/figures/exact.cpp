@@ -27,19 +27,19 @@ std::vector<std::string> approximate() {
 
 Table trust_table(const Options& options, const Results& results, double& worst) {
   const auto seeds = options.all_seeds();
-  Table trust{"exact_chains",
-              fmt::format("Hamiltonian Monte Carlo over {} seeds: {}.", seeds.size(), options.effort().text()),
+  Table trust{fmt::format("Hamiltonian Monte Carlo over {} seeds: {}.", seeds.size(), options.effort().text()),
               {"posterior", "largest R-hat, median over seeds", "worst seed", "seeds above 1.05",
-               "effective samples, median", "worst seed", "acceptance", "gradients a seed"},
+               "effective samples, median", "worst seed", "acceptance", "gradients per seed"},
               {}};
   for (const std::string& name : kExact) {
     std::vector<double> r_hat, effective, acceptance, gradients;
     int above = 0;
     for (const std::uint64_t seed : seeds) {
       const Json& r = result_of(results, "small", name, seed);
-      r_hat.push_back(value_of(r, "r_hat")), effective.push_back(value_of(r, "effective_samples")),
-          acceptance.push_back(value_of(r, "acceptance"));
-      gradients.push_back(r.at("gradients").get<double>());
+      r_hat.push_back(value_of(r, "r_hat"));
+      effective.push_back(value_of(r, "effective_samples"));
+      acceptance.push_back(value_of(r, "acceptance"));
+      gradients.push_back(value_of(r, "gradients"));
       above += r_hat.back() > 1.05;
     }
     const double most = *std::ranges::max_element(r_hat);
@@ -54,8 +54,7 @@ Table trust_table(const Options& options, const Results& results, double& worst)
 
 Table distance_table(const Options& options, const Results& results, double noise) {
   const auto seeds = options.all_seeds();
-  Table distance{"exact_distance",
-                 "Mean KL of the exact predictive to a method's, nats per point outside the data; over seeds.",
+  Table distance{"Mean KL of the exact predictive to a method's, nats per point outside the data; over seeds.",
                  {"method", "to exact: median", "95 % interval", "mean", "to exact under DMA's prior means: median",
                   "mean", "seeds nearer than DMA"},
                  {}};
@@ -93,7 +92,6 @@ std::vector<Unit> exact_units(const Options& options) {
 
 Section exact_report(const Options& options, const Results& results) {
   const auto seeds = options.all_seeds();
-  const Task task = make_task("small", options.seed);
   Section s{"exact", "The exact posterior, which the paper lacks"};
   s.text.push_back(
       "`exact` samples the posterior under the prior the data come from, N(0, 4/(3 fan_in)); `exact, DMA's prior "
@@ -102,27 +100,20 @@ Section exact_report(const Options& options, const Results& results) {
       "the worst over the network's output at 70 inputs, inside and outside the data.");
   double worst = 1;
   Table trust = trust_table(options, results, worst);
-  std::vector<PaperRow> rows, under_data_prior;
-  for (const std::string& name : own_and(kBesideExact))
-    rows.push_back({name, name == "dma" ? "0.80" : "", name == "dma" ? "1.95" : ""});
-  for (const std::string& name : kExact) rows.push_back({name});
-  for (const std::string& name : kDataPrior) under_data_prior.push_back({name});
-  under_data_prior.push_back({"exact"});
+  std::vector<std::string> own_priors = own_and(kBesideExact), data_prior = kDataPrior;
+  own_priors.insert(own_priors.end(), kExact.begin(), kExact.end());
+  data_prior.push_back("exact");
   s.tables.push_back(std::move(trust));
-  s.tables.push_back(score_table(results, "exact", "All methods, each with its own prior, and the exact posterior.",
-                                 "small", rows, seeds));
-  s.tables.push_back(score_table(results, "exact_prior",
+  s.tables.push_back(score_table(results, "All methods, each with its own prior, and the exact posterior.", "small",
+                                 own_priors, seeds, {{"dma", "0.80", "1.95"}}));
+  s.tables.push_back(score_table(results,
                                  "The same prior for all: N(0, 4/(3 fan-in)) on every weight, the one the data come "
-                                 "from. `joint` learns one Gaussian "
-                                 "over all weights around a mode; with slopes 1 the network is linear in the features.",
-                                 "small", under_data_prior, seeds));
-  s.tables.push_back(distance_table(options, results, task.data.noise));
-  plot::Figure figure{.title = fmt::format("seed {}", options.seed), .panels = {}};
-  for (const std::string& name : own_and({"joint", "exact"}))
-    figure.panels.push_back(
-        predictive_panel(task, result_of(results, "small", name, options.seed), method(name).title));
-  figure.columns = 2;
-  s.pictures.push_back({"exact", "The exact posterior beside the library's methods.", std::move(figure)});
+                                 "from. `joint` learns one Gaussian over all weights around a mode; with slopes 1 the "
+                                 "network is linear in the features.",
+                                 "small", data_prior, seeds));
+  s.tables.push_back(distance_table(options, results, make_task("small", options.seed).data.noise));
+  s.pictures.push_back({"exact", "The exact posterior beside the library's methods.",
+                        predictive_figure(options, results, "Outside the data", "small", own_and({"joint", "exact"}))});
 
   const Summary exact = summarise(results, "small", "exact", seeds),
                 dma_runs = summarise(results, "small", "dma", seeds),

@@ -94,14 +94,6 @@ Section ivon_report(const Options& options, const Results& results) {
       "judged by, outside the data, on seeds 10001 to 10040, which are scored nowhere (measured once, 2026-11-15).",
       kTunedIvon.rate, kTunedIvon.second_decay, kTunedIvon.damping));
   const std::vector<Setting> all_settings = settings(results, options.seed);
-  std::vector<PaperRow> rows;
-  for (const std::string& name : own_methods())
-    rows.push_back({name, name == "dma" ? "0.79" : "", name == "dma" ? "1.28" : ""});
-  for (const std::string& name : kMethods)
-    rows.push_back({name, name == "ivon" ? "2.11 (of 6 finite)" : "", name == "ivon" ? "5.27" : ""});
-  s.tables.push_back(
-      score_table(results, "ivon", fmt::format("IVON over {} seeds.", seeds.size()), "small", rows, seeds));
-
   const Setting* best = &all_settings[0];
   for (const Setting& one : all_settings)
     if (one.last < best->last) best = &one;

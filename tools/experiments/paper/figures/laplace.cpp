@@ -15,26 +15,16 @@ Section laplace_report(const Options& options, const Results& results) {
   Section s{"laplace", "Appendix E.6: the diagonal Laplace approximation"};
   s.text.push_back(
       "MAP by Adam (0.1, 200 epochs), prior N(0, 2/fan_in) as the paper states (it calls this DMA's prior; DMA's is "
-      "N(mean, 1/(3 fan_in)) around "
-      "random means, altogether 4/(3 fan_in)), the diagonal of the exact Hessian, posterior samples.");
+      "N(mean, 1/(3 fan_in)) around random means, altogether 4/(3 fan_in)), the diagonal of the exact "
+      "Hessian, posterior samples.");
   s.text.push_back(
       "The network's output is piecewise linear in every single weight, so the second derivative of the output by one "
       "weight is 0 and the exact diagonal of the Hessian is the sum of squared first derivatives over the noise, plus "
       "the prior: never negative, at the price of one backward pass per output. Appendix G's reasons for leaving "
       "Laplace out of the large network (cost of the order of weights squared, negative entries to clamp) do not "
       "apply; section `large` runs it there.");
-  std::vector<PaperRow> rows = {{"dma", "0.82", "1.96"}};
-  for (const std::string& name : own_methods())
-    if (name != "dma") rows.push_back({name});
-  rows.push_back({"laplace", "0.77", "1.91"});
-  s.tables.push_back(score_table(results, "laplace", fmt::format("Diagonal Laplace over {} seeds.", seeds.size()),
-                                 "small", rows, seeds));
-  const Task task = make_task("small", options.seed);
-  plot::Figure figure{.title = fmt::format("E.6, seed {}", options.seed), .panels = {}};
-  for (const std::string& name : own_and({"laplace"}))
-    figure.panels.push_back(
-        predictive_panel(task, result_of(results, "small", name, options.seed), method(name).title));
-  s.pictures.push_back({"laplace", "Predictives on the same data.", std::move(figure)});
+  s.pictures.push_back({"laplace", "Predictives on the same data.",
+                        predictive_figure(options, results, "E.6", "small", own_and({"laplace"}))});
   const Summary dma_runs = summarise(results, "small", "dma", seeds),
                 laplace = summarise(results, "small", "laplace", seeds);
   s.claims.push_back(median_claim(

@@ -50,12 +50,11 @@ Section large_report(const Options& options, const Results& results) {
   s.text.push_back(
       "A training NLL counts as the paper's when it is within 0.15 nats of it, a deviation as near 0 below 0.1; these "
       "bounds are ours.");
-  std::vector<PaperRow> rows;
   const std::vector<std::string> own = with_default ? own_methods() : std::vector<std::string>{"dma"};
-  for (const std::string& name : own) rows.push_back({name});
-  for (const std::string& name : kOnLarge) rows.push_back({name});
-  s.tables.push_back(score_table(results, "table6", "All methods on the large network; NLL per example and output.",
-                                 "large", rows, seeds));
+  std::vector<std::string> names = own;
+  names.insert(names.end(), kOnLarge.begin(), kOnLarge.end());
+  s.tables.push_back(
+      score_table(results, "All methods on the large network; NLL per example and output.", "large", names, seeds));
 
   const Task task = make_task("large", options.seed);
   const auto four = [&](const std::string& name) {

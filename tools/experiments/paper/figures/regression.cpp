@@ -22,29 +22,6 @@ Section regression_report(const Options& options, const Results& results) {
                   "model knows widths, slopes and noise. The picture shows seed {}. `default` is what `dma fit` does "
                   "without being told anything, given the same widths, slopes and noise.",
                   options.seed));
-  plot::Figure figure{.title = fmt::format("Figure 2 left: the same data, seed {}", options.seed), .panels = {}};
-  Table table{
-      "regression",
-      "Figure 2, this seed and medians over all seeds: error and width of the predictive inside and outside the data.",
-      {"method", "RMSE inside (seed)", "RMSE outside (seed)", "sd inside (seed)", "sd outside (seed)",
-       "RMSE inside (median)", "RMSE outside (median)"},
-      {}};
-  for (const std::string& name : own_methods()) {
-    const Json& r = result_of(results, "small", name, options.seed);
-    figure.panels.push_back(predictive_panel(task, r, method(name).title));
-    std::vector<double> inside, outside;
-    for (const std::uint64_t seed : options.all_seeds()) {
-      const Json& other = result_of(results, "small", name, seed);
-      inside.push_back(value_of(other.at("inside"), "rmse"));
-      outside.push_back(value_of(other.at("outside"), "rmse"));
-    }
-    std::vector<std::string> row = {method(name).title};
-    for (const double value :
-         {value_of(r.at("inside"), "rmse"), value_of(r.at("outside"), "rmse"), value_of(r.at("inside"), "width"),
-          value_of(r.at("outside"), "width"), median(inside), median(outside)})
-      row.push_back(fmt::format("{:.3f}", value));
-    table.rows.push_back(std::move(row));
-  }
   const Json& dma_run = result_of(results, "small", "dma", options.seed);
   const double error = value_of(dma_run.at("inside"), "rmse"), inside = value_of(dma_run.at("inside"), "width"),
                outside = value_of(dma_run.at("outside"), "width");
@@ -65,11 +42,10 @@ Section regression_report(const Options& options, const Results& results) {
   s.claims.push_back(claim("4.3", "all variances stay positive: no message refused, over all seeds", "0",
                            fmt::format("{:g}", refused), refused == 0,
                            "See the first refused message with `dma inspect`."));
-  s.tables.push_back(std::move(table));
   s.pictures.push_back({"figure2_predictive",
                         "Figure 2 left. Dashed: the true function. Look at how far the mean is from it inside the "
                         "dotted verticals, and whether the band holds it outside.",
-                        std::move(figure)});
+                        predictive_figure(options, results, "Figure 2 left", "small", own_methods())});
   FitReport report;
   const Bnn net = fitted_network(task, options.seed, options.effort(), {}, report);
   s.pictures.push_back({"figure2_weights", "Figure 2 right: DMA's weights.", hinton_figure(net.method())});

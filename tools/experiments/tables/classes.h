@@ -3,11 +3,11 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "models/network/classifier.h"
+#include "tools/experiments/tables/score_table.h"
 
 namespace dma::classify {
 
@@ -26,35 +26,24 @@ std::vector<std::filesystem::path> tables_in(const std::filesystem::path& path);
 // every fold.
 std::vector<std::size_t> stratified_folds(const ClassLabels& labels, std::size_t folds);
 
-struct FoldResult {
-  std::size_t fold = 0;
-  ClassScores scores;
-  TableReport report;
-  double worst_row = 0;  // log probability of the class that is least expected
-  double seconds = 0;    // of the processor, fit and prediction
-};
-
-struct TableResult {
-  std::string name;
-  Eigen::Index rows = 0, inputs = 0;
-  std::size_t classes = 0;
-  std::vector<FoldResult> folds;
-  ClassScores scores;  // of all rows together, each predicted once
-};
-
 struct CrossValidationOptions {
   std::size_t folds = 10, jobs = 1;
-  // Instead of each fold the next one is predicted, by what is learned from the rest: to choose settings without
-  // looking at the fold.
+  // Predict the next fold instead of each, by what is learned from the rest: to choose settings without looking at the
+  // fold.
   bool held_out = false;
   ClassifierOptions classifier = {};
-  // Not 0: the columns are a square picture, row by row, which so many filters of 3 x 3 weights are moved over; means
-  // of their results, field by field, are the inputs of a last layer. One graph, learned as a whole, in place of a
-  // dense network and its baselines.
+  // If not 0, the columns are a square picture, row by row, which so many filters of 3 x 3 weights are moved over;
+  // means of their results, field by field, are the inputs of a last layer. One graph, learned as a whole, takes the
+  // place of a dense network and its baselines.
   std::size_t filters = 0;
-  std::function<void(const FoldResult&)> on_fold = {};  // called from one thread at a time
 };
 
-TableResult cross_validate(const Table& table, const CrossValidationOptions& options);
+struct CrossValidated {
+  std::vector<SplitScores> folds;
+  double calibration_error = 0;  // of all rows together, each predicted once
+};
+
+std::vector<ScoreColumn> columns();
+CrossValidated cross_validate(const Table& table, const CrossValidationOptions& options);
 
 }  // namespace dma::classify

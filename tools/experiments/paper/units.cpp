@@ -1,12 +1,15 @@
-#include "tools/experiments/paper/run_units.h"
+#include "tools/experiments/paper/units.h"
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
+#include <iterator>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "engine/support/parallel.h"
+#include "tools/dma/io/write_file.h"
 
 namespace dma::reproduce {
 
@@ -16,16 +19,34 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+std::filesystem::path file_of(const Unit& unit, const std::filesystem::path& folder) {
+  return folder / (unit.name + ".json");
+}
+
+// The kept result; null if there is none, or one of other settings.
+Json kept_result(const Unit& unit, const std::filesystem::path& folder) {
+  std::ifstream stream(file_of(unit, folder));
+  if (!stream) return nullptr;
+  Json kept;
+  try {
+    kept = parse_json(std::string(std::istreambuf_iterator(stream), {}));
+  } catch (const Json::exception&) {  // cut short
+    return nullptr;
+  }
+  if (!kept.is_object() || kept.value("settings", "") != unit.settings || !kept.contains("result")) return nullptr;
+  return kept["result"];
+}
+
 }  // namespace
 
-UnitRun run_units(const std::vector<Unit>& units, const Store& store, int jobs,
+UnitRun run_units(const std::vector<Unit>& units, const std::filesystem::path& folder, int jobs,
                   const std::function<bool(const Progress&)>& on_progress) {
   UnitRun run;
   std::vector<const Unit*> missing;
   std::set<std::string> seen;
   for (const Unit& unit : units) {
     if (!seen.insert(unit.name).second) continue;
-    if (Json kept = store.find(unit); !kept.is_null())
+    if (Json kept = kept_result(unit, folder); !kept.is_null())
       run.results[unit.name] = std::move(kept);
     else
       missing.push_back(&unit);
@@ -38,7 +59,7 @@ UnitRun run_units(const std::vector<Unit>& units, const Store& store, int jobs,
   parallel_for(missing.size(), static_cast<std::size_t>(jobs), [&](std::size_t i) {
     if (stop) return;
     results[i] = missing[i]->work();
-    store.keep(*missing[i], results[i]);
+    write_file(file_of(*missing[i], folder), readable({{"settings", missing[i]->settings}, {"result", results[i]}}));
     const std::lock_guard lock(mutex);
     ++done;
     const double left = seconds_since(start) / static_cast<double>(done) * static_cast<double>(missing.size() - done);

@@ -1,14 +1,12 @@
-#include "tools/experiments/tables/cross_validation.h"
+#include "tools/experiments/tables/classes.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 
 #include "engine/learn/gaussian/learner.h"
 #include "engine/support/error.h"
-#include "engine/support/parallel.h"
 #include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/expressions.h"
@@ -127,48 +125,57 @@ Eigen::MatrixXd by_filters(const Eigen::MatrixXd& inputs, const ClassLabels& lab
   return by_class(learner.predict({{net.x, new_x}}).mean);
 }
 
-struct Scored {
-  FoldResult result;
-  std::vector<Eigen::Index> rows;
-  Eigen::MatrixXd probabilities;
-};
-
-Scored run_fold(const Table& table, const std::vector<std::size_t>& folds, std::size_t fold,
-                const CrossValidationOptions& options) {
+// Scores of one fold; its rows of `all` get their probabilities.
+SplitScores run_fold(const Table& table, const std::vector<std::size_t>& folds, std::size_t fold,
+                     const CrossValidationOptions& options, Eigen::MatrixXd& all) {
   const std::size_t scored_fold = options.held_out ? (fold + 1) % options.folds : fold;
-  std::vector<Eigen::Index> learned;
-  Scored scored;
+  std::vector<Eigen::Index> learned, scored;
   ClassLabels labels{table.labels.names, {}}, others = labels;
   for (std::size_t n = 0; n < folds.size(); ++n) {
     if (folds[n] != scored_fold && folds[n] == fold) continue;
-    (folds[n] == scored_fold ? scored.rows : learned).push_back(static_cast<Eigen::Index>(n));
+    (folds[n] == scored_fold ? scored : learned).push_back(static_cast<Eigen::Index>(n));
     (folds[n] == scored_fold ? others : labels).of_rows.push_back(table.labels.of_rows[n]);
   }
   check_classes(labels, fmt::format("'{}' without fold {} of {}", table.name, fold + 1, options.folds));
   const double start = thread_seconds();
   ClassifierOptions own = options.classifier;
   own.seed += fold;
-  const Eigen::MatrixXd inputs = table.inputs(learned, Eigen::all), new_inputs = table.inputs(scored.rows, Eigen::all);
+  const Eigen::MatrixXd inputs = table.inputs(learned, Eigen::all), new_inputs = table.inputs(scored, Eigen::all);
+  TableReport report;
+  Eigen::MatrixXd probabilities;
   if (options.filters > 0) {
-    scored.probabilities = by_filters(inputs, labels, new_inputs, options.filters, own, scored.result.report);
+    probabilities = by_filters(inputs, labels, new_inputs, options.filters, own, report);
   } else {
     Classifier classifier(own);
-    scored.result.report = classifier.fit(inputs, labels);
-    scored.probabilities = classifier.predict(new_inputs);
+    report = classifier.fit(inputs, labels);
+    probabilities = classifier.predict(new_inputs);
   }
-  scored.result.seconds = thread_seconds() - start;
-  scored.result.fold = fold;
-  scored.result.scores = class_scores_of(scored.probabilities, others.of_rows);
-  for (std::size_t n = 0; n < scored.rows.size(); ++n) {
-    const double p = scored.probabilities(static_cast<Eigen::Index>(n), others.of_rows[n]);
-    scored.result.worst_row = std::min(scored.result.worst_row, std::log(p));
-  }
-  return scored;
+  const double seconds = thread_seconds() - start;
+  double worst_row = 0;
+  for (std::size_t n = 0; n < scored.size(); ++n)
+    worst_row = std::min(worst_row, std::log(probabilities(static_cast<Eigen::Index>(n), others.of_rows[n])));
+  const ClassScores scores = class_scores_of(probabilities, others.of_rows);
+  all(scored, Eigen::all) = probabilities;
+  return {scores.accuracy, scores.log_loss,
+          worst_row,       report.left_out_classes->log_loss,
+          report.graphs,   report.neighbours.empty() ? 0 : report.neighbours[0],
+          seconds};
 }
 
 }  // namespace
 
-TableResult cross_validate(const Table& table, const CrossValidationOptions& options) {
+std::vector<ScoreColumn> columns() {
+  using Shows = ScoreColumn::Shows;
+  return {{"accuracy", 3, Shows::mean_and_error},
+          {"log-loss", 3, Shows::mean_and_error},
+          {"worst row", 1, Shows::least},
+          {"log-loss by left-out rows", 4},
+          {"fraction of networks beside the linear model", 2},
+          {"of neighbours", 2},
+          {"CPU s per fold", 2}};
+}
+
+CrossValidated cross_validate(const Table& table, const CrossValidationOptions& options) {
   const auto counts = table.labels.counts();
   const std::size_t fewest = std::ranges::min(counts);
   if (options.folds < 2) fail("--folds: {} is given; at least 2 is expected", options.folds);
@@ -176,20 +183,11 @@ TableResult cross_validate(const Table& table, const CrossValidationOptions& opt
     fail("--folds: {} is given, but a class of '{}' has {} rows; at most that many are expected", options.folds,
          table.name, fewest);
   const std::vector<std::size_t> folds = stratified_folds(table.labels, options.folds);
-  std::vector<Scored> scored(options.folds);
-  std::mutex reporting;
-  parallel_for(scored.size(), options.jobs, [&](std::size_t fold) {
-    scored[fold] = run_fold(table, folds, fold, options);
-    const std::lock_guard lock(reporting);
-    if (options.on_fold) options.on_fold(scored[fold].result);
-  });
-  TableResult result{table.name, table.inputs.rows(), table.inputs.cols(), counts.size(), {}, {}};
   Eigen::MatrixXd all(table.inputs.rows(), static_cast<Eigen::Index>(counts.size()));
-  for (Scored& one : scored) {
-    all(one.rows, Eigen::all) = one.probabilities;
-    result.folds.push_back(std::move(one.result));
-  }
-  result.scores = class_scores_of(all, table.labels.of_rows);
+  CrossValidated result;
+  result.folds = run_splits(table.name, options.folds, options.jobs,
+                            [&](std::size_t fold) { return run_fold(table, folds, fold, options, all); });
+  result.calibration_error = class_scores_of(all, table.labels.of_rows).calibration_error;
   return result;
 }
 

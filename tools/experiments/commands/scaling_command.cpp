@@ -1,42 +1,29 @@
-// dma_scaling: what several workers cost in quality and bring in time, next to one, and what that makes of many
-// machines (tools/experiments/results/SCALING.md).
-//
-//   build/dma_scaling                  quality of 1, 2, 4, 8 and 16 workers, method by method
-//   build/dma_scaling --time           seconds of 1 and 2 threads, of workers, members and joint learning
-//   build/dma_scaling --extrapolate    epochs of 8, 64 and 512 processes, from the work measured here
+// dma-lab scaling: what several workers cost in quality, and what an epoch on many machines would take
+// (tools/experiments/results/SCALING.md).
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
+#include <memory>
 
-#include "engine/support/error.h"
 #include "engine/support/parallel.h"
 #include "models/network/bnn.h"
 #include "tools/dma/io/paper_tasks.h"
+#include "tools/experiments/commands/commands.h"
+#include "tools/experiments/paper/thread_seconds.h"
+
+namespace dma {
 
 namespace {
 
-using namespace dma;
-
-// Milliseconds of the quickest of three runs: what else the machine does can only add to it.
-double milliseconds_of(const std::function<void()>& work) {
-  double best = HUGE_VAL;
-  for (int repeat = 0; repeat < 3; ++repeat) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    best = std::min(best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
-  }
-  return best;
-}
-
 BnnOptions network_of(const validation::PaperTask& task, std::string method = "dma") {
-  return {.layers = task.layers, .slopes = task.slopes, .noise = task.noise, .bias = false, .standardise = false,
-          .method = std::move(method), .seed = 1};
+  return {.layers = task.layers,
+          .slopes = task.slopes,
+          .noise = task.noise,
+          .bias = false,
+          .standardise = false,
+          .method = std::move(method),
+          .seed = 1};
 }
 
 // Root mean squared distance of the predicted mean from the noise-free truth, at the learned rows.
@@ -76,29 +63,6 @@ void compare_quality() {
       }
 }
 
-void compare_times() {
-  const validation::PaperTask task = validation::large_task(1);
-  fmt::print("| what | 1 thread | 2 threads | faster |\n|---|---|---|---|\n");
-  const auto row = [](const std::string& what, const std::function<void(std::size_t)>& work) {
-    const double one = milliseconds_of([&] { work(1); }), two = milliseconds_of([&] { work(2); });
-    fmt::print("| {} | {:.0f} ms | {:.0f} ms | {:.2f} |\n", what, one, two, one / two);
-  };
-  row("6-6-12-48-24-4, 5 epochs, workers = threads", [&](std::size_t jobs) {
-    Bnn(network_of(task))
-        .fit(task.inputs, task.targets, {.batches = 100, .epochs = 5, .tolerance = 0, .workers = jobs, .jobs = jobs});
-  });
-  row("6-6-12-48-24-4, 5 epochs, 2 members", [&](std::size_t jobs) {
-    BnnOptions two = network_of(task);
-    two.members = 2;
-    Bnn(two).fit(task.inputs, task.targets, {.batches = 100, .epochs = 5, .tolerance = 0, .jobs = jobs});
-  });
-  for (const std::size_t members : {1u, 2u})
-    row(fmt::format("joint learning, 6-40-4, 500 rows, members {}, 5 epochs", members), [&](std::size_t jobs) {
-      Bnn({.layers = {6, 40, 4}, .members = members})
-          .fit(task.inputs.topRows(500), task.targets.topRows(500), {.batches = 1, .epochs = 5, .jobs = jobs});
-    });
-}
-
 // An epoch of W processes: each learns its fraction of the rows, and in each round two messages of all weights go out
 // of every process and two come in: to each of the others a slice, and back.
 void extrapolate() {
@@ -107,13 +71,18 @@ void extrapolate() {
   for (std::size_t l = 0; l + 1 < task.layers.size(); ++l)
     weights += static_cast<double>(task.layers[l] * task.layers[l + 1]);
   constexpr int kEpochs = 4;
-  const double work = 1e-3 / kEpochs / weights / static_cast<double>(task.inputs.rows()) * milliseconds_of([&] {
+  // Of three runs the quickest: what else the machine does can only add to it.
+  double work = HUGE_VAL;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    const double start = thread_seconds();
     Bnn(network_of(task)).fit(task.inputs, task.targets, {.batches = 100, .epochs = kEpochs, .tolerance = 0});
-  });
+    work = std::min(work, (thread_seconds() - start) / kEpochs / weights / static_cast<double>(task.inputs.rows()));
+  }
   constexpr double kLatency = 3e-6, kBytesPerSecond = 5e9;  // of a message between machines, and of a process's link
-  fmt::print("measured: {:.1f} ns per weight and row; assumed: {:.0f} us per message, {:.0f} GB/s per process\n\n"
-             "| weights | rows | processes | epoch s | of perfect |\n|---|---|---|---|---|\n",
-             1e9 * work, 1e6 * kLatency, 1e-9 * kBytesPerSecond);
+  fmt::print(
+      "measured: {:.1f} ns per weight and row; assumed: {:.0f} us per message, {:.0f} GB/s per process\n\n"
+      "| weights | rows | processes | epoch s | of perfect |\n|---|---|---|---|---|\n",
+      1e9 * work, 1e6 * kLatency, 1e-9 * kBytesPerSecond);
   for (const auto& [p, n] : {std::pair{2e3, 1e6}, std::pair{1e5, 1e6}, std::pair{1e6, 1e8}})
     for (const double w : {8.0, 64.0, 512.0}) {
       const double rounds = std::ceil(20 * 512 / w), compute = work * p * n / w;
@@ -125,18 +94,14 @@ void extrapolate() {
 
 }  // namespace
 
-int main(int count, char** arguments) try {
-  const std::string_view mode = count == 2 ? arguments[1] : "";
-  if (count == 1)
-    compare_quality();
-  else if (mode == "--time")
-    compare_times();
-  else if (mode == "--extrapolate")
-    extrapolate();
-  else
-    fail("usage: dma_scaling [--time | --extrapolate]");
-  return 0;
-} catch (const dma::Error& e) {
-  fmt::print(stderr, "dma_scaling: {}\n", e.what());
-  return 2;
+void add_scaling_command(Command app) {
+  const auto extrapolates = std::make_shared<bool>(false);
+  const Command command =
+      app.add_subcommand("scaling", "Several workers beside one: what they cost in quality, method by method");
+  command.add_flag("--extrapolate", *extrapolates,
+                   "Instead: epochs of 8, 64 and 512 processes, from the work measured here");
+  command.footer("Example:\n  dma-lab scaling");
+  command.callback([extrapolates] { *extrapolates ? extrapolate() : compare_quality(); });
 }
+
+}  // namespace dma
