@@ -1,4 +1,4 @@
-// A fit that several processes share: what each of them reads, keeps, says and writes.
+// A fit that several processes share.
 #pragma once
 
 #include <filesystem>
@@ -14,16 +14,15 @@ namespace dma {
 
 class FitTeam {
  public:
-  // Meets the other processes, if mpirun started any. All but the first are then quiet and write nothing, and there is
-  // a worker in each unless the request has more. An Error for a request that only one process can fulfil.
+  // Joins the other processes, if mpirun started any. All but the first are then quiet and write nothing; the default
+  // is one worker per process. An Error for a request that only one process can fulfil.
   explicit FitTeam(FitRequest& request);
 
   bool is_shared() const { return group_.size() > 1; }
   void refuse(const char* what) const;  // an Error where the fit is shared
-  // The options get their team. Sweeps need no rows but those of the workers of this process, so the others, if they
-  // are there (see read_shared_table), are dropped; joint learning keeps all.
+  // Puts the team into the options. Learning by messages keeps the rows of the workers of this process only.
   void partition(const FitRequest& request, const BnnOptions& network, LearnOptions& options, TrainingData& data) const;
-  // While it lives, the first process says how to go on should it be stopped: mpirun stops all when one of them died.
+  // While it lives, the first process tells how to go on if the fit is stopped: mpirun stops all when one of them dies.
   std::optional<std::jthread> warn_when_stopped(const InterruptWatch& interrupt,
                                                 const std::filesystem::path& checkpoint,
                                                 const std::string& resume_line) const;

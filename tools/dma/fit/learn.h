@@ -1,4 +1,4 @@
-// Learning a model of a table while somebody watches, for `dma fit` and the Python estimators.
+// Learns a model of a table, for `dma fit` and the Python estimators.
 #pragma once
 
 #include <filesystem>
@@ -13,13 +13,13 @@
 
 namespace dma {
 
-// A model, and what only the fit that made it knows.
+// A fitted model with the results of its fit.
 struct Learned {
   TableModel model;
   bool interrupted = false;
   std::string reason = {};   // for the form of the model
   std::string warning = {};  // of the model's check, see check_learned
-  // The learned rows, each as if it had been left out, where the method knows.
+  // Predictions of the learned rows, each as if it had been left out, if the method has them.
   std::optional<Prediction> left_out = {};
   Eigen::MatrixXd left_out_probabilities = {};
 };
@@ -30,18 +30,17 @@ struct WatchedFit : TableFit {
   std::function<void()> on_interruption = {};
 };
 
-// The model that these settings ask for, not yet learned: a network, or a classifier where the target is a class.
+// A model that is not yet learned.
 struct ModelToLearn {
   TableModel model;
   TableFit fit;
   std::string reason = {};  // for the method of a network whose width is given
 };
-// `adapt` may change the settings of a network.
+// A network, or a classifier if the target is a class. `adapt` may change the settings of a network.
 ModelToLearn model_to_learn(const FitSettings& settings, const TrainingData& data,
                             const std::function<void(NetworkSettings&)>& adapt = {});
 
-// Rows that lie too far are dropped from the data. The model and its options are checked; an Error if whoever reads its
-// file would refuse it.
+// Drops rows that lie too far from the data. An Error if the learned model could not be read back from its file.
 Learned learn(TableModel model, TrainingData& data, WatchedFit fit);
 
 // An Error if the model cannot predict the rows that it learned, unless more epochs may mend it; otherwise a warning.
@@ -52,9 +51,9 @@ TableRows held_out_of(const TrainingData& data, TableModel& model);
 ModelColumns columns_of(const TableModel& model);
 TableModel load_model(const std::filesystem::path& path);
 
-// A fit that was stopped, to go on from. A resumed fit ends with the same bytes as one that was never stopped. The data
-// and all options but epochs, tolerance, patience and least gain must be those of the checkpoint; the Error names the
-// first that is not.
+// Reads a checkpoint. A resumed fit ends with the same bytes as one that was never stopped. The data and all options
+// but epochs, tolerance, patience and least gain must be those of the checkpoint; the Error names the first that is
+// not.
 TableModel resume_from(const std::filesystem::path& path, const TrainingData& data, const TableModel& model,
                        const LearnOptions& options);
 

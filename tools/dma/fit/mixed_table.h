@@ -16,8 +16,7 @@
 
 namespace dma {
 
-// The beginning of a sentence about a table, or a column of it: "'t.csv': ", "'t.csv', column 'x'". Columns in
-// memory have no path: "", "x".
+// The beginning of an error about a table or a column: "'t.csv': ", "'t.csv', column 'x'"; in memory "", "x".
 std::string told_of(const std::filesystem::path& path);
 std::string told_of(const std::filesystem::path& path, std::string_view column);
 
@@ -40,8 +39,7 @@ struct MixedTable {
   Eigen::VectorXd numbers_of(std::size_t column) const;
 };
 
-// Columns with names: of a file, which can be read twice (what is no file, such as a pipe, is kept in memory), or in
-// memory.
+// Columns with names, of a file or in memory. A pipe is kept in memory.
 class TableSource {
  public:
   explicit TableSource(std::filesystem::path path);
@@ -54,7 +52,7 @@ class TableSource {
   const std::vector<std::string>& names() const { return names_; }
   bool has(std::string_view column) const { return std::ranges::find(names_, column) != names_.end(); }
   std::size_t column(std::string_view name) const;  // an Error that offers the nearest name if there is none
-  // The columns at these places; the first one as text in any case, if that is asked for.
+  // The columns at these places; with `first_as_text` the first one is text in any case.
   MixedTable read(std::span<const std::size_t> places, bool first_as_text = false,
                   const std::function<void(double)>& fraction_read = {}) const;
 
@@ -65,8 +63,7 @@ class TableSource {
   std::vector<std::string> names_;
 };
 
-// New rows for a model: the features that it was fitted on, and targets (NaN where there is none) if they are
-// named.
+// New rows for a model: its features, and its targets (NaN if missing) if they are named.
 struct NewRows {
   Eigen::MatrixXd inputs, targets;
   Eigen::VectorXd weights = {};    // if their column is named
@@ -78,10 +75,10 @@ struct ModelColumns {
   const Standardiser& inputs;  // their means
   bool standardises;
 };
-// `fitted` is what errors call the model.
+// `fitted` is the name of the model in errors.
 NewRows read_new_rows(const TableSource& source, const std::string& fitted, const ModelColumns& model,
                       const std::vector<std::string>& targets = {}, const std::string& weights = {});
-// Rows without a target, or of weight 0, are dropped, with a note on each kind.
+// Drops rows without a target or of weight 0, with a note on each kind.
 void keep_rows_that_count(NewRows& rows, const std::filesystem::path& path);
 
 }  // namespace dma

@@ -15,8 +15,8 @@ struct PredictedColumn {
   Eigen::VectorXd numbers;
   std::vector<std::string> names = {};  // instead of numbers
 };
-// For every target of numbers mean, deviations and the central 95 % interval; of classes the most probable one, and the
-// probability of each.
+// Mean, deviations and the central 95 % interval per target; of classes the most probable one and the probability of
+// each.
 std::vector<PredictedColumn> predicted_columns(const TableModel& model, const Eigen::MatrixXd& inputs);
 
 std::string csv_of(const std::vector<PredictedColumn>& columns);

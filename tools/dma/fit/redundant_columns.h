@@ -15,8 +15,8 @@ struct RedundantColumns {
   std::string text;                // one line about those left out; empty if there are none
 };
 
-// Features that are constant, or copies of earlier ones up to shift and scale: they say nothing, or nothing new. Of a
-// team of processes with one worker each, every one gives the rows it has and gets the same answer.
+// Finds features that are constant, or copies of earlier ones up to shift and scale. Every process of a team gives its
+// own rows and gets the same answer.
 RedundantColumns redundant_columns(const Eigen::Ref<const Eigen::MatrixXd>& features,
                                    const std::vector<std::string>& names,
                                    const std::shared_ptr<WorkerTeam>& team = local_team(1));

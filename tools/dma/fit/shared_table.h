@@ -1,5 +1,5 @@
-// A table that several processes read together: each reads its own shard of the file, and then every row goes to the
-// process whose worker learns it. What is needed of all rows, such as which columns say nothing, is summed over them.
+// A table that several processes read together: each reads its own shard of the file and sends every row to the process
+// whose worker learns it.
 #pragma once
 
 #include <functional>
@@ -12,9 +12,8 @@
 namespace dma {
 
 // The rows that the workers of this process learn, dealt as one process would deal them (models/table/deal_rows.h);
-// rows kept aside are with the first process. Nothing, in all processes alike, where every process has to read all
-// rows: for joint learning, for classes, with weights, for files that are not plain (csv_plain.h), and for tables that
-// will be refused.
+// rows kept aside are with the first process. Nothing, in all processes alike, if every process has to read all rows:
+// for joint learning, classes, weights, files that are not plain (csv_plain.h), and tables that will be refused.
 std::optional<TrainingData> read_shared_table(const FitRequest& request, const ProcessGroup& group,
                                               const std::function<void(double)>& fraction_read);
 

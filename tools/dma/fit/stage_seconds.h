@@ -12,7 +12,7 @@ namespace dma {
 
 class StageSeconds {
  public:
-  // The stage before has ended. One that is known already goes on. From any thread.
+  // Ends the stage before. A stage that was begun earlier goes on. May be called from any thread.
   void begin(const std::string& stage) {
     const std::lock_guard lock(mutex_);
     if (!stages_.empty() && stages_[now_].first == stage) return;

@@ -13,7 +13,7 @@ namespace dma {
 
 std::string summary_text(const TableModel& model);
 Json summary_json(const TableModel& model);
-// One sentence per target that a person can act on, from rows predicted as if left out.
+// One plain sentence per target, from rows predicted as if left out.
 std::vector<std::string> honest_sentences(const TableModel& model);
 
 // A layer of a network: its matrix row by row, then its biases if it has any.
@@ -39,7 +39,7 @@ Json layers_json(const std::vector<LayerOfWeights>& layers);
 // "RMSE 0.1, log-likelihood ...", "accuracy 96 %, ..."
 std::string scores_text(const Scores& scores);
 std::string scores_text(const ClassScores& scores);
-// By how much the log density of standardised targets is above that of the targets.
+// Log density of standardised targets minus that of the targets.
 double mean_log_scale(const Standardiser& targets);
 
 }  // namespace dma

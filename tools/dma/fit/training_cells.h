@@ -1,4 +1,4 @@
-// Cells of a table as the numbers to learn from.
+// Makes the cells of a table into numbers to learn from.
 #pragma once
 
 #include "tools/dma/fit/mixed_table.h"
@@ -6,10 +6,9 @@
 
 namespace dma {
 
-// The numbers of the targets, or the places of their classes, then of the features, whose names and rules go into
-// `data` beside the weights and what there is to tell. Columns of plain numbers stay as they are; rows without a
-// target, and those of weight 0, are dropped. An Error where the request is strict and a cell is neither a number nor a
-// class.
+// The targets, as numbers or as places of classes, then the features; names, rules, weights and notes go into `data`.
+// Rows without a target or of weight 0 are dropped. If the request is strict, a cell that is neither a number nor a
+// class is an Error.
 Eigen::MatrixXd read_cells(const TableRequest& request, const TableSource& source, const TableColumns& columns,
                            TrainingData& data);
 

@@ -1,4 +1,4 @@
-// The columns that `dma fit` learns from, checked, and the rows it keeps aside.
+// The table that `dma fit` learns from, checked, and the rows it keeps aside.
 #pragma once
 
 #include <Eigen/Dense>

@@ -1,5 +1,4 @@
-// Commands and their options. Only command_line.cpp knows the parser behind them (CLI11), whose templates would
-// otherwise be compiled again in the file of every command.
+// Commands and their options. Only command_line.cpp includes the parser (CLI11), which is slow to compile.
 #pragma once
 
 #include <functional>
@@ -23,8 +22,8 @@ class Option {
   Option group(const std::string& heading) const;
   Option capture_default_str() const;         // --help shows the value that the variable has now
   Option allow_extra_args(bool allow) const;  // false: one argument each time the option is given
-  // The name of the argument in --help: FOLDER, METHOD, or all it may be, a|b|c. Shells complete by it. A path is a
-  // FILE by itself.
+  // The name of the argument in --help, by which shells complete: FOLDER, METHOD or all choices, a|b|c. A path is a
+  // FILE by default.
   Option value(const std::string& name) const;
   Option between(int low, int high) const;
   Option above_zero() const;
@@ -44,11 +43,10 @@ class Command {
   void footer(const std::string& text) const;
   void callback(std::function<void()> work) const;
 
-  // "--name", or "name" for an argument that is known by its place. Value is one of those listed at the end of
-  // command_line.cpp.
+  // "--name", or "name" for an argument without dashes. command_line.cpp ends with a list of the types of values.
   template <typename Value>
   Option add_option(const std::string& name, Value& value, const std::string& help) const;
-  // Numbers with commas between them, each time the option is given; "none", where that is allowed: none of them.
+  // Numbers with commas between them; the option may be repeated. With `may_be_none`, "none" is an empty list.
   template <typename Number>
   Option add_list(const std::string& name, std::optional<std::vector<Number>>& values, const std::string& help,
                   bool may_be_none = false) const;
@@ -60,7 +58,7 @@ class Command {
   CLI::App* app_;
 };
 
-// Thrown by a command that has said itself why it ends.
+// Ends a command that has already told the user why.
 struct Exit {
   int code;
 };
@@ -72,8 +70,7 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
 
   Command root() const { return Command(app_); }
-  // Runs the command that is asked for, or prints the help or version that is; the exit code. An Error when the
-  // arguments make no sense.
+  // Runs the command, or prints help or version, and returns the exit code. Wrong arguments are an Error.
   int run(int count, char** arguments) const;
 
  private:

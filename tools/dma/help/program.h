@@ -1,5 +1,4 @@
-// A program of commands, from its arguments to its exit code; for main() and for those who attack it in their own
-// process.
+// A program of commands, from its arguments to its exit code; for main() and for fuzz tests.
 #pragma once
 
 #include <string>
@@ -13,11 +12,11 @@ inline constexpr int kExitUnforeseen = 1;  // so does one here: an error of ours
 
 struct Program {
   std::string name, purpose;
-  // `line` is what the user typed, to be offered again when a fit was interrupted.
+  // `line` is the command line as typed, for pages and for going on after an interruption.
   void (*add_commands)(Command root, const std::string& line);
 };
 
-// Once, at the start of a process: closed streams, files that may not grow, memory.
+// Call once, at the start of a process.
 void prepare_process();
 
 // The exit code of the program with these arguments. Throws nothing.

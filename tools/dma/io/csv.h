@@ -1,7 +1,6 @@
-// Tables of numbers from text: a header with column names, then one row per line. Comma, semicolon, tab or white space
-// between cells is detected from the header. Names are UTF-8 without control characters: they go into files, pictures
-// and terminals. Rows are read through one buffer of fixed size, so memory grows with the numbers kept, not with the
-// text; those in plain form (csv_plain.h) many at a time, on all processors.
+// Tables of text: a header with column names, then one row per line. The header tells whether comma, semicolon, tab or
+// white space separates cells. Names are UTF-8 without control characters. Rows are read through one buffer of fixed
+// size, so memory grows with the numbers kept, not with the text; plain rows (csv_plain.h) on all processors.
 #pragma once
 
 #include <Eigen/Dense>
@@ -24,14 +23,13 @@ namespace dma {
 
 class CsvReader {
  public:
-  // Opens the file and reads its header. Every Error of this class is one line that names the file, the line, the
-  // column, and what to do.
+  // Opens the file and reads its header. Every Error of this class names the file, the line, the column and the repair.
   explicit CsvReader(std::filesystem::path path);
-  // A table that is in memory already; errors call it by this name.
+  // A table in memory; errors call it by this name.
   CsvReader(std::filesystem::path name, std::string text);
   ~CsvReader();
 
-  // Is told, while rows are read, the fraction of the file's bytes that were; nothing of what is no file with a size.
+  // Called with the fraction of the bytes read so far, if the file has a size.
   void watch(std::function<void(double)> fraction_read) { watch_ = std::move(fraction_read); }
 
   const std::filesystem::path& path() const { return path_; }
@@ -51,8 +49,7 @@ class CsvReader {
   std::optional<Eigen::MatrixXd> read_shard(std::span<const std::size_t> columns, std::size_t shard,
                                             std::size_t shards);
 
-  // Cells of these columns, column after column, without quotes; what is not plain text is written out as printable()
-  // does. And the line of every row.
+  // Cells of these columns without quotes, made printable(), column after column; and the line of every row.
   struct TextColumns {
     std::vector<std::vector<std::string>> cells;
     std::vector<std::size_t> lines = {};

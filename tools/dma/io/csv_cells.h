@@ -17,14 +17,13 @@ class CsvCells {
     open,     // the record ends inside quotes: it may go on
     text_on,  // something stands behind the quote that closes a cell
   };
-  // Only a quote that begins a cell opens one; elsewhere it is a character like any other. Inside, a doubled quote
-  // stands for one.
+  // Only a quote at the beginning of a cell opens it. Inside, a doubled quote stands for one.
   End split(std::string_view record);
   // The same record with more behind it, after End::open. It goes on where it stopped.
   End go_on(std::string_view longer);
 
   std::size_t size() const { return cells_.size(); }
-  // White space around a cell is no part of it, quotes are.
+  // Without the white space around the cell, with its quotes.
   std::string_view operator[](std::size_t i) const { return record_.substr(cells_[i].begin, cells_[i].size); }
 
   char separator() const { return separator_; }

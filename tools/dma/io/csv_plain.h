@@ -1,5 +1,5 @@
-// Rows of a table in their plainest form, as most tables hold them: no quotes, one cell per column, finite numbers
-// where numbers are asked for. They are read in one pass; a line of any other form is left to those who know all forms.
+// Reads rows in plain form, as most tables have them: no quotes, one cell per column, finite numbers in the columns
+// that are asked for. Lines of any other form are left to CsvReader.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,11 @@ struct PlainRows {
 
 class PlainReader {
  public:
-  // A record has `width` cells with this between them (' ': any white space); these of them are numbers.
+  // A record has `width` cells with this separator (' ': any white space); `columns` are numbers.
   PlainReader(char separator, std::size_t width, std::span<const std::size_t> columns);
 
-  // The rows of whole lines, each with its end, piece after piece, by all processors. The last piece is the one with a
-  // line that is not plain, if there is one: that is where its `bytes` end. Where the text is cut depends on nothing
-  // but the text.
+  // The rows of whole lines, piece after piece, on all processors. The first line that is not plain ends the last
+  // piece. The cuts depend on the text alone.
   std::vector<PlainRows> read_in_pieces(std::string_view lines) const;
 
  private:

@@ -1,5 +1,5 @@
-// Rows of numbers whose count is not known beforehand. They are kept in blocks, so that nothing is copied while they
-// grow, and the matrix takes them over one by one: no moment needs much more than their own size.
+// Rows of numbers whose count is not known beforehand, in blocks that the matrix takes over one by one: at no time is
+// much more memory needed than their own size.
 #pragma once
 
 #include <Eigen/Dense>

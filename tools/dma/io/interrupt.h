@@ -1,5 +1,4 @@
-// Signals that end the program, where that would do harm: they wait, or are a question that work asks when it can stop
-// cleanly.
+// Signals that would end the program: work asks for them when it can stop cleanly, or makes them wait.
 #pragma once
 
 #include <cmath>
@@ -9,8 +8,8 @@ namespace dma {
 
 inline constexpr int kExitBySignal = 128;  // plus the signal: what a shell reports for a program that it ended
 
-// While it lives, the first SIGINT or SIGTERM only makes requested() true; a second one ends the program as usual. So
-// does the end of the time that it is given.
+// While it lives, the first SIGINT or SIGTERM, or the end of the time, only makes requested() true; a second signal
+// ends the program as usual.
 class InterruptWatch {
  public:
   explicit InterruptWatch(double seconds = HUGE_VAL);
@@ -27,7 +26,7 @@ class InterruptWatch {
   struct sigaction old_interrupt_ = {}, old_terminate_ = {};
 };
 
-// While one lives, in whichever thread, signals that would end the program wait: nothing half made is left by Ctrl-C.
+// While one lives, in any thread, signals that would end the program wait, so that Ctrl-C leaves no half-made file.
 class SignalsHeld {
  public:
   SignalsHeld();

@@ -12,9 +12,9 @@ namespace dma {
 // A program that was not started by mpirun is one process and loads nothing.
 class ProcessGroup {
  public:
-  // Meets the others. An Error if this program cannot.
+  // Joins the other processes. An Error if this program has no MPI module.
   static ProcessGroup join();
-  // All processes have come to the end. Without it, whatever ends this process ends the others.
+  // Call at the end in all processes. Without it, the end of this process ends the others.
   void leave();
 
   std::size_t size() const;
@@ -23,7 +23,7 @@ class ProcessGroup {
   std::shared_ptr<WorkerTeam> team(std::size_t workers) const;
   int largest(int value) const;  // of all processes
   std::size_t rank() const;      // from 0
-  // Numbers for every process; what all have for this one, those of the first process first. All processes call it.
+  // Sends numbers to every process and returns those for this one, in the order of the processes. All must call it.
   std::vector<double> exchange(const std::vector<std::vector<double>>& for_each) const;
 
  private:
@@ -31,7 +31,7 @@ class ProcessGroup {
   std::shared_ptr<Loaded> loaded_;  // none: alone
 };
 
-// A process that fails ends all of them. Does nothing where there are no others.
+// Ends all processes after a failure of this one.
 void end_processes(int code);
 // The name of this process for its messages, "process 3 of 4: "; empty for the first, and for one alone.
 std::string name_of_process();

@@ -1,4 +1,4 @@
-// Lines that show how far a command has come, on a terminal or where they are asked for.
+// Lines that show the progress of a command, on a terminal or on request.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,8 @@ inline constexpr const char* kClearLine = "\r\033[K";
 // The progress of a fit and its expected end: as its stages say, otherwise at the latest after the last epoch.
 class FitProgress {
  public:
-  // `log_scale` is taken off the log-likelihood: from standardised units to those of the data. `has_limit`: the limit
-  // of epochs is one that the fit may reach.
+  // `log_scale` is subtracted from the log-likelihood: from standardised units to those of the data. `has_limit`: the
+  // fit may reach the limit of epochs.
   FitProgress(std::size_t members, int epochs, double log_scale, bool has_limit)
       : epochs_(members), limit_(epochs), log_scale_(log_scale), has_limit_(has_limit) {}
 
@@ -42,8 +42,8 @@ class FitProgress {
   double told_ = 0;  // seconds at the last of them
 };
 
-// On a terminal a line that is redrawn after every epoch, and every half second between them; elsewhere, if it is asked
-// for, a line every second.
+// On a terminal a line that is redrawn after every epoch and every half second; elsewhere, on request, a line per
+// second.
 class ProgressBar {
  public:
   enum class Shown { never, on_terminals, always };
@@ -66,7 +66,7 @@ class ProgressBar {
   std::optional<std::jthread> clock_;  // while it is shown
 };
 
-// A line that says what is being done, redrawn at most a few times a second. From several threads.
+// A line on the terminal, redrawn at most five times a second. May be shown by several threads.
 class ProgressLine {
  public:
   ProgressLine();

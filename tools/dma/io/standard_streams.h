@@ -5,20 +5,20 @@
 
 namespace dma {
 
-// Streams that the caller has closed are opened on nothing: otherwise the next file would get their number, and what is
-// printed would land in it. Before any file is opened.
+// Opens closed standard streams on /dev/null: otherwise the next file would get their number, and output would land in
+// it. Call before any file is opened.
 void open_standard_streams();
 
-// The program whose name stands before every line that is said: dma, unless this is called.
+// Sets the program's name in front of every line of say(); the default is dma.
 void say_as(std::string_view program);
 
-// One line on standard error, "dma: " and what a terminal can show of the text. What cannot be said is not said.
+// Prints one line on standard error: "dma: " and the printable text. Failures are ignored.
 void say(std::string_view text);
 
-// Text for a terminal that is watched: sent at once, control characters and all.
+// Sends text with control characters to the terminal at once.
 void show(std::string_view text);
 
-// An Error if something that was printed on standard output did not get through.
+// An Error if something printed on standard output could not be written.
 void flush_output();
 
 }  // namespace dma

@@ -8,14 +8,13 @@
 
 namespace dma {
 
-// A regular file is written beside its name, flushed to the disk and renamed; missing folders are made. Links are
-// followed and an existing file's mode is kept; devices and pipes are written straight through. Throws Error, naming
-// the file, and leaves nothing behind if that fails. Killed at any moment it leaves the old file or the new one under
-// that name, and at worst a `.name.xxxxxx.part` beside it.
+// Writes a file beside its final name, flushes it to the disk and renames it; makes missing folders, follows links and
+// keeps the mode of an existing file. Devices and pipes are written directly. An Error names the file and leaves
+// nothing behind. A process that is killed leaves the old file or the new one, and at worst a `.name.xxxxxx.part`
+// beside it.
 void write_file(const std::filesystem::path& path, std::string_view text);
 
-// Throws the Error that write_file would throw, before hours of work are spent on what cannot be written. Makes
-// nothing.
+// Throws the Error that write_file would throw, before hours of work are spent. Makes nothing.
 void check_writable(const std::filesystem::path& path);
 
 // True if both names lead to one regular file, or would if it were written.
@@ -27,8 +26,7 @@ struct NamedFile {
   std::filesystem::path path;  // empty: not given
 };
 
-// An Error if an output is one of the files that are read, or another output, or in no folder that is there, or cannot
-// be written.
+// An Error if an output is an input or another output, if its folder is missing, or if it cannot be written.
 void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
 
 }  // namespace dma

@@ -27,8 +27,8 @@ Json about(const Origin& origin, const std::string& warning, const TrainingData&
 
 struct Matters {
   Json how = {};                      // rows, shuffles, columns
-  std::vector<Json> importance = {};  // of every output: what it was before, and the table's columns, best first
-  std::vector<Json> dependence = {};  // of every output: curves of its most important inputs
+  std::vector<Json> importance = {};  // per output: the loss before, and the table's columns, best first
+  std::vector<Json> dependence = {};  // per output: curves of its most important inputs
 };
 
 // On the learned rows, or a sample of them. `loss_of` makes the loss of rows with these places. Outputs of the loss are
