@@ -1,5 +1,4 @@
-#include "models/graphs/growing_cases.h"
-
+// Windows with discrete variables: the cases of these, their weights, and the tables among them.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,4 @@
 // Growing graphs with discrete variables, against the enumeration of all paths and filters by hand.
-#include "models/graphs/growing_cases.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
