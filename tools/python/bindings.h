@@ -4,8 +4,7 @@
 // A binding is one entry: its signature as Python writes it, one sentence, and the function.
 //
 //   Class<Report>(module, "Report", "What a run did.").get("stop", "Why it stopped.", &Report::stop);
-//   def(module, "run(plan, state, *, warm=False)", "Solves.", [](const PlanHandle& plan, StateHandle& state, ...)
-//   {...});
+//   def(module, "run(plan, state, *, warm=False)", "Solves.", &run_state);
 #pragma once
 
 #include <pybind11/eigen.h>

@@ -1,5 +1,4 @@
-#include "tools/python/parameters.h"
-
+// Parameters of an estimator as typed settings.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 
 #include "engine/support/error.h"
 #include "engine/support/parallel.h"
+#include "tools/python/tables.h"
 
 namespace dma::python {
 

@@ -17,7 +17,6 @@
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/page/report.h"
 #include "tools/python/handles.h"
-#include "tools/python/parameters.h"
 #include "tools/python/tables.h"
 
 namespace dma::python {

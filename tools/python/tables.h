@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/support/error.h"
+#include "models/predict/settings.h"
 #include "tools/dma/fit/learn.h"
 #include "tools/python/bindings.h"
 
@@ -52,6 +53,11 @@ struct GivenTable {
 };
 // Names of the columns of a frame that a model was fitted on.
 std::vector<std::string> names_of_columns(const ModelColumns& model);
+
+// Parameters of an estimator, given by name, as the typed settings of the library. A value of another type is an Error
+// that names the parameter.
+FitSettings fit_settings(const py::dict& parameters);
+GraphModelOptions graph_options(const py::dict& parameters);
 
 void bind_table(py::module_& module);
 }  // namespace dma::python
