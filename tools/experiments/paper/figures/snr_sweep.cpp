@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "engine/certify/certificate.h"
-#include "tools/experiments/paper/validation/appendix_c.h"
-#include "tools/experiments/paper/validation/reference.h"
+#include "tools/experiments/paper/figures/appendix_c.h"
+#include "tools/experiments/paper/figures/reference.h"
 
 namespace dma::validation {
 
