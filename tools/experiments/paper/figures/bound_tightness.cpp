@@ -32,7 +32,7 @@ struct Sweep {
 
 bool rises(const std::vector<double>& y) { return std::ranges::is_sorted(y); }
 bool falls(const std::vector<double>& y) {
-  // Where both are rounding the order means nothing.
+  // Values below this are rounding, in any order.
   return std::ranges::is_sorted(y, [](double a, double b) { return a > b + kSmallest; });
 }
 

@@ -13,7 +13,7 @@ namespace dma::validation {
 
 namespace {
 
-// Where the paper's reference line starts.
+// The paper's reference line starts here.
 constexpr double kFrom = 4;
 
 struct RatioSweep {
