@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kTimingNoise = 0.5;
 
-// How long an epoch takes does not depend on what there is to learn.
+// The time of an epoch does not depend on the data.
 validation::PaperTask random_task(std::vector<std::size_t> layers, Eigen::Index rows) {
   boost::random::mt19937_64 random(1);
   boost::random::normal_distribution<double> normal;

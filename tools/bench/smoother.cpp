@@ -41,7 +41,7 @@ bool agree(const Moments& a, const Moments& b) {
   return true;
 }
 
-// Filter forward, keeping the filtered moments; then smooth backward in place: two divisions a step in all.
+// Filter forward, keeping the filtered moments; then smooth backward in place: two divisions per step in all.
 void smooth_plainly(const std::vector<double>& y, Moments& out) {
   double m = 0, v = kFirstVariance;
   for (std::size_t t = 0; t < y.size(); ++t) {

@@ -60,7 +60,7 @@ void through_activation(double slope, const MatrixXd& z, MatrixXd& d) {
   for (Index i = 0, size = z.size(); i < size; ++i) to[i] *= sum[i] > 0 ? 1.0 : slope;
 }
 
-// What one block of examples leaves behind in every layer: examples are rows.
+// One block of examples, as rows, in every layer.
 struct Pass {
   const Network& network;
   std::vector<Eigen::Map<const MatrixXd>> weights;  // transposed

@@ -56,7 +56,7 @@ void judge_tables(const HonestyRequest& request) {
   }
 }
 
-// What a fit says of itself, beside what fresh rows say: of every table, not on average.
+// The scores that a fit reports, beside those of fresh rows: table by table, not on average.
 void judge_sizes(const HonestyRequest& request) {
   constexpr double kMostOff = 0.08;
   std::size_t count = 0, kept = 0, covered = 0, near = 0;

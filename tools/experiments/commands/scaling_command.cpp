@@ -71,7 +71,7 @@ void extrapolate() {
   for (std::size_t l = 0; l + 1 < task.layers.size(); ++l)
     weights += static_cast<double>(task.layers[l] * task.layers[l + 1]);
   constexpr int kEpochs = 4;
-  // Of three runs the quickest: what else the machine does can only add to it.
+  // The quickest of three runs: other programs only make it longer.
   double work = HUGE_VAL;
   for (int repeat = 0; repeat < 3; ++repeat) {
     const double start = thread_seconds();

@@ -1,4 +1,4 @@
-// What an experiment is: units of work, and a section of the report made of their results.
+// An experiment: units of work, and a section of the report made of their results.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct Options {
 
   Effort effort() const;
   std::vector<std::uint64_t> all_seeds() const;
-  // The large network's task takes seconds a fit; the paper has one seed of it.
+  // The large network's task takes seconds per fit; the paper has one seed of it.
   std::vector<std::uint64_t> large_seeds() const;
 };
 
@@ -28,7 +28,7 @@ struct Claim {
   std::string claim;
   std::string paper, ours;
   bool holds = false;
-  std::string why = {};  // where it does not hold: what makes the difference
+  std::string why = {};  // it does not hold: the reason
 
   bool of_the_paper() const { return where != kOurs; }
   static constexpr const char* kOurs = "(ours)";

@@ -9,7 +9,7 @@
 
 namespace dma::reproduce {
 
-// What differs from the paper's DMA.
+// Differences from the paper's DMA.
 struct NetworkChange {
   std::string method = "dma";
   std::map<std::string, std::string> kind_methods = {};

@@ -19,7 +19,7 @@ struct Fitted {
   Json more = Json::object();  // what only this method knows: refused messages, R-hat, ...
 };
 
-// How much work the slow ones may do.
+// Limits on the work of the slow ones.
 struct Effort {
   int hmc_chains = 4, hmc_warm_up = 1500, hmc_samples = 4000, hmc_longest = 96;
   int posterior_samples = 1000;  // of Laplace and IVON

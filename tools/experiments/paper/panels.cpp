@@ -34,7 +34,7 @@ plot::Panel predictive_panel(const Task& task, const Json& result, const std::st
     function.push_back(truth(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(output)));
   }
   const auto column = task.data.targets.col(static_cast<Eigen::Index>(output));
-  // Of many points some are enough to see where they lie.
+  // Some of many points are enough to show where they lie.
   constexpr Eigen::Index kMostPoints = 300;
   const Eigen::Index every = (column.size() + kMostPoints - 1) / kMostPoints;
   std::vector<double> data_x, data_y;

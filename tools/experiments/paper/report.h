@@ -7,7 +7,7 @@
 
 namespace dma::reproduce {
 
-// What differs between two runs of one seed.
+// The facts that differ between two runs of one seed.
 struct RunFacts {
   std::string command, version, compiler, machine, date;
   std::size_t threads = 1;

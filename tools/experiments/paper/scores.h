@@ -1,4 +1,4 @@
-// What a fitted method is worth on a task: the paper's scores and those that do not reward a band for being too narrow.
+// Scores of a fitted method on a task: the paper's, and those that do not reward a band for being too narrow.
 #pragma once
 
 #include "engine/learn/gaussian/prediction.h"

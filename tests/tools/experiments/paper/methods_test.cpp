@@ -1,4 +1,4 @@
-// What the table of methods promises.
+// The table of methods keeps its promises.
 #include "tools/experiments/paper/methods.h"
 
 #include <doctest/doctest.h>

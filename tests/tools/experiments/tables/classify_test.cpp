@@ -23,7 +23,7 @@ std::string flowers() {
   return text;
 }
 
-// Of the one table of a report: the sixth cell of its row.
+// The sixth cell of the only row of a report.
 double accuracy_in(const std::string& report) {
   std::size_t at = report.rfind("\n| ");
   for (int cell = 0; cell < 6; ++cell) at = report.find('|', at + 1);

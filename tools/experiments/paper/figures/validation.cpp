@@ -1,5 +1,5 @@
 // App. C: how good the message approximations are.
-#include "tools/experiments/paper/validation/appendix_c.h"
+#include "tools/experiments/paper/figures/appendix_c.h"
 
 namespace dma::reproduce {
 

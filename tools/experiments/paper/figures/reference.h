@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "engine/certify/sampling.h"
-#include "tools/experiments/paper/validation/appendix_c.h"
+#include "tools/experiments/paper/figures/appendix_c.h"
 
 namespace dma::validation {
 

@@ -6,7 +6,7 @@
 
 #include "engine/certify/exact_message.h"
 #include "factors/standard_registry.h"
-#include "tools/experiments/paper/validation/appendix_c.h"
+#include "tools/experiments/paper/figures/appendix_c.h"
 
 namespace dma::validation {
 

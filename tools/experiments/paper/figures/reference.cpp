@@ -1,4 +1,4 @@
-#include "tools/experiments/paper/validation/reference.h"
+#include "tools/experiments/paper/figures/reference.h"
 
 #include <fmt/format.h>
 

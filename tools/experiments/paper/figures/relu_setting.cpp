@@ -1,4 +1,4 @@
-#include "tools/experiments/paper/validation/relu_setting.h"
+#include "tools/experiments/paper/figures/relu_setting.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/experiments/paper/validation/appendix_c.h"
-#include "tools/experiments/paper/validation/relu_setting.h"
+#include "tools/experiments/paper/figures/appendix_c.h"
+#include "tools/experiments/paper/figures/relu_setting.h"
 
 namespace dma::validation {
 

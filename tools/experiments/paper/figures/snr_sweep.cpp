@@ -6,14 +6,14 @@
 #include <functional>
 
 #include "engine/certify/certificate.h"
-#include "tools/experiments/paper/validation/appendix_c.h"
-#include "tools/experiments/paper/validation/reference.h"
+#include "tools/experiments/paper/figures/appendix_c.h"
+#include "tools/experiments/paper/figures/reference.h"
 
 namespace dma::validation {
 
 namespace {
 
-// Where the paper's reference line starts.
+// The paper's reference line starts here.
 constexpr double kFrom = 4;
 
 struct RatioSweep {

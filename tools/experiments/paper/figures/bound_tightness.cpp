@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "tools/experiments/paper/validation/appendix_c.h"
-#include "tools/experiments/paper/validation/relu_setting.h"
+#include "tools/experiments/paper/figures/appendix_c.h"
+#include "tools/experiments/paper/figures/relu_setting.h"
 
 namespace dma::validation {
 
@@ -32,7 +32,7 @@ struct Sweep {
 
 bool rises(const std::vector<double>& y) { return std::ranges::is_sorted(y); }
 bool falls(const std::vector<double>& y) {
-  // Where both are rounding the order means nothing.
+  // Values below this are rounding, in any order.
   return std::ranges::is_sorted(y, [](double a, double b) { return a > b + kSmallest; });
 }
 

@@ -1,8 +1,8 @@
 // Appendix C in small: the numbers that do not depend on sampling.
 #include <doctest/doctest.h>
 
-#include "tools/experiments/paper/validation/appendix_c.h"
-#include "tools/experiments/paper/validation/relu_setting.h"
+#include "tools/experiments/paper/figures/appendix_c.h"
+#include "tools/experiments/paper/figures/relu_setting.h"
 
 namespace dma::validation {
 

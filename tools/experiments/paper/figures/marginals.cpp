@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "tools/experiments/paper/validation/appendix_c.h"
-#include "tools/experiments/paper/validation/reference.h"
+#include "tools/experiments/paper/figures/appendix_c.h"
+#include "tools/experiments/paper/figures/reference.h"
 
 namespace dma::validation {
 
