@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "engine/kinds/kind.h"
-#include "engine/support/lent.h"
 #include "engine/support/log_sum_exp.h"
 #include "engine/support/special_functions.h"
 
@@ -18,24 +17,23 @@ namespace {
 
 using Numbers = std::span<const double>;
 
-class DrawMemory {
- public:
-  explicit DrawMemory(std::size_t categories)
-      : lent_{Lent<double>(categories), Lent<double>(categories), Lent<double>(categories), Lent<double>(categories)} {}
+// Working memory reused by later calls: after the first messages of a thread nothing is allocated.
+struct DrawMemory {
+  std::vector<double> counts, logs, fractions, found;  // logs: log weights of the outcomes
 
   // False if the messages have no weights: p is known or no density, or every outcome is forbidden.
   bool read(CategoricalDraw::Probabilities p, CategoricalDraw::Outcome outcome) {
     Categorical::logs(outcome, logs.data());
     return !p[0].is_point() && Dirichlet::read_counts(p, counts.data()) && std::ranges::max(logs) > -kInfinity;
   }
-
- private:
-  Lent<double> lent_[4];
-
- public:
-  std::vector<double>&counts = *lent_[0], &logs = *lent_[1];  // logs: log weights of the outcomes
-  std::vector<double>&fractions = *lent_[2], &found = *lent_[3];
 };
+
+DrawMemory& draw_memory(std::size_t categories) {
+  thread_local DrawMemory memory;
+  for (auto* const numbers : {&memory.counts, &memory.logs, &memory.fractions, &memory.found})
+    numbers->resize(categories);
+  return memory;
+}
 
 double sum_of(Numbers numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0.0); }
 
@@ -105,8 +103,7 @@ Bernoulli bernoulli_of(std::span<const CategoricalComponent> outcome) {
 }  // namespace
 
 void CategoricalDraw::to_outcome(Probabilities p, std::span<CategoricalComponent> outcome) {
-  Lent<double> lent(p.size());
-  std::vector<double>& logs = *lent;
+  std::vector<double>& logs = draw_memory(p.size()).logs;
   std::ranges::fill(outcome, CategoricalComponent());
   if (!Dirichlet::read_counts(p, logs.data())) return;
   for (double& log : logs) log = std::log(log);
@@ -114,15 +111,13 @@ void CategoricalDraw::to_outcome(Probabilities p, std::span<CategoricalComponent
 }
 
 // compile() refuses graphs in which the outcome is not observed.
-void CategoricalDraw::to_probabilities(Outcome outcome, std::span<DirichletComponent> p) {
-  one_more_of(outcome, p);
-}
+void CategoricalDraw::to_probabilities(Outcome outcome, std::span<DirichletComponent> p) { one_more_of(outcome, p); }
 
 void CategoricalDraw::Ep::to_probabilities(Probabilities p, Outcome outcome,
                                            std::span<OrFallback<DirichletComponent>> out) {
   std::ranges::fill(out, OrFallback<DirichletComponent>());
   if (outcome[0].is_point() || says_nothing(outcome)) return one_more_of(outcome, out);
-  DrawMemory memory(p.size());
+  DrawMemory& memory = draw_memory(p.size());
   if (!memory.read(p, outcome)) return;
   weigh_by_counts(memory.counts, memory.logs, memory.fractions);
   const bool is_projected = Dirichlet::project(memory.counts, memory.fractions, memory.found);
@@ -133,7 +128,7 @@ void CategoricalDraw::Ep::to_probabilities(Probabilities p, Outcome outcome,
 void CategoricalDraw::Vmp::to_outcome(Probabilities p, Outcome outcome, std::span<CategoricalComponent> out) {
   if (p[0].is_point() || outcome[0].is_point() || says_nothing(outcome)) return CategoricalDraw::to_outcome(p, out);
   std::ranges::fill(out, CategoricalComponent());
-  DrawMemory memory(p.size());
+  DrawMemory& memory = draw_memory(p.size());
   if (!memory.read(p, outcome)) return;
   settle(memory);
   for (std::size_t k = 0; k < p.size(); ++k) memory.found[k] = digamma(memory.counts[k] + memory.fractions[k]);
@@ -143,7 +138,7 @@ void CategoricalDraw::Vmp::to_outcome(Probabilities p, Outcome outcome, std::spa
 void CategoricalDraw::Vmp::to_probabilities(Probabilities p, Outcome outcome, std::span<DirichletComponent> out) {
   if (outcome[0].is_point() || says_nothing(outcome)) return CategoricalDraw::to_probabilities(outcome, out);
   std::ranges::fill(out, DirichletComponent());
-  DrawMemory memory(p.size());
+  DrawMemory& memory = draw_memory(p.size());
   if (!memory.read(p, outcome)) return;
   settle(memory);
   put_counts(memory.fractions, out);
@@ -151,7 +146,7 @@ void CategoricalDraw::Vmp::to_probabilities(Probabilities p, Outcome outcome, st
 
 double CategoricalDraw::log_integral(Components arrivals) {
   const std::size_t categories = arrivals.size() / 2;
-  DrawMemory memory(categories);
+  DrawMemory& memory = draw_memory(categories);
   if (!Dirichlet::read_counts(arrivals.first(categories), memory.counts.data())) return std::nan("");
   Categorical::logs(arrivals.subspan(categories), memory.logs.data());
   const double in_all = log_sum_exp(memory.logs);
@@ -162,7 +157,7 @@ double CategoricalDraw::log_integral(Components arrivals) {
 
 double CategoricalDraw::expected_log(Components beliefs) {
   const std::size_t categories = beliefs.size() / 2;
-  DrawMemory memory(categories);
+  DrawMemory& memory = draw_memory(categories);
   const bool is_known = beliefs[0].is_point();
   if (!Dirichlet::read_counts(beliefs.first(categories), memory.counts.data())) return std::nan("");
   Categorical::logs(beliefs.subspan(categories), memory.logs.data());

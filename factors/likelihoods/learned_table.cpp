@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "engine/support/error.h"
-#include "engine/support/lent.h"
 #include "engine/support/log_sum_exp.h"
 
 namespace dma {
@@ -14,11 +13,9 @@ namespace {
 
 double total(std::span<const double> numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0.0); }
 
-class RowMemory {
-  Lent<double> lent_[4];
-
- public:
-  std::vector<double>&counts = *lent_[0], &means = *lent_[1], &parent = *lent_[2], &child = *lent_[3];
+// Working memory reused by later calls: after the first messages of a thread nothing is allocated.
+struct RowMemory {
+  std::vector<double> counts, means, parent, child, shares, mixed, gains;
 
   // The counts of every row, and its mean probabilities; a known row has those alone. False if one is no density.
   template <class Component>
@@ -34,6 +31,11 @@ class RowMemory {
   }
 };
 
+RowMemory& row_memory() {
+  thread_local RowMemory memory;
+  return memory;
+}
+
 // The weights of a message, scaled to a maximum of 1; returns the log of their sum, -inf if everything is forbidden.
 template <class Component>
 double read_weights(std::span<const Component> message, std::vector<double>& weights) {
@@ -45,10 +47,10 @@ double read_weights(std::span<const Component> message, std::vector<double>& wei
 }
 
 // Weight `to(i)` of the message receives the mean i of the rows times the weight `from(i)`.
-template <class Memory, class To, class From>
-void send_sums(const Memory& memory, const To& to, const From& from, std::span<CategoricalComponent> out) {
-  Lent<double> lent(out.size());
-  std::vector<double>& sums = *lent;
+template <class To, class From>
+void send_sums(RowMemory& memory, const To& to, const From& from, std::span<CategoricalComponent> out) {
+  std::vector<double>& sums = memory.shares;
+  sums.assign(out.size(), 0);
   for (std::size_t i = 0; i < memory.means.size(); ++i) sums[to(i)] += from(i) * memory.means[i];
   for (double& sum : sums) sum = std::log(sum);
   Categorical::send_logs(sums, out);
@@ -67,7 +69,7 @@ std::vector<double> LearnedTable::prepare(std::span<const double> given, const P
 }
 
 void LearnedTable::to_child(Rows rows, Message parent, Parameters p, std::span<CategoricalComponent> child) {
-  RowMemory memory;
+  RowMemory& memory = row_memory();
   std::ranges::fill(child, CategoricalComponent());
   if (!memory.read(rows, p.categories)) return;
   (void)read_weights(parent, memory.parent);
@@ -77,7 +79,7 @@ void LearnedTable::to_child(Rows rows, Message parent, Parameters p, std::span<C
 }
 
 void LearnedTable::to_parent(Rows rows, Message child, Parameters p, std::span<CategoricalComponent> parent) {
-  RowMemory memory;
+  RowMemory& memory = row_memory();
   std::ranges::fill(parent, CategoricalComponent());
   if (!memory.read(rows, p.categories)) return;
   (void)read_weights(child, memory.child);
@@ -97,12 +99,14 @@ void LearnedTable::to_rows(Rows rows, Message parent, Message child, Parameters 
           DirichletComponent(parent[i / p.categories].tau * child[i % p.categories].tau, 0));
     return;
   }
-  RowMemory memory;
+  RowMemory& memory = row_memory();
   if (!memory.read(rows, p.categories)) return;
   (void)read_weights(parent, memory.parent);
   (void)read_weights(child, memory.child);
-  Lent<double> lent_shares(rows.size()), lent_mixed(p.categories), lent_gains(p.categories);
-  std::vector<double>&all_shares = *lent_shares, &mixed = *lent_mixed, &gains = *lent_gains;
+  std::vector<double>&all_shares = memory.shares, &mixed = memory.mixed, &gains = memory.gains;
+  all_shares.resize(rows.size());
+  mixed.resize(p.categories);
+  gains.resize(p.categories);
   for (std::size_t i = 0; i < rows.size(); ++i)
     all_shares[i] = memory.parent[i / p.categories] * memory.child[i % p.categories] * memory.means[i];
   const double all = total(all_shares);
@@ -123,7 +127,7 @@ void LearnedTable::to_rows(Rows rows, Message parent, Message child, Parameters 
 
 double LearnedTable::log_integral(Components arrivals, Parameters p) {
   const std::size_t parents = (arrivals.size() - p.categories) / (p.categories + 1);
-  RowMemory memory;
+  RowMemory& memory = row_memory();
   if (!memory.read(arrivals.first(parents * p.categories), p.categories)) return std::nan("");
   const double of_parent = read_weights(arrivals.subspan(parents * p.categories, parents), memory.parent);
   const double scale = of_parent + read_weights(arrivals.last(p.categories), memory.child);

@@ -6,7 +6,6 @@
 
 #include "engine/kinds/kind.h"
 #include "engine/messages/mixed.h"
-#include "engine/support/lent.h"
 #include "engine/support/log_sum_exp.h"
 #include "factors/likelihoods/gaussian_precision.h"
 
@@ -62,23 +61,19 @@ bool log_masses(const Of& of, const Gaussian& y, std::span<double> out) {
   return comparable;
 }
 
-// r_k = w_k Z_k / sum.
-class Fractions {
- public:
-  template <class Of>
-  Fractions(Mixture::Selector selector, const Of& of, const Gaussian& y) : lent_(selector.size()) {
-    Lent<double> lent(selector.size());
-    std::vector<double>&r = *lent_, &logs = *lent;
-    (void)log_masses(of, y, r);
-    Categorical::logs(selector, logs.data());
-    for (std::size_t k = 0; k < r.size(); ++k) r[k] += logs[k];
-    to_fractions(r);
-  }
-  std::span<const double> operator*() { return *lent_; }
-
- private:
-  Lent<double> lent_;
-};
+// r_k = w_k Z_k / sum; kept until the next call in this thread.
+template <class Of>
+std::span<const double> fractions(Mixture::Selector selector, const Of& of, const Gaussian& y) {
+  thread_local std::vector<double> memory[2];
+  auto& [r, logs] = memory;
+  r.resize(selector.size());
+  logs.resize(selector.size());
+  (void)log_masses(of, y, r);
+  Categorical::logs(selector, logs.data());
+  for (std::size_t k = 0; k < r.size(); ++k) r[k] += logs[k];
+  to_fractions(r);
+  return r;
+}
 
 constexpr double kUnseenFraction = 1e-16;  // a fraction too small to affect the moments of a mixture
 
@@ -86,22 +81,24 @@ bool is_message_between(const Gaussian& m) { return is_valid(m) && m.rho > 0 && 
 
 template <class Of>
 void to_selector_of(const Of& of, const Gaussian& y, std::span<CategoricalComponent> out) {
-  Lent<double> lent(out.size());
-  std::vector<double>& logs = *lent;
+  thread_local std::vector<double> logs;
+  logs.resize(out.size());
   const bool comparable = log_masses(of, y, logs);
   const double largest = std::ranges::max(logs);
   for (std::size_t k = 0; k < out.size(); ++k) {
     const bool is_certain = largest == kInfinity && logs[k] == kInfinity;
-    if (!comparable || is_certain) out[k] = {};
-    else if (logs[k] == -kInfinity || largest == kInfinity) out[k] = CategoricalComponent::forbidden();
-    else out[k] = {logs[k] - largest, 0};
+    if (!comparable || is_certain)
+      out[k] = {};
+    else if (logs[k] == -kInfinity || largest == kInfinity)
+      out[k] = CategoricalComponent::forbidden();
+    else
+      out[k] = {logs[k] - largest, 0};
   }
 }
 
 template <class Of>
 GaussianOrFallback to_y_of(Mixture::Selector selector, const Of& of, const Gaussian& y) {
-  Fractions fractions(selector, of, y);
-  const auto r = *fractions;
+  const auto r = fractions(selector, of, y);
   MixedMoments tilted;
   for (std::size_t k = 0; k < r.size(); ++k) {
     const Gaussian g = of.to_y(k, y);
@@ -110,9 +107,9 @@ GaussianOrFallback to_y_of(Mixture::Selector selector, const Of& of, const Gauss
   }
   const Gaussian own = tilted.projected() / y;
   if (y.is_uniform() || (!y.is_point() && is_message_between(own))) return GaussianOrFallback(own);
-  Fractions alone(selector, of, Gaussian::uniform());
+  const auto alone = fractions(selector, of, Gaussian::uniform());
   MixedMoments mixture;
-  for (std::size_t k = 0; k < r.size(); ++k) mixture.add((*alone)[k], of.to_y(k, y));
+  for (std::size_t k = 0; k < r.size(); ++k) mixture.add(alone[k], of.to_y(k, y));
   return {mixture.projected(), !y.is_point()};
 }
 
@@ -120,8 +117,7 @@ template <class Of>
 void to_means_of(Mixture::Selector selector, const Of& of, const Gaussian& y, std::span<GaussianOrFallback> out) {
   std::ranges::fill(out, GaussianOrFallback());
   if (y.is_uniform()) return;
-  Fractions fractions(selector, of, y);
-  const auto r = *fractions;
+  const auto r = fractions(selector, of, y);
   for (std::size_t k = 0; k < r.size(); ++k) {
     const Gaussian said = of.to_mean(k, y);
     if (r[k] < kUnseenFraction || said.is_uniform()) continue;
@@ -193,8 +189,7 @@ void NormalMixture::to_precisions(Selector selector, Means means, Precisions pre
                                   std::span<OrFallback<Gamma>> out) {
   std::ranges::fill(out, OrFallback<Gamma>());
   if (y.is_uniform()) return;
-  Fractions fractions(selector, OfUnknownPrecision{means, precisions}, y);
-  const auto r = *fractions;
+  const auto r = fractions(selector, OfUnknownPrecision{means, precisions}, y);
   for (std::size_t k = 0; k < r.size(); ++k) {
     if (r[k] < kUnseenFraction || means[k].is_uniform()) continue;
     const Gamma said = GaussianPrecision::Ep::to_precision(means[k], precisions[k], y), before = precisions[k];

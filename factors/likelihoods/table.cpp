@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "engine/support/error.h"
-#include "engine/support/lent.h"
 #include "engine/support/log_sum_exp.h"
 #include "engine/support/sizes.h"
 #include "engine/support/text.h"
@@ -22,13 +21,17 @@ namespace {
 // 2^32 lost terms are less than 1e-20 of the sum.
 constexpr double kSmallest = 1e-290;
 
+// Working memory reused by later calls: after the first messages of a thread nothing is allocated.
 template <class Number>
 struct TableMemory {
-  Lent<Number> lent_weights, lent_sums;
-  Lent<std::size_t> lent_at, lent_first;
-  std::vector<Number>&weights = *lent_weights, &sums = *lent_sums;
-  std::vector<std::size_t>&at = *lent_at, &first = *lent_first;
+  std::vector<Number> weights, sums;
+  std::vector<std::size_t> at, first;
 };
+template <class Number>
+TableMemory<Number>& table_memory() {
+  thread_local TableMemory<Number> memory;
+  return memory;
+}
 
 void put_weight(double log, double& out) { out = std::exp(log); }
 void put_weight(double log, WideNumber& out) { out = WideNumber::from_log(log); }
@@ -37,8 +40,8 @@ void put_weight(double log, WideNumber& out) { out = WideNumber::from_log(log); 
 // everything is forbidden.
 template <class Component, class Number>
 double weigh(std::span<const Component> message, Number* out) {
-  Lent<double> lent(message.size());
-  std::vector<double>& logs = *lent;
+  thread_local std::vector<double> logs;
+  logs.resize(message.size());
   Categorical::logs(message, logs.data());
   const double largest = std::ranges::max(logs);
   for (std::size_t k = 0; k < message.size(); ++k)
@@ -87,22 +90,22 @@ void weigh_all(std::span<const Component> message, Table::Parameters p, Number* 
     (void)weigh(message.subspan(first, p.categories(j)), out + first);
 }
 
-// Calls use(logs) with the logs of sums that sum(memory, wanted) writes to memory.sums, for wanted entries.
-template <class Sum, class Use>
-auto with_logs(const Sum& sum, const Use& use) {
-  TableMemory<double> plain;
+// The logs of sums that sum(memory, wanted) writes to memory.sums, for wanted entries.
+template <class Sum>
+std::span<const double> logs_of(const Sum& sum) {
+  thread_local std::vector<double> logs;
+  auto& plain = table_memory<double>();
   sum(plain, [](std::size_t) { return true; });
-  Lent<double> lent(plain.sums.size());
-  std::vector<double>& logs = *lent;
+  logs.resize(plain.sums.size());
   std::ranges::transform(plain.sums, logs.begin(), [](double x) { return std::log(x); });
   const auto is_small = [&](std::size_t i) { return plain.sums[i] < kSmallest; };
   if (std::ranges::min(plain.sums) < kSmallest) {
-    TableMemory<WideNumber> wide;
+    auto& wide = table_memory<WideNumber>();
     sum(wide, is_small);
     for (std::size_t i = 0; i < logs.size(); ++i)
       if (is_small(i)) logs[i] = wide.sums[i].log();
   }
-  return use(std::span<const double>(logs));
+  return logs;
 }
 
 }  // namespace
@@ -143,7 +146,7 @@ std::vector<double> Table::prepare(std::span<const double> given, const PortComp
 }
 
 void Table::to_child(Message parents, Parameters p, std::span<CategoricalComponent> child) {
-  const auto sum = [&](auto& memory, const auto& wanted) {
+  const auto logs = logs_of([&](auto& memory, const auto& wanted) {
     using Number = std::decay_t<decltype(memory.sums[0])>;
     memory.weights.resize(parents.size());
     memory.sums.assign(child.size(), Number(0.0));
@@ -153,12 +156,12 @@ void Table::to_child(Message parents, Parameters p, std::span<CategoricalCompone
       for (std::size_t k = 0; k < child.size(); ++k)
         if (row[k] > 0 && wanted(k)) memory.sums[k] += weight * Number(row[k]);
     });
-  };
-  with_logs(sum, [&](std::span<const double> logs) { Categorical::send_logs(logs, child); });
+  });
+  Categorical::send_logs(logs, child);
 }
 
 void Table::to_parents(Message parents, Message child, Parameters p, std::span<CategoricalComponent> out) {
-  const auto sum = [&](auto& memory, const auto& wanted) {
+  const auto logs = logs_of([&](auto& memory, const auto& wanted) {
     using Number = std::decay_t<decltype(memory.sums[0])>;
     memory.weights.resize(parents.size() + child.size());
     memory.sums.assign(parents.size(), Number(0.0));
@@ -170,16 +173,14 @@ void Table::to_parents(Message parents, Message child, Parameters p, std::span<C
         if (const std::size_t at = memory.first[j] + memory.at[j]; wanted(at))
           memory.sums[at] += weight * product_of_all_but(j, memory);
     });
-  };
-  with_logs(sum, [&](std::span<const double> logs) {
-    for (std::size_t j = 0, first = 0; j < p.parents(); first += p.categories(j++))
-      Categorical::send_logs(logs.subspan(first, p.categories(j)), out.subspan(first, p.categories(j)));
   });
+  for (std::size_t j = 0, first = 0; j < p.parents(); first += p.categories(j++))
+    Categorical::send_logs(logs.subspan(first, p.categories(j)), out.subspan(first, p.categories(j)));
 }
 
 double Table::log_integral(Components arrivals, Parameters p) {
   double log_scale = 0;
-  const auto sum = [&](auto& memory, const auto&) {
+  const auto logs = logs_of([&](auto& memory, const auto&) {
     using Number = std::decay_t<decltype(memory.sums[0])>;
     memory.weights.resize(arrivals.size());
     memory.sums.assign(1, Number(0.0));
@@ -189,9 +190,8 @@ double Table::log_integral(Components arrivals, Parameters p) {
     for_each_row(p, memory, [&](const double* row) {
       memory.sums[0] += sum_over_child(row, p.child(), memory) * product_of_all_but(kNoParent, memory);
     });
-  };
-  const double log = with_logs(sum, [](std::span<const double> logs) { return logs[0]; });
-  return log == -kInfinity ? log : log - log_scale;
+  });
+  return logs[0] == -kInfinity ? logs[0] : logs[0] - log_scale;
 }
 
 std::vector<double> Potential::prepare(std::span<const double> given, const PortComponents& components) {
