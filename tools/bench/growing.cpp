@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "factors/authoring/from_function.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/poses.h"
 #include "tools/bench/comparison.h"
@@ -17,12 +16,6 @@ namespace {
 
 constexpr int kTurns = 5;
 
-Registry registry() {
-  Registry out = standard_registry();
-  out.add(factor_from_function("angle", [](double x) { return std::atan(x); }));
-  return out;
-}
-
 // Sets two rows: the median, and what the slowest step in a thousand takes in units of it. A step's time is the least
 // of some turns: other programs only make it longer.
 template <class Step>
@@ -32,7 +25,7 @@ void steps(benchmark::State& bench, Table& table, const std::string& name, std::
   std::vector<double> times(count, kInfinity);
   for (const auto unused : bench) {
     (void)unused;
-    GrowingGraph graph(registry(), {.lag = 10, .joint = options});
+    GrowingGraph graph(standard_registry(), {.lag = 10, .joint = options});
     double total = 0;
     for (std::size_t t = 0; t < kWarmUp + count; ++t) {
       const double start = thread_seconds();
@@ -61,25 +54,6 @@ void level(benchmark::State& bench, Table& table) {
       g.factor("gaussian_noise", {before, x}, {{"variance", 0.01}});
     g.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
     graph.observe(y, {std::sin(0.001 * static_cast<double>(t)) + std::sin(7.0 * static_cast<double>(t))});
-    graph.update();
-    before = x;
-  });
-}
-
-// A walk, read as an angle.
-void angle(benchmark::State& bench, Table& table) {
-  VariableId before{0};
-  steps(bench, table, "growing: a step of angles, checked", 5'000, {}, [&](GrowingGraph& graph, std::size_t t) {
-    Graph& g = graph.graph();
-    const VariableId x = g.variable(""), a = g.variable(""), y = g.observed("");
-    if (t == 0)
-      g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 4.0}});
-    else
-      g.factor("gaussian_noise", {before, x}, {{"variance", 0.05}});
-    g.factor("angle", {x, a});
-    g.factor("gaussian_noise", {a, y}, {{"variance", 0.04}});
-    const double now = static_cast<double>(t);
-    graph.observe(y, {std::atan(2 * std::sin(0.03 * now)) + 0.2 * std::sin(7 * now)});
     graph.update();
     before = x;
   });
@@ -119,7 +93,6 @@ void register_growing(Table& table) {
         ->Iterations(kTurns);
   };
   add("growing/level", level);
-  add("growing/angle", angle);
   add("growing/poses",
       [](benchmark::State& bench, Table& all) { poses(bench, all, "growing: a step of poses", {.check_draws = 0}); });
   add("growing/poses_checked",
