@@ -215,6 +215,11 @@ TEST_CASE("graph model: rows of weight w are w rows, of weight 0 none, and more 
   CHECK(oracle::farthest(updated.predict(inputs).mean, expected.mean) < 1e-9);
   CHECK(oracle::farthest(updated.predict(inputs).sd, expected.sd) < 1e-9);
   CHECK(updated.line() == "the last 12 on top of 19 before");
+  Matrix beyond = inputs;
+  beyond(1, 1) = kGroups;
+  CHECK_THROWS_WITH_AS((void)weighted.predict(beyond),
+                       "column 'group' is 50 in row 2; it chooses an element: a whole number from 0 to 49 is expected",
+                       Error);
   CHECK_THROWS_WITH_AS(first.update(inputs, y), doctest::Contains("fit"), Error);
   CHECK_THROWS_WITH_AS(weighted.fit(inputs.topRows(4), y.topRows(4)), doctest::Contains("other rows"), Error);
   CHECK_THROWS_WITH_AS(first.fit(inputs, y.topRows(4)), "30 rows of inputs, but 4 of targets", Error);

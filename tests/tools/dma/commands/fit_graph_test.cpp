@@ -102,10 +102,10 @@ TEST_CASE("dma fit --graph: groups chosen by a column; rows added give the resul
     CHECK(number(updated[name]["sd"]) == relative(number(belief["sd"]), 1e-9));
   }
   CHECK(holds(run_dma(folder, "inspect updated.json").output, "training  50 rows, the last 30 on top of 20 before\n"));
-  folder.write("wrong.csv", "group,x,y\n7,1,2\n");
+  folder.write("wrong.csv", "group,x,y\n3,1,2\n");
   check_refused(folder, "predict model.json wrong.csv",
-                "column 'group' is 7 in row 1; it chooses an element: a whole number from 0 to 2 is expected");
-  check_refused(folder, "fit --update model.json wrong.csv", "column 'group' is 7 in row 1");
+                "column 'group' is 3 in row 1; it chooses an element: a whole number from 0 to 2 is expected");
+  check_refused(folder, "fit --update model.json wrong.csv", "column 'group' is 3 in row 1");
   check_refused(folder, "fit --update model.json more.csv --report page.html",
                 "--report: an update has no such option");
 }
