@@ -156,21 +156,21 @@ Autoregression burg(const std::vector<double>& x, std::size_t most) {
   return best;
 }
 
-// The candidate for the values and, if all are above 0, for their logarithms.
-std::vector<SeriesCandidate> on_scales(SeriesCandidate candidate, SeriesValues values, SeriesScale scale) {
-  if (scale == SeriesScale::logarithm && !all_above_zero(values))
+// The scales to try; true: logarithms.
+std::vector<bool> scales_of(SeriesValues values, SeriesScale scale) {
+  if (scale == SeriesScale::plain) return {false};
+  if (all_above_zero(values)) return scale == SeriesScale::logarithm ? std::vector{true} : std::vector{false, true};
+  if (scale == SeriesScale::logarithm)
     fail("series: logarithms are asked for, but not all values are above 0; take the values as they are");
-  std::vector<SeriesCandidate> candidates;
-  if (scale != SeriesScale::logarithm) candidates.push_back(candidate);
-  candidate.is_log = true;
-  if (scale != SeriesScale::plain && all_above_zero(values)) candidates.push_back(std::move(candidate));
-  return candidates;
+  return {false};
 }
 
-// "ar 2", fitted to the values minus their mean and seasons.
-SeriesCandidate fitted_autoregression(SeriesValues values, const std::vector<double>& seasons) {
+// "ar 2", fitted to the values minus their mean and seasons; none if nothing is left of them.
+std::optional<SeriesCandidate> fitted_autoregression(SeriesValues values, const std::vector<double>& seasons) {
   constexpr std::size_t kMostCoefficients = 8;
+  check_range(values);
   const std::vector<double> x = without_seasons(values, seasons);
+  if (std::ranges::all_of(x, [](double at) { return at == 0; })) return {};
   const Autoregression found = burg(x, std::clamp<std::size_t>(x.size() / 10, 1, kMostCoefficients));
   const double squares = std::inner_product(x.begin(), x.end(), x.begin(), 0.0);
   constexpr double kStands = 1e-8;  // relative to the series' variance, per step: a level that does not move
@@ -190,19 +190,17 @@ std::string series_name(const SeriesCandidate& candidate) {
 
 std::vector<SeriesCandidate> usual_series(SeriesValues values, const UsualSeriesOptions& options) {
   std::vector<SeriesCandidate> candidates;
+  const std::vector<bool> scales = scales_of(values, options.scale);
   const auto add = [&](const std::vector<double>& seasons) {
     for (const Process& process : options.processes)
-      std::ranges::move(
-          on_scales({with_seasons(process.name, seasons), with_seasons(process, seasons)}, values, options.scale),
-          std::back_inserter(candidates));
-    for (const SeriesCandidate& scaled : on_scales({}, values, options.scale)) {
+      for (const bool is_log : scales)
+        candidates.push_back({with_seasons(process.name, seasons), with_seasons(process, seasons), is_log});
+    for (const bool is_log : scales) {
       if (!options.with_autoregression) break;
-      const OptionalValues logs = on_scale(values, scaled.is_log);
-      check_range(logs);
-      const std::vector<double> x = without_seasons(logs, seasons);
-      if (!std::ranges::any_of(x, [](double at) { return at != 0; })) continue;
-      candidates.push_back(fitted_autoregression(logs, seasons));
-      candidates.back().is_log = scaled.is_log;
+      auto fitted = fitted_autoregression(on_scale(values, is_log), seasons);
+      if (!fitted) continue;
+      fitted->is_log = is_log;
+      candidates.push_back(std::move(*fitted));
     }
   };
   add(options.seasons);
@@ -259,7 +257,15 @@ SeriesChoice::SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues
   };
   // A rough look at all; a closer one at those that are near the best, until none of them is rough.
   const bool are_rough = candidates.size() > 1 && known < kLongSeries;
-  for (const SeriesCandidate& candidate : candidates) models_.push_back(scored(candidate, are_rough));
+  // Once the first process, usually a trend, is clearly better on one scale, the others are not tried on the other.
+  std::optional<bool> is_log;
+  for (const SeriesCandidate& candidate : candidates) {
+    if (is_log.value_or(candidate.is_log) != candidate.is_log) continue;
+    models_.push_back(scored(candidate, are_rough));
+    if (models_.size() != 2 || models_[0].candidate.name != candidate.name) continue;
+    const Scored& better = models_[0].score > models_[1].score ? models_[0] : models_[1];
+    if (std::abs(models_[0].score - models_[1].score) > kClear) is_log = better.candidate.is_log;
+  }
   std::ranges::stable_sort(models_, std::greater(), &Scored::score);
   for (bool is_more = true; is_more;) {
     is_more = false;
@@ -329,10 +335,14 @@ UsualSeriesOptions series_named(const std::string& model) {
   if (model == "auto") return {};
   UsualSeriesOptions options;
   options.with_autoregression = model == "ar";
-  if (model == "ar") options.processes = {};
-  else if (model == "walk") options.processes = {random_walk()};
-  else if (model == "trend") options.processes = {local_trend()};
-  else if (model == "motion") options.processes = {motion()};
+  if (model == "ar")
+    options.processes = {};
+  else if (model == "walk")
+    options.processes = {random_walk()};
+  else if (model == "trend")
+    options.processes = {local_trend()};
+  else if (model == "motion")
+    options.processes = {motion()};
   else if (!model.starts_with("ar:")) {
     const std::string known[] = {"auto", "walk", "trend", "motion", "ar", "ar:c1,c2,..."};
     fail("there is no model '{}' of a series{}", model, suggestion(model, known));

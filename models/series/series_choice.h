@@ -27,7 +27,7 @@ enum class SeriesScale { chosen, plain, logarithm };
 struct UsualSeriesOptions {
   std::vector<double> seasons = {};  // in steps; those of 60 whole steps or less may change their shape
   bool seasons_are_certain = true;
-  std::vector<Process> processes = {random_walk(), local_trend()};
+  std::vector<Process> processes = {local_trend(), random_walk()};
   bool with_autoregression = true;  // around a mean, with coefficients fitted to the values
   SeriesScale scale = SeriesScale::chosen;
 };

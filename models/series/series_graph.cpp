@@ -123,6 +123,31 @@ double SeriesGraph::solve() {
   return JointPosterior(*state_).log_evidence();
 }
 
+Smoothed SeriesGraph::smoothed(const StateSpace& model, double observation_variance) const {
+  const auto track = [&](const std::string& name, VariableId variable, double shift) {
+    const Belief belief = state_->belief(variable);
+    Track found{name, {}, {}};
+    for (std::size_t t = 0; t < belief.size(); ++t) {
+      found.mean.push_back(belief.mean(t) + shift);
+      found.sd.push_back(std::sqrt(belief.variance(t)));
+    }
+    return found;
+  };
+  Smoothed found;
+  found.signal = track("signal", signal_, shift_);
+  for (std::size_t k = 0; k < states_.size(); ++k)
+    for (std::size_t s = 0; s < states_[k].size(); ++s) {
+      const Process& process = model.processes()[k];
+      const std::string& name = process.states[s];
+      found.states.push_back(track(name == process.name ? name : process.name + "." + name, states_[k][s],
+                                   s == 0 && k == leading_level_ ? shift_ : 0));
+    }
+  if (weights_) found.weights = track("weights", *weights_, 0);
+  for (const double sd : found.signal.sd) found.sd.push_back(std::sqrt(sd * sd + observation_variance));
+  found.parts = {{1, false, found.signal.mean, found.sd}};
+  return found;
+}
+
 SeriesGraph::Window SeriesGraph::last(std::size_t steps) const {
   struct Element {
     VariableId variable;

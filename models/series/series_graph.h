@@ -17,13 +17,12 @@ class SeriesGraph {
   SeriesGraph(const StateSpace& model, SeriesValues values, std::size_t length);
 
   double solve();  // returns the log evidence
-  // A constant subtracted from the series before solving: levels of a million would leave too few digits. Beliefs of
-  // the signal and of the first state of leading_level() are relative to it.
+  // A constant subtracted from the series before solving: levels of a million would leave too few digits. signal() is
+  // relative to it.
   double shift() const { return shift_; }
-  std::optional<std::size_t> leading_level() const { return leading_level_; }
   Belief signal() const { return state_->belief(signal_); }
-  Belief state(std::size_t process, std::size_t which) const { return state_->belief(states_[process][which]); }
-  std::optional<Belief> weights() const { return weights_ ? std::optional(state_->belief(*weights_)) : std::nullopt; }
+  // Beliefs in the units of the values, at the variances that are set; without surprises.
+  Smoothed smoothed(const StateSpace& model, double observation_variance) const;
   // Joint posterior of all states at the last `steps` steps: for each state, the latest first.
   struct Window {
     Eigen::VectorXd mean;

@@ -23,8 +23,8 @@ struct Process {
   struct Noise {
     std::string name;
     std::optional<double> variance;  // none: learned
-    // Typical variance before any data: this fraction of the variance of the series' moves per step. The noise of a
-    // slope is summed twice before it is seen; over n steps 3 / n^2 moves a series as much.
+    // Typical variance before any data: this fraction of the variance of the series' moves per step; much less for a
+    // slope, whose noise is summed twice before it is seen.
     double usual = 1;
     bool is_slope = false;
   };

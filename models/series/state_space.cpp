@@ -6,7 +6,6 @@
 
 #include "engine/support/error.h"
 #include "engine/support/maximise.h"
-#include "models/series/series_average.h"
 #include "models/series/series_graph.h"
 #include "models/series/weighted_points.h"
 
@@ -14,15 +13,16 @@ namespace dma {
 
 namespace {
 
-constexpr double kWideStart = 1e4;                             // prior variance of a start, in variances of the series
-constexpr double kLeastOfSpread = 1e-10, kMostOfSpread = 1e4;  // range of a learned variance, in the same units
+constexpr double kWideStart = 1e4;                            // prior variance of a start, in variances of the series
+constexpr double kLeastOfSpread = 1e-8, kMostOfSpread = 1e4;  // range of a learned variance, in the same units
 constexpr std::size_t kLeastValues = 3;
-// Remaining slope of the evidence at which the search ends, in nats per e-fold of a variance: standard deviations are
-// then known to four digits or, if the evidence is nearly flat, far better than the data determine them. For longer
-// series the evidence is proportionally steeper, and rounding prevents a smaller value.
-constexpr double kSteepest = 1e-4;
-constexpr double kNearEnough = 0.03;  // the same for a summit that weighted points are drawn around
-constexpr double kNoWeight = 1e-4;    // weight below which a point is dropped
+// Remaining slope of the evidence at which a search ends, in nats per e-fold of a variance: the variances are then
+// within a hundredth of their posterior standard deviation. Rounding prevents a smaller value for long series.
+constexpr double kSteepest = 0.01;
+// The typical slope noise moves a series of n values a tenth as much as noise of its level does: 3 / n^2 would move it
+// as much. Forecasts then go on with nearly the mean slope unless the values show that it changes.
+constexpr double kSlope = 0.3;
+constexpr double kNoWeight = 1e-4;  // weight below which a point is dropped
 constexpr std::size_t kNoisePoints = 48;
 
 struct Spread {
@@ -167,16 +167,15 @@ StateSpace::Learned StateSpace::learn(SeriesValues values) {
   const double low = std::min(unit, scales.size() > 0 ? scales.minCoeff() : unit) + std::log(kLeastOfSpread),
                high = unit + std::log(kMostOfSpread);
   const bool is_long = spread.values >= kLongSeries || options_.is_rough;
-  const double steepest = kSteepest * std::max(1.0, static_cast<double>(spread.values) / 1000);
-  const std::vector<Maximum> found = summits(posterior, starts_around(scales, is_long),
-                                             {.low = low, .high = high, .tolerance = std::max(kNearEnough, steepest)});
-  const Maximum best = maximise(posterior, found.front().at, {.low = low, .high = high, .tolerance = steepest});
+  const double steepest = kSteepest * std::max(1.0, std::sqrt(static_cast<double>(spread.values) / 1000));
+  const std::vector<Maximum> found =
+      summits(posterior, starts_around(scales, is_long), {.low = low, .high = high, .tolerance = steepest});
+  const Maximum& best = found.front();
   for (std::size_t i = 0; i < unknown.size(); ++i)
     variances_[unknown[i]].value = std::exp(best.at[static_cast<Eigen::Index>(i)]);
   Eigen::VectorXd unused;
   (void)posterior(best.at, unused);
-  const Learned learned{evidence, found.front().evaluations + best.evaluations, best.converged,
-                        static_cast<int>(found.size())};
+  const Learned learned{evidence, best.evaluations, best.converged};
   WeightedPoints may_be =
       weighted_points(posterior, found, {.low = low, .high = high, .count = is_long ? 0 : kNoisePoints});
   if (is_long) may_be.points = {{best.at, 1}};
@@ -193,7 +192,7 @@ std::vector<double> StateSpace::usual_variances(SeriesValues values) const {
   std::vector<double> usual{move};
   for (const Process& process : processes_)
     for (const Process::Noise& noise : process.noises)
-      usual.push_back(move * noise.usual * (noise.is_slope ? 3 / (length * length) : 1));
+      usual.push_back(move * noise.usual * (noise.is_slope ? kSlope / (length * length) : 1));
   return usual;
 }
 
@@ -244,20 +243,19 @@ Smoothed StateSpace::smooth(SeriesValues values, std::size_t horizon) const {
   int solves = 1;
   const double log_evidence = graph.solve();
   if (options_.on_solve) options_.on_solve(solves, log_evidence);
-  SeriesAverage average(processes_);
+  Smoothed found = graph.smoothed(*this, observation_variance());
   std::vector<double> value_surprise = graph.value_surprise(observation_variance()),
                       level_surprise = graph.level_surprise(*this);
-  if (learned_.empty() || may_be_->points.size() == 1) {
-    average.add(1, graph, observation_variance());
-  } else {
+  if (!learned_.empty() && may_be_->points.size() > 1) {
+    double total = 0;
     for (const WeightedPoint& point : may_be_->points) {
       if (point.weight < kNoWeight) continue;
-      const double observation = set_variances(point, graph), found = graph.solve();
-      if (options_.on_solve) options_.on_solve(++solves, found);
-      average.add(point.weight, graph, observation);
+      const double observation = set_variances(point, graph), evidence = graph.solve();
+      if (options_.on_solve) options_.on_solve(++solves, evidence);
+      total += point.weight;
+      found.mix(graph.smoothed(*this, observation), point.weight / total);
     }
   }
-  Smoothed found = std::move(average).smoothed();
   found.log_evidence = log_evidence;
   found.value_surprise = std::move(value_surprise);
   found.level_surprise = std::move(level_surprise);
@@ -278,31 +276,6 @@ void StateSpace::check_known() const {
   for (const Variance& variance : variances_)
     if (!(variance.value > 0))
       fail("series: the variance '{}' is not known; give it, or call learn() first", variance.name);
-}
-
-// An unexpected level also makes its neighbours unusual: only the most unusual step of a run is reported.
-std::vector<UnusualStep> unusual_steps(const Smoothed& found) {
-  constexpr double kUnusual = 3.5;  // standard deviations: one value in two thousand by chance
-  std::vector<UnusualStep> steps;
-  for (const bool is_level : {false, true}) {
-    const std::vector<double>& surprise = is_level ? found.level_surprise : found.value_surprise;
-    for (std::size_t t = 0; t < surprise.size(); ++t) {
-      const double now = std::abs(surprise[t]);
-      const bool is_least =
-          (t > 0 && std::abs(surprise[t - 1]) > now) || (t + 1 < surprise.size() && std::abs(surprise[t + 1]) >= now);
-      if (now > kUnusual && !is_least) steps.push_back({t, surprise[t], is_level});
-    }
-  }
-  // A step that is both, a jump up and down again, is reported once.
-  std::ranges::stable_sort(steps, std::greater(), [](const UnusualStep& step) { return std::abs(step.surprise); });
-  std::vector<UnusualStep> told;
-  for (const UnusualStep& step : steps)
-    if (std::ranges::none_of(told, [&](const UnusualStep& other) {
-          return (step.t > other.t ? step.t - other.t : other.t - step.t) <= 1;
-        }))
-      told.push_back(step);
-  std::ranges::sort(told, {}, &UnusualStep::t);
-  return told;
 }
 
 }  // namespace dma

@@ -14,7 +14,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "models/series/series_process.h"
@@ -77,6 +76,8 @@ struct Smoothed {
 
   // The quantile of the value at step t.
   double quantile(std::size_t t, double probability) const;
+  // Makes this a mixture of itself and another posterior of the same model, which has this fraction of the weight.
+  void mix(Smoothed other, double fraction);
 };
 
 // Outliers and level shifts.
@@ -104,7 +105,6 @@ class StateSpace {
     double log_evidence = 0;  // at the variances found
     int evaluations = 0;
     bool converged = false;
-    int summits = 1;  // number of summits of their posterior
   };
   // Finds the variances that were not given: the most probable ones, given the values and a prior (Process::Noise).
   // Needs at least three values. A short series leaves them uncertain, so weighted alternatives are kept too, around

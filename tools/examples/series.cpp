@@ -2,13 +2,13 @@
 // next year is forecast.
 //
 // Prints:
-//   log evidence -52.00
+//   log evidence -51.53
 //   quarter 17: 29.5 +- 0.3
-//   quarter 40: 42.8 +- 0.4
+//   quarter 40: 42.8 +- 0.3
 //   quarter 41: 41.3 +- 0.4
 //   quarter 42: 39.0 +- 0.4
 //   quarter 43: 39.2 +- 0.4
-//   expected 42.8, and after a surprise 42.7
+//   expected 42.8, and after a surprise 42.3
 #include <dma_models.h>
 #include <fmt/core.h>
 

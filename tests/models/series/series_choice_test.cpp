@@ -149,6 +149,37 @@ TEST_CASE("series choice: few values, and logarithms where there are none") {
   CHECK_THROWS_WITH_AS(SeriesChoice({}, few), doctest::Contains("no model"), Error);
 }
 
+TEST_CASE("series choice: series that rise are forecast to rise, and intervals of two dozen steps hold") {
+  boost::random::mt19937_64 random(29);
+  boost::random::normal_distribution<double> normal;
+  constexpr std::size_t kSeen = 60, kAhead = 24;
+  double ours = 0, line = 0, inside = 0, trends = 0;
+  constexpr int kSeries = 24;
+  for (int s = 0; s < kSeries; ++s) {
+    // A straight line with noise or, every other time, a walk that drifts. The best forecast knows the slope.
+    const double slope = 0.3, walk = s % 2 == 0 ? 0 : 0.3;
+    std::vector<double> levels, y;
+    for (std::size_t t = 0; t < kSeen + kAhead; ++t) {
+      levels.push_back((t == 0 ? 0 : levels.back()) + slope + walk * normal(random));
+      y.push_back(levels.back() + normal(random));
+    }
+    const std::vector<std::optional<double>> values(y.begin(), y.begin() + kSeen);
+    const SeriesChoice choice(usual_series(values), values, {.horizon = kAhead});
+    trends += choice.best().candidate.name == "trend";
+    const Smoothed found = choice.smooth(values, kAhead);
+    for (std::size_t t = kSeen; t < kSeen + kAhead; ++t) {
+      const double known = levels[kSeen - 1] + slope * static_cast<double>(t + 1 - kSeen);
+      ours += std::pow(y[t] - found.quantile(t, 0.5), 2);
+      line += std::pow(y[t] - known, 2);
+      inside += y[t] > found.quantile(t, 0.025) && y[t] < found.quantile(t, 0.975);
+    }
+  }
+  CHECK(trends / kSeries > 0.8);
+  CHECK(std::sqrt(ours / line) < 1.4);
+  CHECK(inside / (kSeries * kAhead) > 0.9);
+  CHECK(inside / (kSeries * kAhead) < 0.99);
+}
+
 namespace {
 
 // A walk with noise, and waves of these periods.

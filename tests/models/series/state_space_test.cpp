@@ -254,6 +254,33 @@ TEST_CASE("state space: quantiles are those of the mixture") {
   }
 }
 
+TEST_CASE("state space: posteriors are mixed by their moments") {
+  // 0.2 N(1, 2^2) + 0.3 N(4, 1) + 0.5 N(-2, 3^2), added one after the other.
+  const double weights[] = {0.2, 0.3, 0.5}, means[] = {1, 4, -2}, sds[] = {2, 1, 3};
+  Smoothed all;
+  double total = 0, mean = 0, square = 0;
+  for (int i = 0; i < 3; ++i) {
+    const Track track{"level", {means[i]}, {sds[i]}};
+    total += weights[i];
+    Smoothed one;
+    one.signal = one.weights = track;
+    one.sd = track.sd;
+    one.states = {track};
+    one.parts = {{1, false, track.mean, track.sd}};
+    all.mix(std::move(one), weights[i] / total);
+    mean += weights[i] * means[i];
+    square += weights[i] * (means[i] * means[i] + sds[i] * sds[i]);
+  }
+  const double sd = std::sqrt(square - mean * mean);
+  for (const Track& track : {all.signal, all.states[0], all.weights}) {
+    CHECK(track.mean[0] == oracle::relative(mean, 1e-12));
+    CHECK(track.sd[0] == oracle::relative(sd, 1e-12));
+  }
+  CHECK(all.sd[0] == oracle::relative(sd, 1e-12));
+  for (int i = 0; i < 3; ++i)
+    CHECK(all.parts[static_cast<std::size_t>(i)].weight == oracle::relative(weights[i], 1e-12));
+}
+
 TEST_CASE("state space: surprises are residuals without the value itself, and a level that jumps is named") {
   std::vector<std::optional<double>> values;
   for (int t = 0; t < 60; ++t) values.push_back((t < 40 ? 0 : 8) + 0.5 * std::sin(3.0 * t * t));

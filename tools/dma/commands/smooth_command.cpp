@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "engine/support/error.h"
+#include "engine/support/parallel.h"
 #include "engine/support/text.h"
 #include "models/series/series_choice.h"
 #include "models/series/series_seasons.h"
@@ -25,7 +26,7 @@ namespace {
 
 struct SmoothRequest {
   std::filesystem::path data, out, plot, report;
-  std::string command_line, column, time, model = "auto", season = "auto", inputs;
+  std::string command_line, column, time, key, model = "auto", season = "auto", inputs;
   std::size_t forecast = 0;
   std::optional<bool> log;
   bool json = false;
@@ -108,7 +109,8 @@ void print_unusual(const SeriesTable& table, const Smoothed& found) {
   if (steps.size() > kMostUnusual) fmt::print("unusual  {} more (--json)\n", steps.size() - kMostUnusual);
 }
 
-void print_found(const SeriesTable& table, const SeriesChoice& choice, const Smoothed& found, const SeriesBand& band) {
+void print_found(const SmoothedTable& series) {
+  const auto& [table, choice, found, band] = series;
   const std::size_t missing = table.missing();
   const auto& best = choice.best();
   fmt::print("{} values of '{}'{}", table.values.size() - missing, table.name,
@@ -120,7 +122,7 @@ void print_found(const SeriesTable& table, const SeriesChoice& choice, const Smo
   if (table.has_unread_columns)
     fmt::print("column   {}, the last one; --column takes another, --time and --inputs use others\n", table.name);
   print_choice(choice);
-  fmt::print("noise, as standard deviations a step{}{}:\n", best.candidate.is_log ? " of the logarithm" : "",
+  fmt::print("noise, as standard deviations per step{}{}:\n", best.candidate.is_log ? " of the logarithm" : "",
              best.learned.converged ? "" : " (still rising when the search reached its limit)");
   for (const StateSpace::Variance& variance : best.model.variances())
     if (variance.learned) fmt::print("  {:<16} {:.4g}\n", variance.name, std::sqrt(variance.value));
@@ -138,14 +140,54 @@ void print_found(const SeriesTable& table, const SeriesChoice& choice, const Smo
   }
 }
 
-// On a terminal it says how far it has come.
-SeriesChoice choose_model(const SmoothRequest& request, const SeriesTable& table, std::size_t forecast,
-                          ProgressLine& progress) {
+SmoothedTable smoothed(const SmoothRequest& request, SeriesTable table, ProgressLine& progress) {
+  const std::size_t forecast = std::max(request.forecast, table.ahead);
+  if (!table.inputs.empty() && forecast > table.ahead)
+    fail("--forecast: {} steps are asked for, but inputs are known of {}; add rows with inputs and an empty value",
+         forecast, table.ahead);
+  table.time.check_end(table.values.size() + forecast);
   const OnSolve on_solve = [&](const std::string& name, int solves) {
-    progress.show(fmt::format("{} values, {}: {} times solved", table.values.size(), name, solves));
+    progress.show(fmt::format("{}{}{} values, {}: {} times solved", table.key, table.key.empty() ? "" : ": ",
+                              table.values.size(), name, solves));
   };
-  return SeriesChoice(candidates_for(request, table, on_solve), table.values,
+  SeriesChoice choice(candidates_for(request, table, on_solve), table.values,
                       {.inputs = table.inputs, .horizon = forecast, .on_solve = on_solve});
+  return {std::move(table), std::move(choice), forecast};
+}
+
+// Errors name the series that they come from if there are several.
+std::vector<SmoothedTable> smoothed_all(const SmoothRequest& request, std::vector<SeriesTable> tables) {
+  std::vector<std::optional<SmoothedTable>> found(tables.size());
+  ProgressLine progress;
+  parallel_for(tables.size(), all_processors(), [&](std::size_t i) {
+    const std::string key = tables[i].key;
+    try {
+      found[i].emplace(smoothed(request, std::move(tables[i]), progress));
+    } catch (const Error& error) {
+      if (key.empty()) throw;
+      fail("{} '{}': {}", request.key, key, error.what());
+    }
+  });
+  std::vector<SmoothedTable> all;
+  for (std::optional<SmoothedTable>& one : found) all.push_back(std::move(*one));
+  return all;
+}
+
+void print_all(const SmoothRequest& request, std::span<const SmoothedTable> all) {
+  if (request.json) {
+    if (request.key.empty()) return fmt::print("{}", readable(series_json(all.front())));
+    Json json{{"key", request.key}};
+    for (const SmoothedTable& series : all) json["series"][series.table.key] = series_json(series);
+    return fmt::print("{}", readable(json));
+  }
+  for (const SmoothedTable& series : all) {
+    if (!request.key.empty())
+      fmt::print("{}{} {}\n", &series == all.data() ? "" : "\n", printable(request.key), printable(series.table.key));
+    print_found(series);
+  }
+  if (!request.out.empty()) fmt::print("table    {}\n", printable(request.out.string()));
+  if (!request.plot.empty()) fmt::print("picture  {}\n", printable(request.plot.string()));
+  if (!request.report.empty()) fmt::print("report   {}\n", printable(request.report.string()));
 }
 
 void smooth(const SmoothRequest& request) {
@@ -153,35 +195,12 @@ void smooth(const SmoothRequest& request) {
   check_outputs({{"--out", request.out}, {"--plot", request.plot}, {"--report", request.report}},
                 {{"data", request.data}});
   (void)series_named(request.model);  // before the file is read
-  const SeriesTable table = read_series(request.data, request.column, request.time, input_names(request.inputs));
-  const std::size_t forecast = std::max(request.forecast, table.ahead);
-  if (!table.inputs.empty() && forecast > table.ahead)
-    fail("--forecast: {} steps are asked for, but inputs are known of {}; add rows with inputs and an empty value",
-         forecast, table.ahead);
-  table.time.check_end(table.values.size() + forecast);
-  Smoothed found;
-  std::optional<SeriesChoice> choice;
-  {
-    ProgressLine progress;
-    choice.emplace(choose_model(request, table, forecast, progress));
-    found = choice->smooth(table.values, forecast);
-  }
-  const SeriesBand band = band_of(found);
-  if (!request.out.empty()) write_file(request.out, series_csv(table, found, band));
-  if (!request.plot.empty()) plot::draw_picture(series_figure(table, band), request.plot);
-  if (!request.report.empty())
-    write_file(request.report, series_page(table, *choice, found, band, request.command_line));
-  if (request.json) {
-    Json json = series_json(table, *choice, found, band);
-    json["settled"] = choice->best().learned.converged;
-    json["solves"] = choice->best().learned.evaluations;
-    fmt::print("{}", readable(json));
-    return;
-  }
-  print_found(table, *choice, found, band);
-  if (!request.out.empty()) fmt::print("table    {}\n", printable(request.out.string()));
-  if (!request.plot.empty()) fmt::print("picture  {}\n", printable(request.plot.string()));
-  if (!request.report.empty()) fmt::print("report   {}\n", printable(request.report.string()));
+  const std::vector<SmoothedTable> all = smoothed_all(
+      request, read_series(request.data, {request.column, request.time, request.key, input_names(request.inputs)}));
+  if (!request.out.empty()) write_file(request.out, series_csv(all, request.key));
+  if (!request.plot.empty()) plot::draw_picture(series_figure(all), request.plot);
+  if (!request.report.empty()) write_file(request.report, series_page(all, request.command_line));
+  print_all(request, all);
 }
 
 }  // namespace
@@ -193,20 +212,23 @@ void add_smooth_command(Command app, const std::string& command_line) {
   command.footer(
       "Example:\n"
       "  dma smooth airpassengers.csv --forecast 24 --plot passengers.svg\n"
+      "  dma smooth shops.csv --key shop --time day --inputs price,holiday --report shops.html\n"
       "Rows are steps of equal length; an empty cell is a missing value. With --time, or a first column of dates\n"
       "(1949-01, 1949-01-31, 1949-01-31T12:30), the rows may leave steps out.\n"
       "Models: walk (a level that wanders), trend (a level with a slope), ar (autoregressive around a mean), motion\n"
-      "(position and velocity), ar:0.6,-0.3 (around 0, with these coefficients); auto: the one of walk, trend and ar,\n"
-      "with and without the seasons that the values show, of the values or their logarithms, that says values best\n"
-      "from those before them, and with --forecast so many of them;\n"
-      "several are mixed where that does not tell them apart. How much everything wanders is learned by evidence.");
+      "(position and velocity), ar:0.6,-0.3 (around 0, with these coefficients). auto tries walk, trend and ar, with and\n"
+      "without seasons and logarithms, and takes what best predicts each value from those before it and, with\n"
+      "--forecast, as many steps ahead; models of nearly equal score are mixed. Variances are learned by evidence.");
   command.add_option("data", request->data, "CSV file with the series").required();
   command.add_option("--column", request->column, "the column of values (default: the last)");
-  command.add_option("--time", request->time, "the column of times (default: a row a step)");
+  command.add_option("--time", request->time,
+                     "the column of times (default: the first if it has dates; otherwise rows are steps)");
+  command.add_option("--key", request->key, "the column whose equal cells make one series each: a shop, a sensor");
   command
-      .add_option("--inputs", request->inputs,
-                  "columns of what else is known, with commas: prices, holidays; rows with an empty value at the end "
-                  "say what they will be")
+      .add_option(
+          "--inputs", request->inputs,
+          "columns that explain, with commas: prices, holidays; each has a coefficient. Rows with an empty value "
+          "at the end give their future")
       .value("NAME,...");
   command.add_option("--model", request->model, "what the series is made of; ar: with coefficients, ar:0.6,-0.3")
       .value("auto|walk|trend|ar|motion|ar:")

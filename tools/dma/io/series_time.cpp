@@ -91,34 +91,33 @@ std::string written(std::int64_t days) {
                      static_cast<unsigned>(date.day()));
 }
 
-// Every step that is left out is one that is solved for.
-constexpr double kMostMissing = 1e6;
+constexpr double kMostMissing = 1e6;  // steps without a row: each of them is solved for
 
-// A row that is so many steps after the one before; `missing` have been left out so far.
-void check_gap(const std::filesystem::path& file, std::size_t row, const std::string& time, double after,
-               double missing, const std::string& step) {
+// Checks a row that is `after` steps after the one before; so far `missing` steps have no row.
+void check_gap(const std::string& where, std::size_t row, const std::string& time, double after, double missing,
+               const std::string& step) {
   if (!(missing <= kMostMissing))  // nan, where times are further apart than the largest double
     fail(
-        "'{}', row {}: the time {} is {:.9g} steps of {} after the row before, which leaves {:.9g} steps without a "
+        "{}, row {}: the time {} is {:.9g} steps of {} after the row before, which leaves {:.9g} steps without a "
         "row, more than {:.0f}; round the times to coarser steps, delete the row, or take another column of times "
         "(--time)",
-        file.string(), row, time, after, step, missing, kMostMissing);
+        where, row, time, after, step, missing, kMostMissing);
 }
 
 }  // namespace
 
 bool is_date(std::string_view cell) { return parsed(cell).has_value(); }
 
-SeriesTime SeriesTime::of_dates(const std::filesystem::path& file, std::span<const std::string> cells,
+SeriesTime SeriesTime::of_dates(const std::string& where, std::span<const std::string> cells,
                                 std::vector<std::size_t>& steps) {
   std::vector<Date> dates;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const auto date = parsed(cells[i]);
     if (!date)
-      fail("'{}', row {}: the time '{}' is no date; 1949-01, 1949-01-31 or 1949-01-31T12:30 is expected",
-           file.string(), i + 1, shown(cells[i]));
+      fail("{}, row {}: the time '{}' is no date; 1949-01, 1949-01-31 or 1949-01-31T12:30 is expected", where, i + 1,
+           shown(cells[i]));
     if (i > 0 && (date->day.has_value() != dates[0].day.has_value()))
-      fail("'{}', row {}: the time '{}' is not written as the first, '{}'; write all dates alike", file.string(), i + 1,
+      fail("{}, row {}: the time '{}' is not written as the first, '{}'; write all dates alike", where, i + 1,
            shown(cells[i]), shown(cells[0]));
     dates.push_back(*date);
   }
@@ -138,8 +137,8 @@ SeriesTime SeriesTime::of_dates(const std::filesystem::path& file, std::span<con
   std::int64_t step = 0;
   for (std::size_t i = 1; i < at.size(); ++i) {
     if (at[i] <= at[i - 1])
-      fail("'{}', row {}: the time {} does not come after {}; sort the rows by time, each time once", file.string(),
-           i + 1, shown(cells[i]), shown(cells[i - 1]));
+      fail("{}, row {}: the time {} does not come after {}; sort the rows by time, each time once", where, i + 1,
+           shown(cells[i]), shown(cells[i - 1]));
     apart.push_back(at[i] - at[i - 1]);
     step = std::gcd(step, apart.back());
   }
@@ -153,23 +152,22 @@ SeriesTime SeriesTime::of_dates(const std::filesystem::path& file, std::span<con
   for (std::size_t i = 0; i < at.size(); ++i) {
     steps.push_back(static_cast<std::size_t>((at[i] - at[0] + step / 2) / step));
     if (i > 0)
-      check_gap(file, i + 1, std::string(shown(cells[i])), static_cast<double>(steps[i] - steps[i - 1]),
+      check_gap(where, i + 1, std::string(shown(cells[i])), static_cast<double>(steps[i] - steps[i - 1]),
                 static_cast<double>(steps[i]) - static_cast<double>(i), time.step_text());
   }
   return time;
 }
 
-SeriesTime SeriesTime::of_numbers(const std::filesystem::path& file, std::span<const double> times,
+SeriesTime SeriesTime::of_numbers(const std::string& where, std::span<const double> times,
                                   std::vector<std::size_t>& steps) {
   constexpr double kSameStep = 1e-3;  // of a step: times are rounded when they are written down
   double step = times.size() < 2 ? 1 : HUGE_VAL;
   for (std::size_t i = 0; i < times.size(); ++i) {
-    if (std::isnan(times[i]))
-      fail("'{}', row {}: the time is missing; fill it in, or delete the row", file.string(), i + 1);
+    if (std::isnan(times[i])) fail("{}, row {}: the time is missing; fill it in, or delete the row", where, i + 1);
     if (i == 0) continue;
     if (!(times[i] > times[i - 1]))
-      fail("'{}', row {}: the time {} does not come after {}; sort the rows by time, each time once", file.string(),
-           i + 1, times[i], times[i - 1]);
+      fail("{}, row {}: the time {} does not come after {}; sort the rows by time, each time once", where, i + 1,
+           times[i], times[i - 1]);
     step = std::min(step, times[i] - times[i - 1]);
   }
   if (times.empty()) return {};
@@ -178,13 +176,13 @@ SeriesTime SeriesTime::of_numbers(const std::filesystem::path& file, std::span<c
   for (std::size_t i = 0; i < times.size(); ++i) {
     const double at = (times[i] - times[0]) / step, place = std::round(at);
     const double before = i == 0 ? 0 : static_cast<double>(steps.back());
-    check_gap(file, i + 1, fmt::format("{}", times[i]), place - before, place - static_cast<double>(i),
+    check_gap(where, i + 1, fmt::format("{}", times[i]), place - before, place - static_cast<double>(i),
               time.step_text());
     if (std::abs(at - place) > kSameStep)
       fail(
-          "'{}', row {}: the time {} is {:.3f} steps of {} after the first; equal steps are expected, with rows left "
+          "{}, row {}: the time {} is {:.3f} steps of {} after the first; equal steps are expected, with rows left "
           "out where nothing was measured",
-          file.string(), i + 1, times[i], at, step);
+          where, i + 1, times[i], at, step);
     steps.push_back(static_cast<std::size_t>(place));
   }
   return time;

@@ -1,8 +1,7 @@
-// When the steps of a series are: numbers, or dates as ISO 8601 writes them.
+// Times of the steps of a series: numbers, or dates in the form of ISO 8601.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,14 +15,14 @@ class SeriesTime {
   SeriesTime() = default;  // 1, 2, 3, ...
   SeriesTime(double first, double step) : first_(first), step_(step) {}
 
-  // The times of rows, which must rise, and `steps`, which step each of them is. Dates are "1949-01", "1949-01-31" or
-  // "1949-01-31T12:30:00": the same day of every month, or its last, is a step of months, everything else one of days
-  // or seconds. The step is the largest that reaches every row; times that reach each other by none but a tiny one are
-  // rounded to steps as long as the rows are usually apart.
-  static SeriesTime of_dates(const std::filesystem::path& file, std::span<const std::string> cells,
+  // Reads the times of rows, which must rise, and writes the step of each row to `steps`. Dates are "1949-01",
+  // "1949-01-31" or "1949-01-31T12:30:00". The same day of every month, or its last, makes steps of months; other dates
+  // make steps of days or seconds. The step is the largest that reaches every row; if only a tiny step does, times are
+  // rounded to steps of the median distance between rows. `where` begins error messages: "'sales.csv'".
+  static SeriesTime of_dates(const std::string& where, std::span<const std::string> cells,
                              std::vector<std::size_t>& steps);
-  // The same of times that are numbers, which must lie on a grid of equal steps.
-  static SeriesTime of_numbers(const std::filesystem::path& file, std::span<const double> times,
+  // The same for times that are numbers, which must lie on a grid of equal steps.
+  static SeriesTime of_numbers(const std::string& where, std::span<const double> times,
                                std::vector<std::size_t>& steps);
 
   bool is_date() const { return unit_ != Unit::number; }
@@ -31,9 +30,9 @@ class SeriesTime {
   std::string text(std::size_t t) const;
   double number(std::size_t t) const;  // the time itself or, for pictures, the year with its fraction
   std::string step_text() const;       // "1 month", "7 days"
-  // An Error where `steps` of them end after the last year that a date can name.
+  // An Error if so many steps end after the last year that a date can name.
   void check_end(std::size_t steps) const;
-  // Steps after which such dates usually repeat themselves: those of a day, a week and a year.
+  // Lengths of the usual seasons, in steps: a day, a week and a year.
   std::vector<double> usual_seasons() const;
 
  private:
