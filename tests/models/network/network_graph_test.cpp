@@ -87,11 +87,9 @@ TEST_CASE("network: its row program is the network, with and without smoothing a
     }
 }
 
-TEST_CASE("network: slopes and activation priors must be as many as its layers want") {
+TEST_CASE("network: slopes must be as many as its layers want") {
   CHECK_NOTHROW(network_rows({.layers = {2, 3, 3, 1}, .slopes = {0.1, 0.1}}));
   CHECK_THROWS_AS(network_rows({.layers = {2, 3, 3, 1}, .slopes = {0.1}}), Error);
-  CHECK_THROWS_AS(
-      network_rows({.layers = {2, 3, 3, 1}, .slopes = {0.1, 0.1}, .activation_prior = {kInfinity, kInfinity}}), Error);
 }
 
 TEST_CASE("network: every layer is one matrix product, and its kernel matrix needs no matrix of gains") {

@@ -105,7 +105,6 @@ TEST_CASE("model file: numbers that no network has are refused, whole numbers ar
                            set("/options/slopes", {0.1, 0.2}),
                            set("/options/noise", {1, 2, 3}),
                            set("/options/noise", {-1}),
-                           set("/options/activation_prior", {0}),
                            {"/options", [](Json& json) { json["smoothing"] = -1; }},
                            set("/options/prior_variance_scale", "inf"),
                            set("/options/method", "magic"),

@@ -54,7 +54,6 @@ class Regressor(Predicting, TableEstimator):
         standardise: bool | None = None,
         features_map: str = "none",
         prior_scale: float = 1.0,
-        learn_prior: bool | None = None,
         neighbours: bool | None = None,
         log_inputs: bool | None = None,
         log_target: bool | None = None,
