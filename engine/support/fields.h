@@ -56,6 +56,12 @@ class Fields {
     if (from_ ? from_->contains(name) : value.has_value()) (*this)(name, from_ ? value.emplace() : *value);
   }
 
+  // A list, left out where it is empty.
+  template <class T>
+  void unless_empty(const char* name, T& list) {
+    if (from_ ? from_->contains(name) : !list.empty()) (*this)(name, list);
+  }
+
   void packed(const char* name, std::vector<double>& numbers);  // many
   void triangle(const char* name, Eigen::MatrixXd& lower);      // the lower one, column by column
   void text(const char* name, const std::string& said);         // for people: it is written alone
@@ -65,6 +71,10 @@ class Fields {
   Json* to_;
   const Json* from_;
 };
+
+// Members of `value` under their own names: list_fields(Fields& f, Scores& value) { DMA_LIST(rmse, log_likelihood); }
+#define DMA_LIST_ONE(member) f(#member, value.member);
+#define DMA_LIST(...) NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(DMA_LIST_ONE, __VA_ARGS__))
 
 namespace detail {
 template <class T>

@@ -12,13 +12,10 @@
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "engine/support/usable.h"
+#include "models/learn/attempts.h"
 #include "models/learn/check_rows.h"
-#include "models/learn/far_rows.h"
-#include "models/learn/log_target.h"
 #include "models/learn/mixing.h"
 #include "models/table/distinct_rows.h"
-#include "models/table/log_scale.h"
-#include "models/table/noise.h"
 
 namespace dma {
 
@@ -56,25 +53,21 @@ TableLearner::TableLearner(TableLearnOptions options)
     : options_(std::move(options)),
       features_(options_.features),
       inputs_(Standardiser::identity(options_.features == "none" ? static_cast<Index>(options_.inputs) : 1)),
-      targets_(Standardiser::identity(static_cast<Index>(options_.outputs))) {}
+      targets_(Standardiser::identity(static_cast<Index>(options_.outputs))) {
+  for (std::size_t j = 0; j < options_.levels.size() && !options_.finds_effects; ++j)
+    if (options_.levels[j] > 0) effects_.push_back({j, options_.levels[j]});
+}
 
 bool TableLearner::is_gaussian() const { return graphs_->mixture().model().likelihoods.empty(); }
 
-Eigen::MatrixXd TableLearner::prepared(const Eigen::MatrixXd& standardised) const {
-  Eigen::MatrixXd mapped = features_.apply(standardised);
-  return directions_.used() ? directions_.apply(mapped) : mapped;
-}
-
 void TableLearner::make_graphs() {
-  const std::size_t columns = directions_.used() ? static_cast<std::size_t>(directions_.basis.cols()) + 1
-                                                 : features_.outputs(static_cast<std::size_t>(inputs_.shift.size()));
   EnsembleOptions ensemble = options_.ensemble;
   ensemble.mixture.seed = options_.seed;
   for (std::size_t j = 0; j < options_.noise.size(); ++j) {
     const double scaled = options_.noise[j] / targets_.scale(static_cast<Index>(j));
     ensemble.mixture.noise.push_back(scaled * scaled);
   }
-  graphs_.emplace(options_.family(columns), ensemble);
+  graphs_.emplace(options_.family(columns()), ensemble);
   const OutputLikelihoods& likelihoods = graphs_->mixture().model().likelihoods;
   for (std::size_t j = 0; j < ensemble.mixture.noise.size(); ++j)
     if (const double variance = ensemble.mixture.noise[j];
@@ -83,17 +76,8 @@ void TableLearner::make_graphs() {
            kLargestUsable);
 }
 
-RowData TableLearner::data_of(const TableRows& rows) const {
-  const SharedModel& graph = graphs_->mixture().model();
-  RowData data{prepared(inputs_.apply(rows.inputs)),
-               coded_targets(targets_.apply(rows.targets), graph.likelihoods, graph.rows->outputs(), "fit"),
-               rows.weights, graph.likelihoods};
-  if (options_.standardise && options_.classes == 0) data.least_noise = least_noise_of(rows.targets, targets_);
-  return data;
-}
-
 std::string TableLearner::first_fault(const Eigen::MatrixXd& inputs) const {
-  const GraphFamily family = options_.family(options_.inputs);
+  const GraphFamily family = options_.family(columns());
   const SharedModel graph = family.model(family.first);
   return graph.rows->first_fault(graph.prior.mean, inputs);
 }
@@ -104,8 +88,9 @@ TableLearner TableLearner::anew(bool keeps_sizes, Eigen::RowVectorXd log_from) c
   next.log_from_ = std::move(log_from);
   if (!keeps_sizes) return next;
   next.options_.ensemble.choose_sizes = false;
-  next.options_.family = [family = options_.family, sizes = graphs_->mixture().memory().choice.sizes](auto inputs) {
-    GraphFamily same = family(inputs);
+  next.options_.family = [family = options_.family,
+                          sizes = graphs_->mixture().memory().choice.sizes](const auto& columns) {
+    GraphFamily same = family(columns);
     same.first.sizes = sizes;
     return same;
   };
@@ -137,28 +122,7 @@ TableReport TableLearner::fit(const TableRows& rows, const TableFit& fit) {
     fail("fit: this network has learned other rows than these {}; make a new one for them, or add them with update()",
          rows.inputs.rows());
   learned_rows_ = given;
-  const auto begin = std::chrono::steady_clock::now();
-  fit_without_far_rows(*this, rows, fit);
-  try_logarithms(*this, rows, fit, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  return report_;
-}
-
-void TableLearner::standardise(const TableRows& rows) {
-  const Index columns = rows.inputs.cols();
-  if (!options_.standardise) {
-    inputs_ = Standardiser::identity(columns);
-    return;
-  }
-  Eigen::RowVectorXd log_from;
-  if (options_.log_inputs && options_.features == "none" && options_.directions == 0) {
-    const Eigen::MatrixXd smooth =
-        options_.classes > 0 ? one_column_per_class(rows.targets, options_.classes) : rows.targets;
-    log_from = log_scales_of(rows.inputs, smooth, options_.seed, rows.weights);
-  }
-  inputs_ = Standardiser::of(rows.inputs, rows.weights, log_from);
-  for (auto j = columns - static_cast<Index>(options_.choices); j < columns; ++j)
-    inputs_.shift(j) = 0, inputs_.scale(j) = 1;
-  if (options_.classes == 0) targets_ = Standardiser::of(rows.targets, rows.weights, log_from_);
+  return fit_with_attempts(*this, rows, fit);
 }
 
 LearnControl TableLearner::control_of(const TableFit& fit) {
@@ -176,17 +140,18 @@ void TableLearner::fit_near(const TableRows& rows, std::vector<Index> far, const
   if (!graphs_) {
     if (options_.for_size)
       reason_ = options_.for_size(options_, static_cast<std::size_t>(rows.inputs.rows()),
-                                  static_cast<std::size_t>(rows.inputs.cols()));
+                                  static_cast<std::size_t>(number_count()));
     standardise(rows);
     if (options_.directions > 0)
-      directions_ = PrincipalDirections::of(inputs_.apply(rows.inputs), static_cast<Index>(options_.directions));
+      directions_ =
+          PrincipalDirections::of(numbers_of(inputs_.apply(rows.inputs)), static_cast<Index>(options_.directions));
     make_graphs();
     if (options_.standardise && options_.classes == 0 && !is_gaussian())
       targets_ = Standardiser::identity(rows.targets.cols());
   }
   report_ = {};
   RowData data = data_of(rows);
-  check_prepared(data.rows, data.targets, options_.directions > 0 ? 0 : options_.inputs);
+  check_prepared(data.rows, data.targets, options_.directions > 0 || !options_.levels.empty() ? 0 : options_.inputs);
   GraphMixture& mixture = graphs_->mixture();
   const int epochs = std::min(options.epochs, kMostEpochs);
   const int plain = options_.classes > 0 ? epochs : std::max(1, static_cast<int>(std::lround(kPlainFraction * epochs)));
@@ -222,8 +187,9 @@ void TableLearner::fit_near(const TableRows& rows, std::vector<Index> far, const
     }
   }
   const bool with_neighbours = options_.neighbours && is_gaussian() && mixture.options().learn_noise &&
-                               Neighbours::suits(data.rows.rows(), data.rows.cols(), data.targets.cols());
+                               Neighbours::suits(data.rows.rows(), data.numbers(), data.targets.cols());
   RowData for_neighbours = with_neighbours ? data : RowData{};
+  if (with_neighbours && data.choices > 0) for_neighbours.rows = without_levels(data.rows);
   const bool anew = graphs_->prepare(data, control);
   epochs_.resize(mixture.options().members);
   if (anew)
@@ -256,6 +222,7 @@ void TableLearner::fit_near(const TableRows& rows, std::vector<Index> far, const
   }
   report_left_out(rows);
   report_.far = far_;
+  if (options_.finds_effects) report_.effects = effects_;
 }
 
 // The noise of the model which has most of the mixture.
@@ -283,10 +250,10 @@ std::vector<PredictionComponent> TableLearner::components(const Matrix& rows,
     add_component(component_of_classes(frequencies_.transpose().replicate(rows.rows(), 1), frequencies_fraction_,
                                        graphs_->mixture().model().likelihoods),
                   all);
-  if (neighbours_) add_component(neighbours_->predict(rows), all);
+  if (neighbours_) add_component(neighbours_->predict(without_levels(rows)), all);
   if (class_neighbours_)
-    add_component(component_of_classes(class_neighbours_->predict(standardised), class_neighbours_->memory().fraction,
-                                       graphs_->mixture().model().likelihoods),
+    add_component(component_of_classes(class_neighbours_->predict(numbers_of(standardised)),
+                                       class_neighbours_->memory().fraction, graphs_->mixture().model().likelihoods),
                   all);
   return all;
 }
@@ -385,7 +352,7 @@ bool TableLearner::update(const TableRows& more, double known) {
   data.least_noise.resize(0);
   const bool settled = graphs_->mixture().update(data, static_cast<Index>(known));
   learned_rows_ = checksum_of(more) ^ learned_rows_.value_or(static_cast<std::uint64_t>(known));  // old and new rows
-  if (neighbours_) neighbours_->add(data.rows, data.targets, data.weights);
+  if (neighbours_) neighbours_->add(without_levels(data.rows), data.targets, data.weights);
   if (is_gaussian()) set_noise(graphs_->mixture().noise(data.rows));
   return settled;
 }

@@ -4,8 +4,8 @@
 //   rows  -> standardised, on logarithmic scales, without copies, in principal directions where there are many columns
 //         -> graphs, judged by rows held out
 //         -> nearest rows (models/neighbours), and of classes their frequencies
-//         -> once more without rows that lie far from what all others predict (far_rows.h)
-//         -> once more by the logarithms of positive, skewed targets, where that makes left-out rows more probable
+//         -> once more with effects for the values of columns that have many, without rows that lie far from what all
+//            others predict, and by logarithms of targets, each where left-out rows gain by it (attempts.h)
 #pragma once
 
 #include <functional>
@@ -21,12 +21,21 @@
 
 namespace dma {
 
+// Columns of prepared rows: numbers, then one for each column of values that the graphs read.
+struct PreparedColumns {
+  std::size_t numbers = 0;
+  std::vector<LevelEffects> levels = {};  // slopes are those of numbers here
+};
+
 struct TableLearnOptions {
-  std::function<GraphFamily(std::size_t inputs)> family;  // for so many prepared inputs
+  std::function<GraphFamily(const PreparedColumns& columns)> family;
   // Called once, before anything is learned: what depends on the size of the table. Returns the reason, one line.
-  std::function<std::string(TableLearnOptions& options, std::size_t rows, std::size_t inputs)> for_size = {};
+  std::function<std::string(TableLearnOptions& options, std::size_t rows, std::size_t numbers)> for_size = {};
   std::size_t inputs = 0, outputs = 1;
-  std::size_t choices = 0;         // the last inputs, which choose elements and stay as they are
+  // By input: how many values a column of values has (LevelEffects), 0 for numbers; empty: all are numbers. Such
+  // columns stay as they are. Learning finds their effects, or the graphs read all of them.
+  std::vector<std::size_t> levels = {};
+  bool finds_effects = false;
   std::size_t classes = 0;         // classes of the target; 0: it is a number
   std::string features = "none";   // a fixed map of the standardised inputs, by name (feature_map.h)
   std::size_t directions = 0;      // principal directions in place of the inputs; 0: the inputs
@@ -57,6 +66,12 @@ class TableLearner : public TableMethod {
   double products_per_row() const override;
   void list(Fields& fields, bool whole) override;
   void check() const override;
+
+  PreparedColumns columns() const;
+  // Before anything is learned: these effects of values. What the evidence proposes for these rows, if none are there.
+  void learn_effects(std::vector<LevelEffects> effects) { effects_ = std::move(effects); }
+  std::vector<LevelEffects> find_effects(const TableRows& rows) const;
+  const std::vector<LevelEffects>& effects() const { return effects_; }
 
   // One fit of rows without those that are far, of which nothing is learned.
   static LearnControl control_of(const TableFit& fit);
@@ -90,6 +105,13 @@ class TableLearner : public TableMethod {
 
  private:
   Eigen::MatrixXd prepared(const Eigen::MatrixXd& inputs) const;
+  // The inputs that are numbers; where there are none, and learning finds effects, a column of 0.
+  std::vector<Index> number_columns() const;
+  Index number_count() const { return std::max<Index>(options_.finds_effects ? 1 : 0, std::ssize(number_columns())); }
+  Eigen::MatrixXd numbers_of(const Eigen::MatrixXd& inputs) const;
+  Matrix without_levels(const Matrix& prepared) const {
+    return prepared.leftCols(prepared.cols() - std::ssize(effects_));
+  }
   void standardise(const TableRows& rows);
   void make_graphs();
   RowData data_of(const TableRows& rows) const;
@@ -102,11 +124,13 @@ class TableLearner : public TableMethod {
   void set_noise(std::vector<double> of_graphs);
   void report_left_out(const TableRows& rows);
   Eigen::VectorXd class_numbers(const TableRows& rows) const;
+  void check_effects() const;
 
   TableLearnOptions options_;
   FeatureMap features_;
   Standardiser inputs_, targets_;
   PrincipalDirections directions_;
+  std::vector<LevelEffects> effects_;
   std::optional<Ensemble> graphs_;
   std::optional<Neighbours> neighbours_;
   std::shared_ptr<const ClassNeighbours> class_neighbours_;

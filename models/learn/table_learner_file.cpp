@@ -13,31 +13,22 @@
 
 namespace dma {
 
-void list_fields(Fields& f, Neighbours::Output& o) {
-  f("fraction", o.fraction);
-  f("trend", o.trend);
-  f("trend_covariance", o.trend_covariance);
-  f("lengthscales", o.kernel.lengthscales);
-  f("signal", o.kernel.signal);
-  f("noise", o.kernel.noise);
-  f("tails", o.tails);
+void list_fields(Fields& f, Neighbours::Output& value) {
+  DMA_LIST(fraction, trend, trend_covariance);
+  f("lengthscales", value.kernel.lengthscales);
+  f("signal", value.kernel.signal);
+  f("noise", value.kernel.noise);
+  f("tails", value.tails);
 }
 
-void list_fields(Fields& f, Neighbours::Memory& m) {
-  f("rows", m.rows);
-  f("targets", m.targets);
-  f("outputs", m.outputs);
-  f("row_weights", m.weights);
+void list_fields(Fields& f, Neighbours::Memory& value) {
+  DMA_LIST(rows, targets, outputs);
+  f("row_weights", value.weights);
 }
 
-void list_fields(Fields& f, ClassNeighbours::Memory& m) {
-  f("fraction", m.fraction);
-  f("width", m.width);
-  f("doubt", m.doubt);
-  f("scales", m.scales);
-  f("rows", m.rows);
-  f("classes", m.classes);
-  f("row_weights", m.weights);
+void list_fields(Fields& f, ClassNeighbours::Memory& value) {
+  DMA_LIST(fraction, width, doubt, scales, rows, classes);
+  f("row_weights", value.weights);
 }
 
 namespace {
@@ -80,6 +71,7 @@ void TableLearner::list(Fields& f, bool whole) {
   f("inputs", inputs_);
   f("outputs", targets_);
   f("directions", directions_.basis);
+  if (options_.finds_effects) f.unless_empty("effects", effects_);
   f("noise_variance", noise_variance_);
   f("reason", reason_);
   f("frequencies", frequencies_);
@@ -116,24 +108,24 @@ void TableLearner::list(Fields& f, bool whole) {
   expect(targets_.fits(static_cast<Index>(options_.outputs)) &&
              std::ranges::all_of(targets_.log_from, [](double from) { return from == 0 || from == kOfLogarithms; }),
          "shifts and scales do not fit the targets");
-  expect(!directions_.used() || (options_.for_size && directions_.basis.rows() == columns &&
-                                 directions_.basis.cols() <= columns && directions_.basis.allFinite()),
+  const Index numbers = number_count();
+  check_effects();
+  expect(!directions_.used() || (options_.for_size && directions_.basis.rows() == numbers &&
+                                 directions_.basis.cols() <= numbers && directions_.basis.allFinite()),
          "the directions do not fit the columns");
   expect(is_plain_text(reason_) && is_plain_text(sizes), "a reason holds control characters");
   constexpr std::size_t kWidest = 100'000, kMostLayers = 100;  // no product of two widths overflows
   expect(graphs.choice.sizes.size() <= kMostLayers &&
              std::ranges::all_of(graphs.choice.sizes, [](std::size_t n) { return n >= 1 && n <= kWidest; }),
          "a size is not usable");
-  check_relevance(graphs.choice.relevance, columns);
+  check_relevance(graphs.choice.relevance, numbers);
   expect(epochs.size() == graphs.members.size(), "the epochs do not fit the members");
   expect(whole || options_.classes > 0 || !noise_variance_.empty(), "there is no noise");  // a fit that ends has one
   make_graphs();
   GraphMixture& mixture = graphs_->mixture();
   mixture.choose(graphs.choice);
   const Index outputs = mixture.model().rows->outputs(), inputs = graphs.lowest.size();
-  expect(inputs == (directions_.used()
-                        ? directions_.basis.cols() + 1
-                        : static_cast<Index>(features_.outputs(static_cast<std::size_t>(inputs_.shift.size())))),
+  expect(inputs == static_cast<Index>(this->columns().numbers) + std::ssize(effects_),
          "the range of the inputs does not fit the columns");
   expect(!graphs.simple || mixture.simple() != nullptr, "the graphs have no simple one");
   check_mixture(graphs, MixtureSizes(mixture.model(), mixture.simple(), mixture.model().rows->scalars(), inputs));
@@ -143,17 +135,32 @@ void TableLearner::list(Fields& f, bool whole) {
   expect(!nearest || is_gaussian(), "only numbers with Gaussian noise have such neighbours");
   expect(!nearest_classes || options_.classes > 0, "only classes have such neighbours");
   if (nearest) {
-    check_neighbours(*nearest, inputs, outputs);
+    check_neighbours(*nearest, inputs - std::ssize(effects_), outputs);
     neighbours_.emplace(std::move(*nearest));
   }
   if (nearest_classes) {
     nearest_classes->frequencies = frequencies_;
-    check_neighbours(*nearest_classes, columns);
+    check_neighbours(*nearest_classes, std::ssize(number_columns()));
     class_neighbours_ = std::make_shared<const ClassNeighbours>(std::move(*nearest_classes));
   }
   epochs_ = std::move(epochs);
   learned_rows_.reset();
   far_.clear();
+}
+
+void TableLearner::check_effects() const {
+  constexpr std::size_t kMostOfOne = 10;
+  const auto values_of = [&](std::size_t column) {
+    return column < options_.levels.size() ? options_.levels[column] : std::numeric_limits<std::size_t>::max();
+  };
+  for (const LevelEffects& own : effects_)
+    expect(own.levels >= 1 && values_of(own.column) < std::numeric_limits<std::size_t>::max() &&
+               own.levels <= values_of(own.column) && own.slopes.size() <= kMostOfOne &&
+               (own.slopes.empty() || !directions_.used()) &&
+               std::ranges::all_of(own.slopes, [&](std::size_t slope) { return values_of(slope) == 0; }),
+           "the effects of values do not fit the columns");
+  expect(effects_.size() <= options_.levels.size() && (effects_.empty() || options_.features == "none"),
+         "the effects of values do not fit the columns");
 }
 
 void TableLearner::check() const {

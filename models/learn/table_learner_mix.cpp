@@ -72,11 +72,11 @@ void TableLearner::mix_classes(const TableRows& rows, double score, const LearnO
   frequencies_left_out_ = component_of_classes(counted.without_each, frequencies_fraction_, likelihoods);
   report_.frequencies = frequencies_fraction_;
   if (!options_.neighbours || report_.interrupted || graphs_->mixture().memory().choice.sizes.empty() ||
-      !ClassNeighbours::suits(rows.inputs.rows(), rows.inputs.cols()))
+      !ClassNeighbours::suits(rows.inputs.rows(), std::ssize(number_columns())))
     return;
   ClassNeighbours::Fit found =
-      ClassNeighbours::fit(inputs_.apply(rows.inputs), inputs_.scale.transpose(), counted.classes, frequencies_,
-                           counted.without_each, options.jobs, rows.weights);
+      ClassNeighbours::fit(numbers_of(inputs_.apply(rows.inputs)), numbers_of(inputs_.scale).transpose(),
+                           counted.classes, frequencies_, counted.without_each, options.jobs, rows.weights);
   const Eigen::MatrixXd known = probabilities_of(Prediction::mix(mixed_left_out()).mean, options_.classes);
   Vector ahead(classes.size());
   for (Index n = 0; n < ahead.size(); ++n) {

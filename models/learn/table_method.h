@@ -44,6 +44,16 @@ struct TableFit {
   std::function<double()> seconds_left = {};
 };
 
+// Effects of the values of a column that has many (level_effects.h).
+struct LevelEffects {
+  std::size_t column = 0;  // number of the input, which has that of a value: the most frequent is 0
+  // So many values have effects of their own. One more number stands for all others, and for those not seen yet: where
+  // no row has it, its effects are what the prior says.
+  std::size_t levels = 0;
+  std::vector<std::size_t> slopes = {};  // columns whose slopes differ by value
+};
+void list_fields(Fields& f, LevelEffects& effects);
+
 // Scores of one output for the learned rows, each as if it had been left out.
 struct LeftOut {
   Scores scores;
@@ -67,8 +77,9 @@ struct TableReport {
   std::vector<LeftOut> left_out = {};                // one per target; empty: it is a class
   std::optional<ClassScores> left_out_classes = {};  // scores for a class
   ClassScores of_frequencies = {};
-  std::size_t copies = 0;              // rows left aside because they repeat others (distinct_rows.h)
-  std::vector<Eigen::Index> far = {};  // rows that were not learned, see kFarDeviations
+  std::size_t copies = 0;                  // rows left aside because they repeat others (distinct_rows.h)
+  std::vector<Eigen::Index> far = {};      // rows that were not learned, see kFarDeviations
+  std::vector<LevelEffects> effects = {};  // columns of many values, and what they say
   std::string line() const;
 };
 

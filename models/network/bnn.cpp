@@ -13,11 +13,14 @@ namespace dma {
 
 namespace {
 
-NetworkFamilyOptions family_of(const BnnOptions& o) {
-  return {.shape = shape_of(o),
+NetworkFamilyOptions family_of(const BnnOptions& o, const PreparedColumns& columns) {
+  BnnShape shape = shape_of(o);
+  shape.layers.front() = columns.numbers;
+  shape.levels = columns.levels;
+  return {.shape = std::move(shape),
           .prior_variance_scale = o.prior_variance_scale,
           .priors = o.priors,
-          .learns_relevance = o.features == "none" && o.priors.empty(),
+          .learns_relevance = o.features == "none" && o.priors.empty() && o.levels.empty(),
           .seed = o.seed};
 }
 
@@ -25,20 +28,18 @@ TableLearnOptions table_options(const BnnOptions& o) {
   // Where somebody knows the prior, nothing is learned of it or added to it.
   const bool is_free = o.priors.empty(), has_hidden = o.layers.size() > 2;
   const bool is_table = o.learn_noise && is_free && o.standardise && has_hidden;
-  TableLearnOptions table{.family =
-                              [o](std::size_t inputs) {
-                                NetworkFamilyOptions own = family_of(o);
-                                own.shape.layers.front() = inputs;
-                                return network_family(own);
-                              },
-                          .inputs = o.layers.front(),
-                          .outputs = o.layers.back(),
-                          .features = o.features,
-                          .standardise = o.standardise,
-                          .log_inputs = o.log_inputs && is_table,
-                          .log_target = o.log_target && is_table,
-                          .neighbours = o.neighbours && is_table,
-                          .seed = o.seed};
+  TableLearnOptions table{
+      .family = [o](const PreparedColumns& columns) { return network_family(family_of(o, columns)); },
+      .inputs = o.layers.front(),
+      .outputs = o.layers.back(),
+      .levels = o.levels,
+      .finds_effects = o.learn_noise && is_free && o.standardise,
+      .features = o.features,
+      .standardise = o.standardise,
+      .log_inputs = o.log_inputs && is_table,
+      .log_target = o.log_target && is_table,
+      .neighbours = o.neighbours && is_table,
+      .seed = o.seed};
   if (!o.learn_noise) table.noise = o.noise.expanded(o.layers.back(), "noise");
   EnsembleOptions& ensemble = table.ensemble;
   ensemble.choose_relevance = o.features == "none" && is_free;
@@ -55,7 +56,7 @@ TableLearnOptions table_options(const BnnOptions& o) {
 
 // The network of a member as it was learned.
 Graph graph_of(const BnnOptions& options, const TableLearner& learner, std::size_t index) {
-  const NetworkFamilyOptions family = family_of(options);
+  const NetworkFamilyOptions family = family_of(options, learner.columns());
   if (!learner.is_fitted())
     return network_graph(family.shape, fan_in_priors(family.shape), std::vector<double>(options.layers.back(), 1.0))
         .graph;
@@ -68,7 +69,7 @@ Graph graph_of(const BnnOptions& options, const TableLearner& learner, std::size
   std::vector<NetworkNoise> noise;
   for (std::size_t k = 0; k < posterior.state.noise.size(); ++k)
     noise.push_back({posterior.state.noise[k], k < posterior.tails.size() ? posterior.tails[k] : StudentTails{}});
-  return network_graph(shape, layer_priors(shape, mixture.prior_of(index), posterior.state.scale(0)), noise, columns,
+  return network_graph(shape, layer_priors(shape, mixture.prior_of(index), posterior.state.scale), noise, columns,
                        inputs)
       .graph;
 }
@@ -125,18 +126,19 @@ Prediction Bnn::predict(const Eigen::MatrixXd& inputs) const { return method_->p
 
 LayerPrior Bnn::prior(std::size_t layer, std::size_t member) const {
   if (messages_ != nullptr) return messages_->prior(layer, member);
-  const auto of = [&](const GraphMixture& mixture, double scale) {
-    BnnShape shape = chosen_shape(family_of(options_), mixture.memory().choice);
+  const NetworkFamilyOptions family = family_of(options_, joint_->columns());
+  const auto of = [&](const GraphMixture& mixture, const Vector& scales) {
+    BnnShape shape = chosen_shape(family, mixture.memory().choice);
     if (const auto& columns = mixture.model().columns; !columns.empty()) shape.layers.front() = columns.size();
-    return layer_priors(shape, mixture.prior_of(member), scale).at(layer);
+    return layer_priors(shape, mixture.prior_of(member), scales).at(layer);
   };
   if (joint_->is_fitted()) {
     const GraphMixture& mixture = joint_->graphs().mixture();
-    return of(mixture, mixture.memory().members.at(member).last().state.scale(0));
+    return of(mixture, mixture.memory().members.at(member).last().state.scale);
   }
   GraphMixtureOptions untouched;
   untouched.seed = options_.seed;
-  return of(GraphMixture(std::make_shared<const GraphFamily>(network_family(family_of(options_))), untouched), 1);
+  return of(GraphMixture(std::make_shared<const GraphFamily>(network_family(family)), untouched), {});
 }
 
 std::vector<Gaussian> Bnn::weights(std::size_t layer, std::size_t member) const {

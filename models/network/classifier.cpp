@@ -11,17 +11,10 @@
 
 namespace dma {
 
-void list_fields(Fields& f, ClassifierOptions& o) {
-  f("hidden", o.hidden);
-  f("slope", o.slope);
-  f("smoothing", o.smoothing);
-  f("prior_variance_scale", o.prior_variance_scale);
-  f("standardise", o.standardise);
-  f("neighbours", o.neighbours);
-  f("log_inputs", o.log_inputs);
-  f("members", o.members);
-  f("epochs", o.epochs);
-  f("seed", o.seed);
+void list_fields(Fields& f, ClassifierOptions& value) {
+  DMA_LIST(hidden, slope, smoothing, prior_variance_scale, standardise);
+  f.unless_empty("levels", value.levels);
+  DMA_LIST(neighbours, log_inputs, members, epochs, seed);
 }
 
 void check(const ClassifierOptions& o) {
@@ -38,12 +31,13 @@ void check(const ClassifierOptions& o) {
 
 namespace {
 
-NetworkFamilyOptions family_of(const ClassifierOptions& o, std::size_t columns, std::size_t classes,
+NetworkFamilyOptions family_of(const ClassifierOptions& o, const PreparedColumns& columns, std::size_t classes,
                                const std::vector<std::size_t>& hidden) {
-  BnnShape shape{.layers = {columns}, .slopes = std::vector<double>(hidden.size(), o.slope)};
+  BnnShape shape{.layers = {columns.numbers}, .slopes = std::vector<double>(hidden.size(), o.slope)};
   shape.layers.insert(shape.layers.end(), hidden.begin(), hidden.end());
   shape.layers.push_back(logits_for(classes));
   shape.smoothing = o.smoothing;
+  shape.levels = columns.levels;
   return {.shape = std::move(shape),
           .prior_variance_scale = o.prior_variance_scale,
           .classes = true,
@@ -56,13 +50,10 @@ Graph graph_of(const ClassifierOptions& o, const TableLearner& learner, std::siz
   if (!learner.is_fitted()) return {};
   const GraphMixture& mixture = learner.graphs().mixture();
   const GraphMixture::Memory& memory = mixture.memory();
-  const std::size_t columns = learner.directions().used()
-                                  ? static_cast<std::size_t>(learner.directions().basis.cols()) + 1
-                                  : learner.options().inputs;
   const BnnShape shape =
-      chosen_shape(family_of(o, columns, learner.options().classes, memory.choice.sizes), memory.choice);
-  return network_of_classes(
-             shape, layer_priors(shape, mixture.prior_of(member), memory.members.at(member).last().state.scale(0)))
+      chosen_shape(family_of(o, learner.columns(), learner.options().classes, memory.choice.sizes), memory.choice);
+  return network_of_classes(shape,
+                            layer_priors(shape, mixture.prior_of(member), memory.members.at(member).last().state.scale))
       .graph;
 }
 
@@ -70,12 +61,16 @@ Graph graph_of(const ClassifierOptions& o, const TableLearner& learner, std::siz
 
 TableLearnOptions class_table(const ClassifierOptions& o, std::size_t inputs, std::size_t classes) {
   const auto family = [o, classes](std::vector<std::size_t> hidden) {
-    return [o, classes, hidden](std::size_t columns) { return network_family(family_of(o, columns, classes, hidden)); };
+    return [o, classes, hidden](const PreparedColumns& columns) {
+      return network_family(family_of(o, columns, classes, hidden));
+    };
   };
   // One that is read from a file has a hidden layer, or none, as its choice says.
   TableLearnOptions table{.family = family(o.hidden.value_or(std::vector<std::size_t>{1})),
                           .inputs = inputs,
                           .outputs = 1,
+                          .levels = o.levels,
+                          .finds_effects = o.standardise,
                           .classes = classes,
                           .standardise = o.standardise,
                           .log_inputs = o.log_inputs,
@@ -108,6 +103,9 @@ Classifier::Classifier(ClassifierOptions options) : options_(std::move(options))
 
 Classifier::Classifier(ClassifierOptions options, std::size_t inputs, std::vector<std::string> classes)
     : Classifier(std::move(options)) {
+  if (!options_.levels.empty() && options_.levels.size() != inputs)
+    fail("classifier: levels has {} numbers of values for {} inputs; one for each input is expected",
+         options_.levels.size(), inputs);
   classes_ = std::move(classes);
   table_ = std::make_unique<TableLearner>(class_table(options_, inputs, classes_.size()));
   table_->describe_by([o = options_](const TableLearner& t, std::size_t member) { return graph_of(o, t, member); });

@@ -27,14 +27,15 @@ struct ClassifierOptions {
   // Widths of the hidden layers; empty: the linear model alone. Not given: one layer, as wide as is quick
   // (classifier_size.h).
   std::optional<std::vector<std::size_t>> hidden = {};
-  double slope = 0.1;               // of the leaky ReLU, in (0, 1]
-  double smoothing = 0.5;           // of the inputs of every layer: smooths the kinks
-  double prior_variance_scale = 1;  // times 1 / fan-in, before the learned scale
-  bool standardise = true;          // inputs
-  bool neighbours = true;           // mixed in where they gain; the model then keeps all rows
-  bool log_inputs = true;           // where that suits them (log_scale.h): with hidden layers, of standardised inputs
-  std::size_t members = 0;          // networks from different draws, mixed; 0: as many as are quick, up to four
-  int epochs = 40;                  // limit, for every part
+  double slope = 0.1;                    // of the leaky ReLU, in (0, 1]
+  double smoothing = 0.5;                // of the inputs of every layer: smooths the kinks
+  double prior_variance_scale = 1;       // times 1 / fan-in, before the learned scale
+  bool standardise = true;               // inputs
+  std::vector<std::size_t> levels = {};  // as BnnOptions::levels
+  bool neighbours = true;                // mixed in where they gain; the model then keeps all rows
+  bool log_inputs = true;   // where that suits them (log_scale.h): with hidden layers, of standardised inputs
+  std::size_t members = 0;  // networks from different draws, mixed; 0: as many as are quick, up to four
+  int epochs = 40;          // limit, for every part
   std::uint64_t seed = 1;
   std::size_t jobs = 1;  // threads; no result depends on them
 };

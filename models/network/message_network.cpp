@@ -11,7 +11,6 @@
 #include "factors/standard_registry.h"
 #include "models/learn/check_rows.h"
 #include "models/learn/mixing.h"
-#include "models/network/member_gate.h"
 #include "models/network/network_graph.h"
 #include "models/table/deal_rows.h"
 #include "models/table/noise.h"
@@ -25,8 +24,6 @@ namespace {
 constexpr double kFirstNoiseVariance = 1;
 // Noise may not change by more than this factor in one epoch: it must not outrun the network it is estimated with.
 constexpr double kLargestNoiseStep = 4;
-// Nor may the factor on a layer's prior variances.
-constexpr double kLargestPriorStep = 2;
 // Learned noise variances, in units of the target's variance.
 constexpr double kSmallestNoiseVariance = 1e-8, kLargestNoiseVariance = 10;
 
@@ -110,6 +107,8 @@ void MessageNetwork::fit_dealt(const TableRows& rows, WorkerTeam& team, const Ta
   if (!is_fitted() && options_.standardise) {
     inputs_ = Standardiser::of(rows.inputs, sum);
     targets_ = Standardiser::of(rows.targets, sum);
+    for (std::size_t j = 0; j < options_.levels.size(); ++j)  // numbers of values are no quantities: they become 0
+      if (options_.levels[j] > 0) inputs_.scale(static_cast<Eigen::Index>(j)) = 1e300;
   } else if (!is_fitted()) {
     inputs_ = Standardiser::identity(rows.inputs.cols());
   }
@@ -231,35 +230,19 @@ void MessageNetwork::mix_with_linear(std::vector<PredictionComponent> left_out, 
 }
 
 void MessageNetwork::fit_members(const RowMajor& x, const RowMajor& y, const TeamSum& sum, const TableFit& fit) {
-  const LearnOptions& options = fit.options;
-  // Processes of a team meet in every round, in one order: one member after the other.
-  const std::size_t at_once = sum.team().is_whole() ? std::min(options.jobs, members_.size()) : 1;
-  LearnOptions own = options;
-  own.jobs = std::max<std::size_t>(1, options.jobs / at_once);
-  std::vector<std::optional<LearnReport>> reports(members_.size());
-  MemberGate gate;
-  parallel_for(members_.size(), at_once, [&](std::size_t k) {
-    MemberGate::Pass learning(gate);
-    if (gate.is_closed()) return;
+  for (std::size_t k = 0; k < members_.size() && !report_.interrupted; ++k) {
     if (!members_[k].is_fitted()) {
       members_[k].noise_variance.clear();
-      make_learner(members_[k], own);
+      make_learner(members_[k], fit.options);
     } else if (go_on_with_) {  // read from a checkpoint: the workers of this fit take it over
       Learner::Memory memory = members_[k].learner->memory();
-      make_learner(members_[k], own);
+      make_learner(members_[k], fit.options);
       members_[k].learner->restore(std::move(memory));
     }
-    reports[k] = fit_member(k, x, y, sum, own, [&](const TableEpoch& epoch) {
-      return fit.on_epoch ? learning.ask([&] { return fit.on_epoch(epoch); }) : !gate.is_closed();
-    });
-    if (reports[k]->stop == LearnReport::Stop::interrupted) gate.close();
-  });
-  go_on_with_.reset();
-  for (const auto& report : reports) {
-    if (!report) break;
-    report_.members.push_back(*report);
-    report_.interrupted = report_.interrupted || report->stop == LearnReport::Stop::interrupted;
+    report_.members.push_back(fit_member(k, x, y, sum, fit));
+    report_.interrupted = report_.members.back().stop == LearnReport::Stop::interrupted;
   }
+  go_on_with_.reset();
 }
 
 std::vector<Eigen::Index> MessageNetwork::learning_order(std::size_t member, const std::vector<Partition::Range>& parts,
@@ -278,10 +261,9 @@ std::vector<Eigen::Index> MessageNetwork::learning_order(std::size_t member, con
 }
 
 LearnReport MessageNetwork::fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const TeamSum& sum,
-                                       const LearnOptions& options,
-                                       const std::function<bool(const TableEpoch&)>& on_epoch) {
+                                       const TableFit& fit) {
   Member& member = members_[index];
-  member.learner->set_stopping(options);
+  member.learner->set_stopping(fit.options);
   if (const auto stop = member.learner->finished()) return {*stop, member.learner->memory().epochs, 0};
   const auto rows = as_places(learning_order(index, sum.rows(), sum.team().first()));
   const RowMajor own_y = y(rows, Eigen::all);
@@ -291,11 +273,10 @@ LearnReport MessageNetwork::fit_member(std::size_t index, const RowMajor& x, con
   data.order = rows;
   return member.learner->fit(data, [&](const EpochRecord& record) {
     if (options_.learn_noise) update_noise(member, y_values);
-    if (options_.learn_prior) update_priors(member);
     std::vector<double> sds;
     for (std::size_t j = 0; j < member.noise_variance.size(); ++j)
       sds.push_back(std::sqrt(member.noise_variance[j]) * targets_.scale(static_cast<Eigen::Index>(j)));
-    return on_epoch({index, record, std::move(sds)});
+    return !fit.on_epoch || fit.on_epoch({index, record, std::move(sds)});
   });
 }
 
@@ -317,35 +298,6 @@ void MessageNetwork::update_noise(Member& member, std::span<const double> target
                               std::max(kSmallestNoiseVariance, noise * kLargestNoiseStep), &sum);
   }
   member.learner->set_parameter(member.net.noise, "variance", member.noise_variance);
-}
-
-// Expectation maximisation: with beliefs N(m, v) of weights with priors N(m0, v0), the expected log prior is largest
-// for the factor mean of ((m - m0)^2 + v) / v0 on the prior variances of a layer. Weights known exactly, or without a
-// prior, have no say.
-void MessageNetwork::update_priors(Member& member) {
-  for (std::size_t l = 0; l < member.priors.size(); ++l) {
-    LayerPrior& prior = member.priors[l];
-    double sum = 0, count = 0;
-    std::size_t i = 0;
-    for (const auto& [variable, factor] : member.net.learned(l)) {
-      const Belief belief = member.learner->belief(variable);
-      for (std::size_t e = 0; e < belief.size(); ++e, ++i) {
-        if (!(prior.variance[i] > 0 && prior.variance[i] < kInfinity)) continue;
-        const double off = belief[e].mean() - prior.mean[i];
-        sum += (off * off + belief[e].variance()) / prior.variance[i];
-        ++count;
-      }
-    }
-    if (count == 0) continue;
-    const double ratio = std::clamp(sum / count, 1 / kLargestPriorStep, kLargestPriorStep);
-    for (double& variance : prior.variance) variance *= ratio;
-    i = 0;
-    for (const auto& [variable, factor] : member.net.learned(l)) {
-      const std::size_t size = member.net.graph[variable].size;
-      member.learner->set_parameter(factor, "variance", std::span(prior.variance).subspan(i, size));
-      i += size;
-    }
-  }
 }
 
 std::vector<PredictionComponent> MessageNetwork::left_out_of_members(const RowMajor& x, const TeamSum& sum) const {

@@ -20,9 +20,9 @@ class MessageNetwork : public TableMethod {
   explicit MessageNetwork(BnnOptions options);
   ~MessageNetwork() override;
 
-  // With several jobs members are learned at the same time, and on_epoch is called by one of them at a time; it may
-  // look at all members. Several workers: rows are dealt to them (deal_rows). In a team of several processes the rows
-  // are those dealt to the workers of this one, one worker after the other.
+  // Members are learned one after the other; on_epoch may look at all of them. Several workers: rows are dealt to them
+  // (deal_rows). In a team of several processes the rows are those dealt to the workers of this one, one worker after
+  // the other.
   TableReport fit(const TableRows& rows, const TableFit& fit) override;
   bool update(const TableRows& more, double known) override;
   Prediction predict(const Eigen::MatrixXd& inputs) const override;
@@ -58,11 +58,10 @@ class MessageNetwork : public TableMethod {
   void fit_dealt(const TableRows& rows, WorkerTeam& team, const TableFit& fit);
   void fit_members(const RowMajor& x, const RowMajor& y, const TeamSum& sum, const TableFit& fit);
   LearnReport fit_member(std::size_t index, const RowMajor& x, const RowMajor& y, const TeamSum& sum,
-                         const LearnOptions& options, const std::function<bool(const TableEpoch&)>& on_epoch);
+                         const TableFit& fit);
   std::vector<Eigen::Index> learning_order(std::size_t member, const std::vector<Partition::Range>& parts,
                                            std::size_t first_worker) const;
   void update_noise(Member& member, std::span<const double> targets);
-  void update_priors(Member& member);
   // Means and sds without noise of the learned rows, each as if its batch had not been learned, of every fitted member.
   std::vector<PredictionComponent> left_out_of_members(const RowMajor& x, const TeamSum& sum) const;
   void choose_prediction_noise(const std::vector<PredictionComponent>& left_out, const RowMajor& y, const TeamSum& sum);

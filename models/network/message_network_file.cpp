@@ -24,11 +24,7 @@ struct SavedMember {
   LearnMemory learned;
 };
 
-void list_fields(Fields& f, SavedMember& member) {
-  f("noise_variance", member.noise_variance);
-  f("priors", member.priors);
-  f("learned", member.learned);
-}
+void list_fields(Fields& f, SavedMember& value) { DMA_LIST(noise_variance, priors, learned); }
 
 // Every belief must be proper: prior precision plus stored precisions, as often as they count. A single stored message
 // may lack precision only by rounding.

@@ -8,9 +8,6 @@
 #include <cmath>
 
 #include "engine/support/error.h"
-#include "engine/support/text.h"
-#include "factors/standard_registry.h"
-#include "models/table/relevance.h"
 
 namespace dma {
 
@@ -26,10 +23,9 @@ std::vector<double> listed(const Vector& values) { return {values.begin(), value
 void add_layers(BnnGraph& net, const BnnShape& shape, const std::vector<LayerPrior>& priors,
                 const std::vector<Index>& seen) {
   Graph& g = net.graph;
-  const std::size_t layers = shape.layers.size() - 1, priors_on_values = shape.activation_prior.size();
-  if (shape.slopes.size() + 1 != layers || (priors_on_values > 0 && priors_on_values != layers))
-    fail("a network of {} layers has {} slopes and {} activation priors; {} and 0 or {} are expected", layers,
-         shape.slopes.size(), priors_on_values, layers - 1, layers);
+  const std::size_t layers = shape.layers.size() - 1;
+  if (shape.slopes.size() + 1 != layers)
+    fail("a network of {} layers has {} slopes; {} are expected", layers, shape.slopes.size(), layers - 1);
   VariableId x = net.inputs;
   for (std::size_t l = 1; l <= layers; ++l) {
     const std::size_t rows = shape.layers[l], columns = shape.layers[l - 1];
@@ -68,15 +64,51 @@ void add_layers(BnnGraph& net, const BnnShape& shape, const std::vector<LayerPri
     } else {
       g.factor("sum", {p, z}, {}, {.name = label("sum")});
     }
-    if (!shape.activation_prior.empty() && std::isfinite(shape.activation_prior[l - 1]))
-      g.factor("gaussian_prior", {z}, {{"mean", 0.0}, {"variance", shape.activation_prior[l - 1]}},
-               {.name = label("activation_prior")});
     net.values = z;
     net.layer_values.push_back(z);
     if (l == layers) return;
     x = g.variable(label("x"), rows);
     g.factor("leaky_relu", {z, x}, {{"slope", shape.slopes[l - 1]}}, {.name = label("leaky_relu")});
   }
+}
+
+Connection element_of(VariableId v, std::size_t outputs, std::size_t output) {
+  return outputs == 1 ? Connection{v} : gather(v, {static_cast<std::uint32_t>(output)});
+}
+
+// values + a_l + b_l x_j + ..., with l chosen by the tables of the data.
+void add_effects(BnnGraph& net, const BnnShape& shape, const LayerPrior& prior) {
+  Graph& g = net.graph;
+  const std::size_t outputs = shape.layers.back();
+  std::size_t first = 0;
+  for (std::size_t l = 0; l < shape.levels.size(); ++l)
+    for (std::size_t s = 0; s <= shape.levels[l].slopes.size(); ++s) {
+      const std::string term =
+          s == 0 ? fmt::format("level{}", l + 1) : fmt::format("level{}_x{}", l + 1, shape.levels[l].slopes[s - 1] + 1);
+      const VariableId sum = g.variable(term + "_sum", outputs);
+      for (std::size_t k = 0; k < outputs; ++k) {
+        const std::string name = outputs == 1 ? term : fmt::format("{}_y{}", term, k + 1);
+        const std::size_t size = shape.levels[l].levels + 1;
+        const VariableId effect = g.shared(name, size);
+        g.factor("gaussian_prior", {effect},
+                 {{"mean", slice(prior.mean, first, size)}, {"variance", slice(prior.variance, first, size)}},
+                 {.name = name + "_prior"});
+        first += size;
+        const Connection before = element_of(net.values, outputs, k), after = element_of(sum, outputs, k);
+        FactorId chooser;
+        if (s == 0) {
+          chooser = g.factor("add", {before, given(effect), after}, {}, {.name = name + "_add"});
+        } else {
+          const auto slope = static_cast<std::uint32_t>(shape.levels[l].slopes[s - 1]);
+          const VariableId part = g.variable(name + "_part");
+          chooser =
+              g.factor("product", {given(effect), gather(net.inputs, {slope}), part}, {}, {.name = name + "_times"});
+          g.factor("add", {before, part, after}, {}, {.name = name + "_add"});
+        }
+        net.effects.push_back({effect, chooser, l});
+      }
+      net.values = sum;
+    }
 }
 
 // The noise of one output, as it was learned.
@@ -86,7 +118,8 @@ class LearnedNoise {
 
   void add(std::size_t output, const NetworkNoise& learned) {
     const auto& [noise, tails] = learned;
-    std::vector<Connection> ends = {element(net_.values, output), element(net_.outputs, output)};
+    std::vector<Connection> ends = {element_of(net_.values, outputs_, output),
+                                    element_of(net_.outputs, outputs_, output)};
     const std::string name = numbered("noise", output);
     if (noise.depends_on_inputs()) {
       ends.insert(ends.begin() + 1, Connection{add_log_noise(noise, tails.scale, numbered("", output))});
@@ -108,9 +141,6 @@ class LearnedNoise {
  private:
   std::string numbered(const std::string& name, std::size_t output) const {
     return outputs_ == 1 ? name : fmt::format("{}{}", name, output + 1);
-  }
-  Connection element(VariableId v, std::size_t output) const {
-    return outputs_ == 1 ? Connection{v} : gather(v, {static_cast<std::uint32_t>(output)});
   }
   VariableId known(const std::string& name, double value) {
     const VariableId v = g_.variable(name);
@@ -142,6 +172,7 @@ BnnGraph network_without_noise(const BnnShape& shape, const std::vector<LayerPri
   BnnGraph net;
   net.inputs = net.graph.observed("x", columns.empty() ? shape.layers[0] : inputs);
   add_layers(net, shape, priors, columns);
+  if (!shape.levels.empty()) add_effects(net, shape, priors.back());
   return net;
 }
 
@@ -174,8 +205,15 @@ BnnGraph network_graph(const BnnShape& shape, const std::vector<LayerPrior>& pri
   return net;
 }
 
-std::vector<LayerPrior> layer_priors(const BnnShape& shape, const SharedPrior& prior, double scale) {
-  const Vector variance = prior.scaled(Vector::Constant(prior.group_count(), scale)).cwiseInverse();
+std::size_t BnnShape::level_scalars() const {
+  std::size_t all = 0;
+  for (const LevelEffects& own : levels) all += (own.levels + 1) * (own.slopes.size() + 1) * layers.back();
+  return all;
+}
+
+std::vector<LayerPrior> layer_priors(const BnnShape& shape, const SharedPrior& prior, const Vector& scales) {
+  const Vector variance =
+      prior.scaled(scales.size() > 0 ? scales : Vector(Vector::Ones(prior.group_count()))).cwiseInverse();
   const std::vector<double> means = listed(prior.mean), variances = listed(variance);
   std::vector<LayerPrior> layers;
   std::size_t first = 0;
@@ -184,6 +222,8 @@ std::vector<LayerPrior> layer_priors(const BnnShape& shape, const SharedPrior& p
     layers.push_back({slice(means, first, count), slice(variances, first, count)});
     first += count;
   }
+  if (first < means.size())
+    layers.push_back({slice(means, first, means.size() - first), slice(variances, first, means.size() - first)});
   return layers;
 }
 
@@ -215,133 +255,10 @@ std::vector<LayerPrior> fan_in_priors(const BnnShape& shape, double scale) {
     priors.push_back(
         {std::vector<double>(count, 0.0), std::vector<double>(count, scale / static_cast<double>(fan_in))});
   }
+  constexpr double kEffectVariance = 0.3;  // before learning, in standardised units
+  if (const std::size_t count = shape.level_scalars(); count > 0)
+    priors.push_back({std::vector<double>(count, 0.0), std::vector<double>(count, kEffectVariance)});
   return priors;
-}
-
-namespace {
-
-constexpr double kBiasPrecision = 0.04;  // of scores of classes: frequencies from 1 to 1000 are within two deviations
-constexpr double kCertain = 1e300;       // precision of a start that is not drawn
-
-void set_rows(const BnnGraph& net, SharedModel& model) {
-  static const Registry registry = standard_registry();
-  auto program = std::make_shared<const RowProgram>(net.graph, registry, std::vector{net.outputs});
-  if (program->likelihoods()[0]) model.likelihoods = program->likelihoods();
-  for (std::size_t l = 0; l < net.weights.size(); ++l) {
-    const auto &w = net.graph[net.weights[l]], &z = net.graph[net.layer_values[l]];
-    model.variables.push_back({w.name, z.size, w.size / z.size});
-    if (!net.biases.empty()) model.variables.push_back({net.graph[net.biases[l]].name, z.size, 1});
-  }
-  model.rows = std::move(program);
-  if (!model.columns.empty()) model.rows = std::make_shared<RowsOfColumns>(std::move(model.rows), model.columns);
-}
-
-// Inputs that matter less have less prior variance, and a unit as much in all as if inputs were alike.
-void scale_by_relevance(const BnnShape& shape, const Vector& relevance, LayerPrior& first, double scale) {
-  const double fan_in = relevance.sum() + (shape.bias ? 1 : 0);
-  const auto inputs = static_cast<std::size_t>(relevance.size()), units = shape.layers[1];
-  for (std::size_t i = 0; i < units * inputs; ++i)
-    first.variance[i] = scale * relevance(static_cast<Index>(i % inputs)) / fan_in;
-  for (std::size_t i = units * inputs; i < first.variance.size(); ++i) first.variance[i] = scale / fan_in;
-}
-
-SharedPrior prior_of(const std::vector<LayerPrior>& layers) {
-  std::vector<double> mean, variance;
-  for (const LayerPrior& layer : layers) {
-    mean.insert(mean.end(), layer.mean.begin(), layer.mean.end());
-    variance.insert(variance.end(), layer.variance.begin(), layer.variance.end());
-  }
-  return {Eigen::Map<const Vector>(mean.data(), std::ssize(mean)),
-          Eigen::Map<const Vector>(variance.data(), std::ssize(variance)).cwiseInverse()};
-}
-
-// The simple network is the linear model of all inputs, which learns quickly.
-SharedModel network_model(const NetworkFamilyOptions& options, BnnShape shape, const Vector& relevance,
-                          bool is_simple = false) {
-  SharedModel model;
-  const std::vector<Index> seen = inputs_that_matter(relevance);
-  if (!is_simple && relevance.size() > 0 && std::ssize(seen) < relevance.size()) {
-    model.columns = seen;
-    shape.layers[0] = seen.size();
-  }
-  const auto priors_of = [&](double scale) {
-    std::vector<LayerPrior> priors = fan_in_priors(shape, scale);
-    if (relevance.size() > 0)
-      scale_by_relevance(shape, model.columns.empty() ? relevance : Vector(relevance(seen)), priors[0], scale);
-    return priors;
-  };
-  const bool is_given = !options.priors.empty() && !is_simple;
-  const double scale = is_simple && !options.classes ? 1 : options.prior_variance_scale;
-  model.spread = prior_of(priors_of(1));
-  const std::vector<LayerPrior> priors = is_given ? options.priors : priors_of(scale);
-  model.prior = prior_of(priors);
-  const auto outputs = static_cast<Index>(shape.layers.back()), all = model.prior.mean.size();
-  set_rows(options.classes ? network_of_classes(shape, priors)
-                           : network_graph(shape, priors, std::vector<double>(shape.layers.back(), 1.0)),
-           model);
-  if (options.classes) {  // the biases of the scores are free
-    model.prior.precision.tail(outputs).setConstant(kBiasPrecision);
-    model.prior.group.assign(static_cast<std::size_t>(all), 0);
-    std::fill_n(model.prior.group.end() - outputs, outputs, Index{-1});
-    model.spread.precision.tail(outputs).setConstant(kCertain);
-  }
-  // A linear model of classes has one optimum, and a draw is far from it.
-  if (is_simple || (options.classes && shape.layers.size() == 2)) {
-    model.spread.precision.setConstant(kCertain);
-  } else if (!is_given) {
-    const Index hidden = all - outputs * static_cast<Index>(shape.fan_in(shape.layers.size() - 2));
-    for (Index i = 0; i < hidden; ++i) model.anchored.push_back(i);
-  }
-  return model;
-}
-
-}  // namespace
-
-SharedModel linear_model(std::size_t inputs, std::size_t outputs, const Vector& relevance) {
-  const BnnShape shape{.layers = {inputs, outputs}, .slopes = {}};
-  return network_model({.shape = shape}, shape, relevance, true);
-}
-
-BnnShape chosen_shape(const NetworkFamilyOptions& options, const GraphChoice& choice) {
-  BnnShape shape = options.shape;
-  shape.layers = {options.shape.layers.front()};
-  shape.layers.insert(shape.layers.end(), choice.sizes.begin(), choice.sizes.end());
-  shape.layers.push_back(options.shape.layers.back());
-  if (!options.shape.slopes.empty()) shape.slopes.resize(choice.sizes.size(), options.shape.slopes[0]);
-  shape.smoothing = choice.smoothing;
-  return shape;
-}
-
-GraphFamily network_family(const NetworkFamilyOptions& options) {
-  const std::vector<std::size_t>& layers = options.shape.layers;
-  GraphFamily family{.model = [options](const GraphChoice& choice) {
-    return network_model(options, chosen_shape(options, choice), choice.relevance);
-  }};
-  if (layers.size() > 2 && options.priors.empty())
-    family.simple = [options](const Vector& relevance) {
-      BnnShape linear = options.shape;
-      linear.layers = {options.shape.layers.front(), options.shape.layers.back()};
-      linear.slopes.clear(), linear.activation_prior.clear(), linear.bias = true;
-      return network_model(options, linear, relevance, true);
-    };
-  family.first = {.sizes = {layers.begin() + 1, layers.end() - 1}, .smoothing = options.shape.smoothing};
-  family.sizes = {{10}, {20}, {50}, {100}, {200}};
-  family.deeper = {{20, 20}, {50, 50}};
-  family.smoothings = [inputs = layers.front()](const GraphChoice& choice) {
-    constexpr std::size_t kInputsOfSteepFunctions = 2;
-    std::vector<double> all = {1, 0.5, 0.2};
-    if ((choice.relevance.size() > 0 ? inputs_that_matter(choice.relevance).size() : inputs) <= kInputsOfSteepFunctions)
-      all.push_back(0.07);
-    return all;
-  };
-  if (options.learns_relevance)
-    family.relevance = [seed = options.seed](const RowData& data) {
-      return relevance_of(data.rows, data.targets, seed, data.weights);
-    };
-  family.text = [](const std::vector<std::size_t>& sizes) {
-    return sizes.empty() ? std::string("linear model") : fmt::format("{} hidden units", joined(sizes, "-"));
-  };
-  return family;
 }
 
 }  // namespace dma

@@ -4,7 +4,7 @@
 //        x_(l-1) - product - p_l - sum - z_l - leaky_relu - x_l ... z_L - gaussian_noise - y
 //
 // Layer l: W_l is d_l x d_(l-1), row by row; with a bias, b_l is added to the sum. A network without hidden layers is
-// the linear model.
+// the linear model. What the values of a row say (LevelEffects) is added to the last layer.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include "engine/learn/gaussian/log_linear_noise.h"
 #include "engine/learn/gaussian/program/row_program.h"
 #include "engine/learn/gaussian/student_tails.h"
+#include "models/learn/table_method.h"
 #include "models/network/options.h"
 
 namespace dma {
@@ -22,12 +23,14 @@ struct BnnShape {
   std::vector<std::size_t> layers;  // widths, inputs first, outputs last
   std::vector<double> slopes;       // one per hidden layer
   bool bias = true;
-  std::vector<double> activation_prior = {};  // variance per layer, +inf for none; empty: none at all
   // Standard deviation of noise on the inputs of every hidden layer; 0: none. Joint learning averages activations over
   // it, which smooths their kinks.
   double smoothing = 0.5;
 
+  std::vector<LevelEffects> levels = {};  // slopes are in inputs
+
   std::size_t fan_in(std::size_t layer) const { return layers[layer] + (bias ? 1 : 0); }
+  std::size_t level_scalars() const;
 };
 
 // What is learned of the noise of an output.
@@ -42,6 +45,14 @@ struct BnnGraph {
   FactorId noise;
   std::vector<VariableId> weights, biases, layer_values;  // per layer
   std::vector<FactorId> weight_priors, bias_priors;
+
+  // The effects of values: a shared variable for each term and output, and the factor whose table chooses its element.
+  struct Effect {
+    VariableId variable;
+    FactorId chooser;
+    std::size_t level = 0;  // in BnnShape::levels
+  };
+  std::vector<Effect> effects;
 
   // What a layer learns, with the priors: its weights, then its biases if it has any.
   struct Learned {
@@ -61,9 +72,9 @@ BnnGraph network_graph(const BnnShape& shape, const std::vector<LayerPrior>& pri
                        const std::vector<NetworkNoise>& noise, const std::vector<Index>& columns = {},
                        std::size_t inputs = 0);
 
-// The prior of every layer; a factor on the precisions that learning may scale.
-std::vector<LayerPrior> layer_priors(const BnnShape& shape, const SharedPrior& prior, double scale = 1);
-// N(0, scale / fan-in) on every weight.
+// The prior of every layer, then that of the effects of values if there are any; factors on the precisions, by group.
+std::vector<LayerPrior> layer_priors(const BnnShape& shape, const SharedPrior& prior, const Vector& scales = {});
+// The same with N(0, scale / fan-in) on every weight.
 std::vector<LayerPrior> fan_in_priors(const BnnShape& shape, double scale = 1);
 // The paper's prior (App. E.1): means drawn from N(0, mean_scale^2 / fan_in), variances scale / (learnable layers *
 // fan_in); fan_in counts the bias.

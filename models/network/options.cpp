@@ -16,8 +16,9 @@ void check(const BnnOptions& o) {
     if (!(slope > 0 && slope <= 1)) fail("slopes: {} is given; a number above 0 and at most 1 is expected", slope);
   for (const double noise : o.noise.values)
     if (!(noise > 0) || !std::isfinite(noise)) fail("noise is {}; a positive standard deviation is expected", noise);
-  for (const double v : o.activation_prior.values)
-    if (!(v > 0)) fail("activation_prior is {}; a positive variance is expected", v);
+  if (!o.levels.empty() && (o.levels.size() != o.layers.front() || o.features != "none"))
+    fail("levels: {} numbers of values are given for {} inputs; one for each input is expected, and no feature map",
+         o.levels.size(), o.layers.front());
   if (o.members > 1000) fail("members is {}; at most 1000 is expected", o.members);
   if (o.smoothing && (!(*o.smoothing >= 0) || !std::isfinite(*o.smoothing)))
     fail("smoothing is {}; 0 or more is expected", *o.smoothing);
@@ -26,8 +27,6 @@ void check(const BnnOptions& o) {
         "choose_width: joint learning chooses hidden layers with priors of its own; {} layers and method \"{}\" are "
         "given: give the widths instead",
         o.layers.size(), o.method);
-  if (o.is_joint() && !o.activation_prior.empty())
-    fail("activation_prior: joint learning knows none; use method \"dma\" or \"hybrid\"");
   if (o.noise_model == NoiseModel::inputs && !o.is_joint())
     fail(
         "noise_model: noise that depends on the inputs is known to joint learning only; use method \"joint\", or "
@@ -48,7 +47,6 @@ BnnShape shape_of(const BnnOptions& o) {
   if (!o.is_joint()) shape.smoothing = 0;
   const std::size_t layers = o.layers.size() - 1;
   if (layers > 1) shape.slopes = o.slopes.expanded(layers - 1, "slopes");
-  if (!o.activation_prior.empty()) shape.activation_prior = o.activation_prior.expanded(layers, "activation_prior");
   return shape;
 }
 
@@ -56,33 +54,19 @@ BnnOptions paper_options(std::vector<std::size_t> layers) {
   return {.layers = std::move(layers), .bias = false, .standardise = false, .method = "dma", .members = 1};
 }
 
-void list_fields(Fields& f, BnnOptions& o) {
-  f("layers", o.layers);
-  f("slopes", o.slopes.values);
-  f("noise", o.noise.values);
-  f("learn_noise", o.learn_noise);
-  std::string noise_model = name_of(o.noise_model);
+void list_fields(Fields& f, BnnOptions& value) {
+  f("layers", value.layers);
+  f("slopes", value.slopes.values);
+  f("noise", value.noise.values);
+  f("learn_noise", value.learn_noise);
+  std::string noise_model = name_of(value.noise_model);
   f("noise_model", noise_model);
-  if (f.is_reading()) o.noise_model = noise_model_named(noise_model);
-  f("bias", o.bias);
-  f("standardise", o.standardise);
-  f("activation_prior", o.activation_prior.values);
-  f("prior_mean_scale", o.prior_mean_scale);
-  f("prior_variance_scale", o.prior_variance_scale);
-  f("learn_prior", o.learn_prior);
-  f("feature_map", o.features);
-  f("method", o.method);
-  f("kind_methods", o.kind_methods);
-  f("linear_baseline", o.linear_baseline);
-  f("neighbours", o.neighbours);
-  f("log_inputs", o.log_inputs);
-  f("log_target", o.log_target);
-  f("members", o.members);
-  f("seed", o.seed);
-  f("shuffle", o.shuffle);
-  f("fuse", o.fuse);
-  f("smoothing", o.smoothing);
-  f("choose_width", o.choose_width);
+  if (f.is_reading()) value.noise_model = noise_model_named(noise_model);
+  DMA_LIST(bias, standardise, prior_mean_scale, prior_variance_scale);
+  f("feature_map", value.features);
+  f.unless_empty("levels", value.levels);
+  DMA_LIST(method, kind_methods, linear_baseline, neighbours, log_inputs, log_target, members, seed, shuffle, fuse,
+           smoothing, choose_width);
 }
 
 }  // namespace dma

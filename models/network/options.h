@@ -46,13 +46,15 @@ struct BnnOptions {
   NoiseModel noise_model = NoiseModel::choose;  // of learned noise; messages know constant noise only
   bool bias = true;                             // a bias in every layer
   bool standardise = true;                      // inputs and targets, undone in predictions
-  Numbers activation_prior = {};        // variance of N(0, .) on pre-activations, per layer; none: no such prior
-  double prior_mean_scale = 1;          // prior means are drawn from N(0, scale^2 / fan_in)
-  double prior_variance_scale = 1;      // prior variances are scale / (layers * fan_in)
-  bool learn_prior = false;             // start from these and learn one factor on the variances of every layer
-  std::vector<LayerPrior> priors = {};  // given explicitly instead, for a single member
-  std::string features = "none";        // fixed feature map in front, by name (feature_map.h)
-  std::string method = "joint";         // "joint", or how messages are computed: "dma", "hybrid", ...
+  double prior_mean_scale = 1;                  // prior means are drawn from N(0, scale^2 / fan_in)
+  double prior_variance_scale = 1;              // prior variances are scale / (layers * fan_in)
+  std::vector<LayerPrior> priors = {};          // given explicitly instead, for a single member
+  // By input: how many values a column of values has, which are numbered from 0, and 0 for numbers; empty: all are
+  // numbers. One more number stands for a value that was not learned. The values have effects of their own where these
+  // gain (joint, of standardised columns with learned noise).
+  std::vector<std::size_t> levels = {};
+  std::string features = "none";                         // fixed feature map in front, by name (feature_map.h)
+  std::string method = "joint";                          // "joint", or how messages are computed: "dma", "hybrid", ...
   std::map<std::string, std::string> kind_methods = {};  // ... for single kinds of factors
   // A linear model learned beside the network and mixed with it by how well each predicts left-out rows. Joint learning
   // has one in any case.

@@ -168,10 +168,9 @@ TableLearnOptions GraphModel::table_options() const {
   const GaussianLearnOptions& learn = options_.learn;
   const std::size_t classes = has_classes() ? static_cast<std::size_t>(program_->outputs()) : 0;
   const bool as_table = options_.as_table;
-  TableLearnOptions table{.family = [family = family()](std::size_t) { return family; },
+  TableLearnOptions table{.family = [family = family()](const PreparedColumns&) { return family; },
                           .inputs = inputs_.size(),
                           .outputs = classes > 0 ? 1 : targets_.size(),
-                          .choices = static_cast<std::size_t>(choices_),
                           .classes = classes,
                           .standardise = as_table && !inputs_.empty(),
                           .log_inputs = as_table && choices_ == 0,
@@ -181,6 +180,9 @@ TableLearnOptions GraphModel::table_options() const {
                           .frequencies = as_table,
                           .ensemble = ensemble_options(learn, *program_),
                           .seed = learn.seed};
+  if (choices_ > 0) table.levels.assign(inputs_.size() - static_cast<std::size_t>(choices_), 0);
+  for (const RowProgram::Table& own : program_->tables())
+    table.levels.insert(table.levels.end(), own.entries, own.choices);
   EnsembleOptions& ensemble = table.ensemble;
   if (!as_table) return table;
   ensemble.choose_relevance = ensemble.choose_smoothing = ensemble.choose_sizes = ensemble.hold_out = true;

@@ -21,8 +21,7 @@ constexpr std::size_t kMostMembers = 1000;
 constexpr double kMostStored = 5e8;  // doubles that a fit may keep: 4 GB
 
 // Known to sweeps of messages alone.
-constexpr std::string_view kOfMessages[] = {"tempering",   "batches",   "batch_size", "parts",
-                                            "learn_prior", "tolerance", "patience"};
+constexpr std::string_view kOfMessages[] = {"tempering", "batches", "batch_size", "parts", "tolerance", "patience"};
 constexpr std::string_view kOfClassifier[] = {"preset",      "features_map", "bias",        "method",  "hidden",
                                               "slopes",      "standardise",  "neighbours",  "workers", "log_inputs",
                                               "prior_scale", "members",      "max_seconds", "epochs"};
@@ -205,6 +204,7 @@ void check_known(const FitSettings& s, std::span<const std::string_view> known, 
 NetworkSettings network_settings(const FitSettings& s, std::size_t inputs, std::size_t targets, std::size_t rows) {
   const std::vector<std::size_t> hidden = s.hidden.value_or(std::vector<std::size_t>{kUsualWidth});
   check(s, hidden.size(), targets, rows);
+  if (s.learn_prior) fail("{}: it is known to graphs of your own; leave it out", s.written("learn_prior"));
   const std::string features_map = s.features_map.value_or("none");
   NetworkSettings model = preset(s, FeatureMap(features_map).outputs(inputs), hidden, targets, rows);
 
@@ -217,7 +217,6 @@ NetworkSettings network_settings(const FitSettings& s, std::size_t inputs, std::
          s.written("noise_model"), model.reason, s.written("hidden"), s.written("method"));
   network.bias = s.bias.value_or(network.bias);
   network.standardise = s.standardise.value_or(network.standardise);
-  network.learn_prior = s.learn_prior.value_or(network.learn_prior);
   network.neighbours = s.neighbours.value_or(network.neighbours);
   network.log_inputs = s.log_inputs.value_or(network.log_inputs);
   network.log_target = s.log_target.value_or(network.log_target);

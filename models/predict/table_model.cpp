@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/learn/mixing.h"
 #include "models/learn/table_learner.h"
 #include "models/network/message_network.h"
@@ -21,6 +22,18 @@ std::vector<Eigen::Index> classes_of(const Eigen::MatrixXd& numbers) {
   std::vector<Eigen::Index> all;
   for (const double number : numbers.col(0)) all.push_back(static_cast<Eigen::Index>(number));
   return all;
+}
+
+// Effects of values, in words.
+std::string text_of(const std::vector<LevelEffects>& effects, const std::vector<std::string>& features) {
+  std::vector<std::string> all;
+  for (const LevelEffects& own : effects) {
+    std::vector<std::string> slopes;
+    for (const std::size_t slope : own.slopes) slopes.push_back("'" + features[slope] + "'");
+    all.push_back(fmt::format("each of {} values of '{}' has its own level{}{}", own.levels, features[own.column],
+                              slopes.empty() ? "" : " and slope in ", joined(slopes, " and ")));
+  }
+  return printable(joined(all, "; "));
 }
 
 // Beliefs of weights are proper, and the noise is a positive number: otherwise the model would be refused later.
@@ -64,13 +77,15 @@ void check_prediction(const Prediction& p, const std::vector<std::string>& targe
             targets[static_cast<std::size_t>(j)], before + i + 1);
 }
 
-TableModel TableModel::network(const BnnOptions& options, Names features, Names targets, ColumnCoding coding) {
-  return {Bnn(options), std::move(features), std::move(targets), std::move(coding)};
+TableModel TableModel::network(BnnOptions options, Names features, Names targets, ColumnCoding coding) {
+  if (!coding.empty()) options.levels = coding.levels(features);
+  return {Bnn(std::move(options)), std::move(features), std::move(targets), std::move(coding)};
 }
-TableModel TableModel::classifier(const ClassifierOptions& options, Names features, std::string target, Names classes,
+TableModel TableModel::classifier(ClassifierOptions options, Names features, std::string target, Names classes,
                                   ColumnCoding coding) {
   const std::size_t inputs = features.size();
-  return {Classifier(options, inputs, std::move(classes)), std::move(features), Names{std::move(target)},
+  if (!coding.empty()) options.levels = coding.levels(features);
+  return {Classifier(std::move(options), inputs, std::move(classes)), std::move(features), Names{std::move(target)},
           std::move(coding)};
 }
 TableModel TableModel::graph_of(GraphModel graph) {
@@ -121,6 +136,8 @@ TableReport TableModel::fit(const TableRows& rows, const TableFit& fit) {
     record.report = graph->fit(rows, fit), record.line = graph->line();
   else
     record.report = method().fit(rows, fit);
+  if (const std::string effects = text_of(record.report.effects, features_); !effects.empty())
+    record.report.form += (record.report.form.empty() ? "" : "; ") + effects;
   record.rows -= record.report.far.size();
   record.weight = rows.weights.sum();
   if (has_classes()) {

@@ -37,8 +37,8 @@ struct Standardiser;  // models/table/standardiser.h
 class TableModel {
  public:
   using Names = std::vector<std::string>;
-  static TableModel network(const BnnOptions& options, Names features, Names targets, ColumnCoding coding = {});
-  static TableModel classifier(const ClassifierOptions& options, Names features, std::string target, Names classes,
+  static TableModel network(BnnOptions options, Names features, Names targets, ColumnCoding coding = {});
+  static TableModel classifier(ClassifierOptions options, Names features, std::string target, Names classes,
                                ColumnCoding coding = {});
   static TableModel graph_of(GraphModel graph);  // a graph of one's own
 

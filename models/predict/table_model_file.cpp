@@ -15,45 +15,34 @@
 
 namespace dma {
 
-void list_fields(Fields& f, LeftOut& l) {
-  f("explained", l.explained);
-  f("scores", l.scores);
-}
+void list_fields(Fields& f, LeftOut& value) { DMA_LIST(explained, scores); }
 
-void list_fields(Fields& f, TableReport& r) {
+void list_fields(Fields& f, TableReport& value) {
   std::vector<std::string> stops;
-  for (const LearnReport& member : r.members) stops.emplace_back(name_of(member.stop));
+  for (const LearnReport& member : value.members) stops.emplace_back(name_of(member.stop));
   f("stopped_by", stops);
   if (f.is_reading())
-    for (const std::string& stop : stops) r.members.push_back({stop_named(stop), {}, 0});
-  f("interrupted", r.interrupted);
-  f("form", r.form);
-  f("graphs", r.graphs);
-  f("neighbours", r.neighbours);
-  f("frequencies", r.frequencies);
-  f("left_out", r.left_out);
-  f("left_out_classes", r.left_out_classes);
-  f("of_frequencies", r.of_frequencies);
-  f("copies", r.copies);
-  f("far", r.far);
+    for (const std::string& stop : stops) value.members.push_back({stop_named(stop), {}, 0});
+  DMA_LIST(interrupted, form, graphs, neighbours, frequencies, left_out, left_out_classes, of_frequencies, copies, far);
+  f.unless_empty("effects", value.effects);
 }
 
-void list_fields(Fields& f, TrainingRecord& t) {
-  f("rows", t.rows);
-  f("held_out_rows", t.held_out_rows);
-  f("weight", t.weight);
-  f("options", t.options);
-  f("report", t.report);
-  f("rows_of_classes", t.counts);
-  f("held_out", t.held_out);
-  f("held_out_classes", t.held_out_classes);
-  f("line", t.line);
+void list_fields(Fields& f, TrainingRecord& value) {
+  DMA_LIST(rows, held_out_rows, weight, options, report);
+  f("rows_of_classes", value.counts);
+  DMA_LIST(held_out, held_out_classes, line);
 }
 
 namespace {
 
 constexpr std::string_view kNetwork = "network", kCheckpoint = "checkpoint", kClassifier = "classifier",
                            kGraph = "graph";
+
+void check_levels(const std::vector<std::size_t>& levels, std::size_t features) {
+  constexpr std::size_t kMost = 100'000;
+  expect(levels.empty() || (levels.size() == features && std::ranges::max(levels) <= kMost),
+         "the values of the columns do not fit the columns");
+}
 
 void check_options(const BnnOptions& o, std::size_t features, std::size_t targets) {
   check(o);
@@ -64,6 +53,7 @@ void check_options(const BnnOptions& o, std::size_t features, std::size_t target
   expect(hidden == 0 || o.slopes.values.size() == 1 || o.slopes.values.size() == hidden,
          "the slopes do not fit the layers");
   expect(o.noise.values.size() <= 1 || o.noise.values.size() == targets, "the noise does not fit the targets");
+  check_levels(o.levels, features);
   expect(std::isfinite(o.prior_mean_scale) && std::isfinite(o.prior_variance_scale),
          "a scale of the priors is not usable");
 }
@@ -74,6 +64,10 @@ void TableModel::check_names() const {
   for (const auto* names : {&features_, &targets_})
     for (const std::string& name : *names) expect(is_plain_text(name), "the name of a column holds control characters");
   coding_.check(features_);
+  if (!coding_.empty() && own_graph() == nullptr)
+    expect(coding_.levels(features_) ==
+               (network() != nullptr ? network()->options().levels : classifier()->options().levels),
+           "the values of a column are not those that were learned");
   for (const std::string& name : classes()) expect(is_plain_text(name), "the name of a class holds control characters");
   expect(std::set(classes().begin(), classes().end()).size() == classes().size(), "two classes have one name");
 }
@@ -150,6 +144,7 @@ TableModel TableModel::from_text(std::string_view text, std::string_view source,
     } else if (kind == kClassifier) {
       const auto options = read_as<ClassifierOptions>(json.at("options"));
       dma::check(options);
+      check_levels(options.levels, features.size());
       expect(classes.size() >= 2 && classes.size() <= 100'000 && targets.size() == 1 && !features.empty(),
              "there are fewer than two classes, or too many");
       model.emplace(TableModel::classifier(options, features, targets[0], classes));

@@ -11,11 +11,7 @@
 
 namespace dma {
 
-void list_fields(Fields& f, ClassScores& s) {
-  f("accuracy", s.accuracy);
-  f("log_loss", s.log_loss);
-  f("calibration_error", s.calibration_error);
-}
+void list_fields(Fields& f, ClassScores& value) { DMA_LIST(accuracy, log_loss, calibration_error); }
 
 void check(const ClassScores& s) {
   const auto is_fraction = [](double x) { return x >= 0 && x <= 1; };

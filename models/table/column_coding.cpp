@@ -93,6 +93,17 @@ std::vector<Eigen::Index> ColumnCoding::places_of(const std::vector<std::string>
   return found;
 }
 
+std::vector<std::size_t> ColumnCoding::levels(const std::vector<std::string>& features) const {
+  std::vector<std::size_t> of_columns, all;
+  for (const ColumnRule& rule : rules) {
+    of_columns.resize(of_columns.size() + rule.columns().size());
+    if (rule.levels() > 0) of_columns[of_columns.size() - rule.columns().size()] = rule.levels();
+  }
+  for (const Eigen::Index place : places_of(features)) all.push_back(of_columns[static_cast<std::size_t>(place)]);
+  if (std::ranges::count(all, 0) == std::ssize(all)) all.clear();
+  return all;
+}
+
 void ColumnCoding::check(const std::vector<std::string>& features) const {
   if (empty()) return;
   for (const ColumnRule& rule : rules) {

@@ -40,6 +40,7 @@ struct ColumnRule {
   bool is_left_out() const { return type == nullptr; }  // nothing to learn from
   bool is(const ColumnKind& kind) const;
   char decimal_mark() const;
+  std::size_t levels() const;                // see ColumnType
   std::vector<std::string> columns() const;  // names of those that it makes
   // Writes the numbers of those that are no mark of missing cells, see ColumnType::read.
   CellFound read(const TableColumn& column, std::size_t row, double* made) const;
@@ -65,6 +66,9 @@ struct ColumnCoding {
                          const std::function<std::string(std::size_t row)>& where = {}) const;
 
   std::vector<std::string> lines() const;  // "'colour': text with 3 values, ..." of every column
+
+  // By feature: how many values a column of values has, 0 for numbers; empty: all are numbers.
+  std::vector<std::size_t> levels(const std::vector<std::string>& features) const;
 
   // The places of these features among the columns; an Error if one is not there.
   std::vector<Eigen::Index> places_of(const std::vector<std::string>& features) const;

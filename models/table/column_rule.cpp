@@ -14,10 +14,11 @@ namespace {
 
 constexpr std::string_view kLeftOut = "left_out";  // in files
 
-// Means of what is found, without a sum that could overflow.
+// Means of what is found, without a sum that could overflow; the number of values that were not seen.
 void fill_with_means(ColumnRule& rule, const TableColumn& column) {
   const std::size_t made = rule.type->columns(rule.name).size();
-  rule.fill.assign(made, 0);
+  rule.fill.assign(made, static_cast<double>(rule.levels()));
+  if (rule.levels() > 0) return;
   std::vector<double> one(made);
   double rows = 0;
   for (std::size_t n = 0; n < column.rows(); ++n) {
@@ -60,6 +61,7 @@ ColumnRule column_rule(const TableColumn& column, bool has_semicolons) {
 }
 
 bool ColumnRule::is(const ColumnKind& kind) const { return type && &type->kind() == &kind; }
+std::size_t ColumnRule::levels() const { return type ? type->levels() : 0; }
 char ColumnRule::decimal_mark() const { return type ? type->decimal_mark() : '.'; }
 
 // A column of numbers in the fit may be one of text in a file of new rows, and the other way round.
@@ -87,23 +89,19 @@ std::string ColumnRule::text() const {
   std::string said = type->text();
   if (missing > 0)
     said +=
-        fmt::format("; {} cells missing{}, the mean in their place{}", missing,
-                    strays > 0 ? fmt::format(" ({} of them text)", strays) : "", marks_missing ? ", and marked" : "");
+        fmt::format("; {} cells missing{}{}{}", missing, strays > 0 ? fmt::format(" ({} of them text)", strays) : "",
+                    levels() > 0 ? "" : ", the mean in their place", marks_missing ? ", and marked" : "");
   return said;
 }
 
-void list_fields(Fields& f, ColumnRule& rule) {
-  f("name", rule.name);
-  std::string kind(rule.type ? rule.type->kind().name : kLeftOut);
+void list_fields(Fields& f, ColumnRule& value) {
+  f("name", value.name);
+  std::string kind(value.type ? value.type->kind().name : kLeftOut);
   f("kind", kind);
-  f.text("made", rule.text());
-  if (f.is_reading() && kind != kLeftOut) rule.type = blank_type(kind);
-  if (rule.type) const_cast<ColumnType&>(*rule.type).list(f);  // a writing list changes nothing
-  f("why", rule.why);
-  f("missing", rule.missing);
-  f("strays", rule.strays);
-  f("marks_missing", rule.marks_missing);
-  f("fill", rule.fill);
+  f.text("made", value.text());
+  if (f.is_reading() && kind != kLeftOut) value.type = blank_type(kind);
+  if (value.type) const_cast<ColumnType&>(*value.type).list(f);  // a writing list changes nothing
+  DMA_LIST(why, missing, strays, marks_missing, fill);
 }
 
 }  // namespace dma

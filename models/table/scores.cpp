@@ -35,13 +35,7 @@ std::vector<Scores> scores_from(const Eigen::MatrixXd& density, const Eigen::Mat
 
 }  // namespace
 
-void list_fields(Fields& f, Scores& s) {
-  f("rmse", s.rmse);
-  f("log_likelihood", s.log_likelihood);
-  f("coverage_50", s.coverage_50);
-  f("coverage_90", s.coverage_90);
-  f("coverage_95", s.coverage_95);
-}
+void list_fields(Fields& f, Scores& value) { DMA_LIST(rmse, log_likelihood, coverage_50, coverage_90, coverage_95); }
 
 void check(const Scores& s) {
   expect(s.rmse >= 0 && std::isfinite(s.rmse) && std::isfinite(s.log_likelihood), "a score is not usable");

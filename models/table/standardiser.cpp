@@ -72,11 +72,7 @@ Standardiser Standardiser::of(const Eigen::MatrixXd& data, const TeamSum& sum, c
   return s;
 }
 
-void list_fields(Fields& f, Standardiser& s) {
-  f("shift", s.shift);
-  f("scale", s.scale);
-  f("log_from", s.log_from);
-}
+void list_fields(Fields& f, Standardiser& value) { DMA_LIST(shift, scale, log_from); }
 
 double Standardiser::mean_log(const Eigen::MatrixXd& data, const Eigen::VectorXd& weights) const {
   double sum = 0;

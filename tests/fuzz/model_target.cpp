@@ -41,7 +41,7 @@ std::vector<Seed> made_seeds() {
   std::vector<Seed> seeds = {
       {"joint", {"--target", "y", "--features", "x,z,k,d", "--weights", "w", "--epochs", "3"}},
       {"by rows", {"--target", "y", "--features", "x,z", "--hidden", "12", "--members", "2", "--epochs", "3"}},
-      {"messages", {"--target", "y", "--features", "x", "--method", "dma", "--learn-prior", "--epochs", "3"}},
+      {"messages", {"--target", "y", "--features", "x", "--method", "dma", "--epochs", "3"}},
       {"classes", {"--target", "c", "--features", "x,z,k", "--epochs", "3"}},
       {"graph", {"--target", "y", "--graph", "line.json"}},
       {"graph of classes", {"--target", "c", "--graph", "scores.json"}},

@@ -58,7 +58,8 @@ double choose_smoothing(const GraphMixture& mixture, const RowData& data, std::s
   const auto learn = [&](Trial& trial, int epochs) {
     GraphChoice own = choice;
     own.smoothing = trial.smoothing;
-    const auto curvature = subset.count() <= scalars && !subset.has_classes() ? make_dual() : make_primal();
+    const bool is_dual = subset.count() <= scalars && !subset.has_classes() && prior.group_count() <= 1;
+    const auto curvature = is_dual ? make_dual() : make_primal();
     const SharedModel graph = family.model(own);  // which the curvature refers to
     curvature->use_threads(jobs, nullptr);
     trial.evidence = fit_shared(*graph.rows, subset, prior,

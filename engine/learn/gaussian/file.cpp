@@ -21,7 +21,7 @@ void check_state(const SharedState& s, Index scalars, std::size_t outputs, Index
          "a number of the learned state is not usable");
   expect(s.noise.size() == outputs || (s.noise.empty() && s.mean.size() == 0), "the noise does not fit the targets");
   for (const LogLinearNoise& n : s.noise)
-    expect((n.beta.size() == 1 || n.beta.size() == inputs + 1) && n.beta.cwiseAbs().maxCoeff() <= kMostLog &&
+    expect(n.beta.size() >= 1 && n.beta.size() <= inputs + 1 && n.beta.cwiseAbs().maxCoeff() <= kMostLog &&
                is_divisor(n.precision) && n.lowest <= n.highest && n.highest >= -kMostLog && std::isfinite(n.lowest) &&
                std::isfinite(n.highest),
            "the noise function is not usable");
@@ -30,73 +30,36 @@ void check_state(const SharedState& s, Index scalars, std::size_t outputs, Index
 
 }  // namespace
 
-void list_fields(Fields& f, LogLinearNoise& n) {
-  f("log_variance", n.beta);
-  f("precision", n.precision);
-  f("lowest", n.lowest);
-  f("highest", n.highest);
+void list_fields(Fields& f, LogLinearNoise& value) {
+  f("log_variance", value.beta);
+  DMA_LIST(precision, lowest, highest);
 }
 
-void list_fields(Fields& f, SharedState::Watch& w) {
-  f("first", w.first);
-  f("flat", w.flat);
-  f("reference", w.reference);
-  f("best_score", w.best_score);
-  f("best", w.best);
+void list_fields(Fields& f, SharedState::Watch& value) { DMA_LIST(first, flat, reference, best_score, best); }
+
+void list_fields(Fields& f, SharedState& value) { DMA_LIST(epoch, mean, scale, damping, noise, subset, watch); }
+
+void list_fields(Fields& f, StudentTails& value) { DMA_LIST(degrees, scale); }
+
+void list_fields(Fields& f, SharedPosterior& value) {
+  DMA_LIST(state, log_evidence, tails, stretch);
+  f.triangle("factor", value.factor);
+  f("learned_rows", value.rows);
+  f("row_weights", value.weights);
 }
 
-void list_fields(Fields& f, SharedState& s) {
-  f("epoch", s.epoch);
-  f("mean", s.mean);
-  f("scale", s.scale);
-  f("damping", s.damping);
-  f("noise", s.noise);
-  f("subset", s.subset);
-  f("watch", s.watch);
+void list_fields(Fields& f, GraphChoice& value) { DMA_LIST(sizes, smoothing, relevance); }
+
+void list_fields(Fields& f, GraphMixture::Member& value) {
+  DMA_LIST(plain, plain_done, weighted, plain_posterior, weighted_posterior, plain_evidence, fraction,
+           effective_scalars, determined, since);
 }
 
-void list_fields(Fields& f, StudentTails& t) {
-  f("degrees", t.degrees);
-  f("scale", t.scale);
-}
-
-void list_fields(Fields& f, SharedPosterior& p) {
-  f("state", p.state);
-  f("log_evidence", p.log_evidence);
-  f("tails", p.tails);
-  f("stretch", p.stretch);
-  f.triangle("factor", p.factor);
-  f("learned_rows", p.rows);
-  f("row_weights", p.weights);
-}
-
-void list_fields(Fields& f, GraphChoice& c) {
-  f("sizes", c.sizes);
-  f("smoothing", c.smoothing);
-  f("relevance", c.relevance);
-}
-
-void list_fields(Fields& f, GraphMixture::Member& m) {
-  f("plain", m.plain);
-  f("plain_done", m.plain_done);
-  f("weighted", m.weighted);
-  f("plain_posterior", m.plain_posterior);
-  f("weighted_posterior", m.weighted_posterior);
-  f("plain_evidence", m.plain_evidence);
-  f("fraction", m.fraction);
-  f("effective_scalars", m.effective_scalars);
-  f("determined", m.determined);
-  f("since", m.since);
-}
-
-void list_fields(Fields& f, GraphMixture::Memory& m) {
-  f("choice", m.choice);
-  f("first_at_mean", m.first_at_mean);
-  f("fraction", m.fraction);
-  f("lowest_inputs", m.lowest);
-  f("highest_inputs", m.highest);
-  f("simple", m.simple);
-  f("members", m.members);
+void list_fields(Fields& f, GraphMixture::Memory& value) {
+  DMA_LIST(choice, first_at_mean, fraction);
+  f("lowest_inputs", value.lowest);
+  f("highest_inputs", value.highest);
+  DMA_LIST(simple, members);
 }
 
 void check_tails(const StudentTails& t) {
@@ -150,7 +113,7 @@ void check_mixture(const GraphMixture::Memory& memory, const MixtureSizes& sizes
   expect(memory.choice.smoothing >= 0 && is_moderate(memory.choice.smoothing), "the smoothing is not usable");
   const Vector& relevance = memory.choice.relevance;
   expect(relevance.size() == 0 ||
-             (relevance.size() == inputs && (relevance.array() > 0).all() && (relevance.array() <= 1).all()),
+             (relevance.size() <= inputs && (relevance.array() > 0).all() && (relevance.array() <= 1).all()),
          "the relevances do not fit the inputs");
   expect(is_fraction(memory.fraction), "the fraction of the graphs is not in [0, 1]");
   expect(memory.lowest.size() == inputs && memory.highest.size() == inputs && is_moderate(memory.lowest) &&
@@ -178,13 +141,7 @@ void check_mixture(const GraphMixture::Memory& memory, const MixtureSizes& sizes
   expect(memory.fraction == 1 || memory.simple, "the simple graph is missing");
 }
 
-void list_fields(Fields& f, SavedLearner& l) {
-  f("shape", l.shape);
-  f("examples", l.examples);
-  f("frozen", l.frozen);
-  f("held", l.held);
-  f("mixture", l.mixture);
-}
+void list_fields(Fields& f, SavedLearner& value) { DMA_LIST(shape, examples, frozen, held, mixture); }
 
 // What must be the same in the learner that loads it.
 std::string shape_of(const Graph& graph, const RowProgram& program, const std::vector<VariableId>& targets) {

@@ -240,7 +240,7 @@ void learn_noise_function(const RowData& data, Curvature& curvature, SharedState
     squares = squares.cwiseProduct(weights), fractions += (weights.array() - 1).matrix();
   }
   for (std::size_t k = 0; k < state.noise.size(); ++k) {
-    state.noise[k].add_slopes(data.rows.cols());
+    state.noise[k].add_slopes(data.numbers());
     state.noise[k].learn(data.rows, squares.segment(static_cast<Index>(k) * n, n),
                          fractions.segment(static_cast<Index>(k) * n, n), kSteps);
   }
@@ -273,7 +273,7 @@ double fit_shared(const RowModel& model, const RowData& data, const SharedPrior&
   if (options.noise_depends_on_inputs && options.learn_noise)
     for (std::size_t k = 0; k < state.noise.size(); ++k)
       if (!state.noise[k].depends_on_inputs() && data.is_gaussian(static_cast<Index>(k)))
-        state.noise[k].add_slopes(data.rows.cols());
+        state.noise[k].add_slopes(data.numbers());
   double last = -1e300;
   int flat = 0;
   while (state.epoch < options.epochs && !state.is_settled()) {

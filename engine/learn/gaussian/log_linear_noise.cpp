@@ -13,6 +13,7 @@ constexpr double kLeastPrecision = 1e-2, kMostPrecision = 1e7;
 
 Vector logarithms(const Vector& beta, const Matrix& rows) {
   if (beta.size() == 1) return Vector::Constant(rows.rows(), beta(0));
+  if (rows.cols() >= beta.size()) return logarithms(beta, rows.leftCols(beta.size() - 1));
   return times(rows, beta.tail(rows.cols())).array() + beta(0);
 }
 
@@ -61,6 +62,7 @@ Vector LogLinearNoise::variances(const Matrix& rows) const {
 // prediction (h near 1) so has no say; dividing its residual by a bounded 1 - h instead takes it for evidence of little
 // noise, and where all rows are fitted closely the noise then falls from step to step without end.
 void LogLinearNoise::learn(const Matrix& rows, const Vector& squares, const Vector& fractions, int steps) {
+  if (rows.cols() >= beta.size()) return learn(rows.leftCols(beta.size() - 1), squares, fractions, steps);
   Matrix f = information(rows, fractions);
   f(0, 0) += 0.5 * kAwayFromZero;
   for (; steps > 0; --steps) {
@@ -82,6 +84,7 @@ void LogLinearNoise::learn(const Matrix& rows, const Vector& squares, const Vect
 
 double LogLinearNoise::log_evidence(const Matrix& rows, const Vector& weights) const {
   if (!depends_on_inputs()) return 0;
+  if (rows.cols() >= beta.size()) return log_evidence(rows.leftCols(beta.size() - 1), weights);
   const Vector counts = weights.size() > 0 ? weights : Vector(Vector::Ones(rows.rows()));
   const Eigen::LLT<Matrix> factor = factorised(information(rows, counts), precision);
   const auto slopes = static_cast<double>(rows.cols());

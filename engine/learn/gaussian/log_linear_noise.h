@@ -1,5 +1,5 @@
 // Noise whose logarithm is linear in the inputs of a row: variance exp(beta . (1, x)), beta learned by its own
-// evidence. Without slopes it is the constant noise.
+// evidence. Without slopes it is the constant noise. Columns of a row behind those that have slopes are not read.
 #pragma once
 
 #include <algorithm>

@@ -18,6 +18,7 @@ constexpr int kSimpleEpochs = 100, kSimpleWeightedEpochs = 20, kFewestSimpleEpoc
 constexpr double kSimpleGain = 1e-4;
 constexpr int kFullEpochs = 5;             // on all rows, after growing subsets; twice
 constexpr double kLeastFraction = 1e-6;    // of a mixture; less is none
+constexpr double kAnywhere = 1e15;         // beyond any number of an element that a column chooses
 constexpr double kWeightedSquares = 1.03;  // of left-out rows, that the simple graph may lose by weights
 
 // Whether a scalar that has influence at a draw has none on these rows at the prior's mean, as in a network whose
@@ -106,6 +107,8 @@ GraphMixtureReport GraphMixture::fit(RowData data, const LearnControl& control, 
   judged_ = fitting.held.rows;
   GraphMixtureReport report{.form = fitting.form};
   memory_.lowest = rows.colwise().minCoeff(), memory_.highest = rows.colwise().maxCoeff();
+  memory_.lowest.tail(fitting.data.choices).setConstant(-kAnywhere);
+  memory_.highest.tail(fitting.data.choices).setConstant(kAnywhere);
   if (memory_.members.empty()) decide_first_start(fitting.data);
   memory_.members.resize(std::max(options_.members, memory_.members.size()));
   if (options_.simple) fit_simple(fitting);
@@ -205,7 +208,8 @@ void GraphMixture::fit_simple(Fitting& fitting) {
   for (Index k = 0; k < data.targets.cols(); ++k)
     state.noise.push_back(LogLinearNoise::constant(
         options_.learn_noise || options_.noise.empty() ? kFirstNoise : options_.noise[static_cast<std::size_t>(k)]));
-  const auto curvature = data.count() <= rows.scalars() && data.likelihoods.empty() ? make_dual() : make_primal();
+  const bool is_dual = data.count() <= rows.scalars() && data.likelihoods.empty() && prior.group_count() <= 1;
+  const auto curvature = is_dual ? make_dual() : make_primal();
   curvature->use_threads(control.jobs, control.team);
   if (control.on_stage) curvature->watch([&](double fraction) { control.on_stage({"linear model", fraction}); });
   SharedFitOptions joint{

@@ -1,4 +1,4 @@
-// Text: a column for each value, 1 where it is the row's.
+// Text: a column for each value, 1 where it is the row's; or, of many values, one column with the number of the value.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace dma {
 
 namespace {
 
-constexpr std::size_t kMostValues = 30;  // that have columns of their own
+constexpr std::size_t kMostValues = 30;      // that have columns of their own
+constexpr std::size_t kMostLevels = 10'000;  // that are numbered
 
 class CategoryColumn final : public ColumnType {
  public:
@@ -60,8 +61,44 @@ class CategoryColumn final : public ColumnType {
   bool has_rest_ = false;            // the other values, each too rare for a column, share one
 };
 
-// Values with enough rows to learn from have a column; a column most of whose rows have rarer ones tells rows apart
-// rather than saying what they are.
+class LevelColumn final : public ColumnType {
+ public:
+  LevelColumn() = default;
+  explicit LevelColumn(std::vector<std::string> values) : values_(std::move(values)) { number_values(); }
+
+  const ColumnKind& kind() const override { return level_column; }
+  bool is_missing(std::string_view cell) const override { return is_missing_cell(cell); }
+  Found read(std::string_view cell, double* made) const override {
+    const auto found = numbers_.find(cell);
+    if (found != numbers_.end()) *made = found->second;
+    return found != numbers_.end() ? Found::value : Found::unseen;
+  }
+  std::string text() const override {
+    return fmt::format("text with {} values, each of which may have an effect of its own", values_.size());
+  }
+  std::size_t levels() const override { return values_.size(); }
+  void list(Fields& f) override {
+    f("values", values_);
+    number_values();
+  }
+  void check() const override {
+    expect(!values_.empty() && numbers_.size() == values_.size(), "a column of text has no values, or one twice");
+    for (const std::string& value : values_)
+      expect(is_plain_text(value), "a value of a column holds control characters");
+  }
+
+ private:
+  void number_values() {
+    numbers_.clear();
+    for (const std::string& value : values_) numbers_.emplace(value, static_cast<double>(numbers_.size()));
+  }
+
+  std::vector<std::string> values_;  // the most frequent first
+  std::map<std::string, double, std::less<>> numbers_;
+};
+
+// Values with enough rows to learn from have a column; more of them are numbered where they come back. A column most of
+// whose rows have rarer values tells rows apart rather than saying what they are.
 ColumnGuess guess_categories(std::span<const std::string> cells, bool /*has_semicolons*/) {
   std::map<std::string_view, std::size_t> counts;
   std::size_t present = 0;
@@ -72,6 +109,12 @@ ColumnGuess guess_categories(std::span<const std::string> cells, bool /*has_semi
   }
   std::vector<std::pair<std::string_view, std::size_t>> sorted(counts.begin(), counts.end());
   std::ranges::stable_sort(sorted, std::ranges::greater{}, [](const auto& value) { return value.second; });
+  if (sorted.size() > kMostValues && 2 * sorted.size() <= present) {
+    std::vector<std::string> all;
+    for (const auto& [value, times] : sorted)
+      if (all.size() < kMostLevels) all.emplace_back(value);
+    return {.type = std::make_shared<LevelColumn>(std::move(all)), .missing = cells.size() - present};
+  }
   const std::size_t fewest = std::clamp<std::size_t>(present / 200, 2, 20);
   std::vector<std::string> values;
   std::size_t covered = 0;
@@ -100,5 +143,12 @@ const ColumnKind category_column = {
     .cells = "text",
     .guess = guess_categories,
     .blank = []() -> std::shared_ptr<ColumnType> { return std::make_shared<CategoryColumn>(); }};
+
+const ColumnKind level_column = {
+    .name = "level",
+    .cell = "text",
+    .cells = "text",
+    .guess = [](std::span<const std::string>, bool) { return ColumnGuess{}; },  // category_column's guess makes it
+    .blank = []() -> std::shared_ptr<ColumnType> { return std::make_shared<LevelColumn>(); }};
 
 }  // namespace dma

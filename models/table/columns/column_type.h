@@ -49,6 +49,8 @@ class ColumnType {
   virtual std::string text() const { return std::string(kind().cells); }  // what was made of it, in a few words
   virtual bool has_rest() const { return false; }  // values that the fit had rarely, or not at all, share a column
   virtual char decimal_mark() const { return '.'; }
+  // Values that are numbered, the most frequent being 0; this number stands for all others. 0: it makes quantities.
+  virtual std::size_t levels() const { return 0; }
   // Of a file: its members, and an Error for those that cannot have been learned.
   virtual void list(Fields& /*fields*/) {}
   virtual void check() const {}

@@ -7,8 +7,8 @@
 
 namespace dma {
 
-extern const ColumnKind number_column, truth_column, duration_column, date_column, category_column;
-inline constexpr std::array kColumnKinds = {&number_column, &truth_column, &duration_column, &date_column,
-                                            &category_column};
+extern const ColumnKind number_column, truth_column, duration_column, date_column, category_column, level_column;
+inline constexpr std::array kColumnKinds = {&number_column, &truth_column,    &duration_column,
+                                            &date_column,   &category_column, &level_column};
 
 }  // namespace dma

@@ -64,13 +64,12 @@ TEST_CASE("bnn: predictions split into epistemic and noise variance and have mon
   CHECK((p.cumulative(high).array() - 0.975).abs().maxCoeff() < 1e-12);
 }
 
-TEST_CASE("bnn: several outputs, biases and activation priors make the graph they should") {
-  const Bnn net({.layers = {3, 4, 2}, .noise = {0.1, 0.2}, .bias = true, .activation_prior = 10.0, .method = "dma"});
+TEST_CASE("bnn: several outputs and biases make the graph they should") {
+  const Bnn net({.layers = {3, 4, 2}, .noise = {0.1, 0.2}, .bias = true, .method = "dma"});
   CHECK(net.weights(0).size() == 3 * 4 + 4);
   CHECK(net.weights(1).size() == 4 * 2 + 2);
   CHECK(net.noise() == std::vector<double>{0.1, 0.2});
   CHECK(net.graph().find_variable("W1").value < net.graph().variables().size());
-  CHECK(net.graph()[net.graph().find_factor("activation_prior2")].kind == "gaussian_prior");
   const std::string dot = to_dot(net.graph(), standard_registry());
   CHECK(dot.find("W1 [12]") != std::string::npos);
   CHECK(dot.find("leaky_relu [4]") != std::string::npos);
@@ -180,33 +179,4 @@ TEST_CASE("bnn: wrong options are refused") {
   CHECK_THROWS_WITH_AS(net.fit(Eigen::MatrixXd::Zero(3, 2), Eigen::MatrixXd::Zero(2, 1)),
                        "fit: 3 rows of inputs but 2 of targets", Error);
   CHECK_THROWS_AS(net.predict(Eigen::MatrixXd::Zero(3, 5)), Error);
-}
-
-TEST_CASE("bnn: learned priors follow the beliefs of their layer") {
-  constexpr Eigen::Index kRows = 60;
-  Eigen::MatrixXd inputs(kRows, 2), targets(kRows, 1);
-  for (Eigen::Index n = 0; n < kRows; ++n) {
-    const auto t = static_cast<double>(n);
-    inputs.row(n) << std::sin(0.7 * t), std::cos(1.3 * t);
-    targets(n, 0) = inputs(n, 0) * inputs(n, 1) + 0.1 * std::sin(5.1 * t);
-  }
-  RegressionSettings settings = regression_settings(2, {6}, 1, kRows, "hybrid");
-  settings.network.learn_prior = true;
-  settings.fit.epochs = 60;
-  settings.fit.least_gain = 0;
-  Bnn net(settings.network);
-  const double before = net.prior(0).variance[0];
-  net.fit(inputs, targets, settings.fit);
-  for (std::size_t layer : {0u, 1u}) {
-    const LayerPrior& prior = net.prior(layer);
-    const auto beliefs = net.weights(layer);
-    double mean_square = 0;
-    for (std::size_t i = 0; i < beliefs.size(); ++i) {
-      const double off = beliefs[i].mean() - prior.mean[i];
-      mean_square += (off * off + beliefs[i].variance()) / static_cast<double>(beliefs.size());
-    }
-    CHECK(prior.variance.front() == prior.variance.back());
-    CHECK(prior.variance[0] == oracle::relative(mean_square, 0.05));  // the last step of a converging iteration
-  }
-  CHECK(net.prior(0).variance[0] != before);
 }

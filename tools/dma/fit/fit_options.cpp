@@ -78,7 +78,7 @@ void add_fit_settings(Command command, FitSettings& s) {
       .group(network);
   command
       .add_flag("--learn-prior,!--no-learn-prior", s.learn_prior,
-                "one factor on the prior variances of every layer is learned from the data (default: no)")
+                "of a graph: one factor on all its prior variances is learned from the data (default: of a table)")
       .group(network);
   command
       .add_flag("--neighbours,!--no-neighbours", s.neighbours,

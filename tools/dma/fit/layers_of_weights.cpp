@@ -7,6 +7,7 @@ namespace dma {
 std::vector<NetworkLayer> layers_of(const TableMethod& network) {
   std::vector<NetworkLayer> layers;
   for (LearnedVariable& own : network.variables()) {
+    if (own.name.starts_with("level")) continue;  // effects of values
     const bool is_bias = !layers.empty() && layers.back().member == own.member && !layers.back().bias &&
                          own.columns == 1 && own.rows == layers.back().units && own.name.starts_with('b');
     if (!is_bias) {

@@ -136,9 +136,8 @@ void add_model(const TableModel& model, std::string& text) {
   std::string method;
   if (const Bnn* net = model.network())
     method = fmt::format(
-        "; method {}{}{}", net->options().method,
-        t.options.evidence_weight == 1 ? "" : fmt::format(", tempered {:g} times", t.options.evidence_weight),
-        net->options().learn_prior ? ", learned priors" : "");
+        "; method {}{}", net->options().method,
+        t.options.evidence_weight == 1 ? "" : fmt::format(", tempered {:g} times", t.options.evidence_weight));
   text += fmt::format("network   {}{}, {} weights{}{}, seed {}\n", joined(widths_of(model), "-"),
                       bias ? " with biases" : "", weight_count(model),
                       members > 1 ? fmt::format(" in each of {} members", members) : "", method, model.seed());

@@ -109,7 +109,7 @@ void tell(const ColumnCoding& coding, std::span<const std::size_t> places, Train
     const ColumnRule& rule = coding.rules[i];
     const std::string name = shown_name(rule, places[i]);
     const std::string missing = rule.missing > 0 ? fmt::format("{} cells missing", rule.missing) : "";
-    if (rule.is(category_column) && rule.fill.size() >= kFewestGroups) grouping.push_back(name);
+    if (rule.levels() > 0 || (rule.is(category_column) && rule.fill.size() >= kFewestGroups)) grouping.push_back(name);
     if (rule.is_left_out())
       left_out.push_back(fmt::format("{} ({})", name, rule.why));
     else if (!rule.is(number_column))

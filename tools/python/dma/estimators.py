@@ -322,7 +322,7 @@ class Regressor(Predicting, TableEstimator):
     def __init__(
         self, hidden: int | Sequence[int] | None = None, *, preset: str = "table", slopes: float | Sequence[float] | None = None,
         noise: float | Sequence[float] | None = None, noise_model: str | None = None, bias: bool | None = None,
-        standardise: bool | None = None, features_map: str = "none", prior_scale: float = 1.0, learn_prior: bool | None = None,
+        standardise: bool | None = None, features_map: str = "none", prior_scale: float = 1.0,
         neighbours: bool | None = None, log_inputs: bool | None = None, log_target: bool | None = None,
         members: int | None = None, method: str | None = None, tempering: float | None = None, batches: int | None = None,
         batch_size: int | None = None, epochs: int | None = None, tolerance: float | None = None, patience: int | None = None,

@@ -17,7 +17,9 @@ struct RowData {
   // Of every output, the least variance of noise that its targets can show, such as that of their rounding; empty: that
   // of exact data.
   Vector least_noise = {};
+  Index choices = 0;  // so many columns, the last ones, choose elements of shared variables and are no quantities
 
+  Index numbers() const { return rows.cols() - choices; }
   Index count() const { return targets.size(); }
   Vector stacked_weights() const { return weights.replicate(targets.cols(), 1); }
   // Variances of the noise of as many equal examples as each weight says, taken for one.
@@ -25,7 +27,12 @@ struct RowData {
     return weights.size() == 0 ? noise : Vector(noise.array() / stacked_weights().array());
   }
   RowData some(const std::vector<Index>& which) const {
-    return {rows(which, Eigen::all), targets(which, Eigen::all), weights_of(weights, which), likelihoods, least_noise};
+    return {rows(which, Eigen::all),
+            targets(which, Eigen::all),
+            weights_of(weights, which),
+            likelihoods,
+            least_noise,
+            choices};
   }
   bool is_gaussian(Index output) const { return likelihoods.empty() || !likelihoods[static_cast<std::size_t>(output)]; }
   // Among the targets.

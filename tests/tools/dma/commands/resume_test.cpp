@@ -14,9 +14,9 @@ using namespace dma::testing;
 
 // Long enough to be hit in the middle, twice over: two members of many short epochs.
 const std::vector<std::string> kResumedFit = {
-    "fit",      "data.csv",   "--target",     "y", "--hidden",           "6,5", "--members",    "2",
-    "--epochs", "60",         "--tolerance",  "0", "--patience",         "0",   "--holdout",    "0.1",
-    "--model",  "model.json", "--checkpoint", "c", "--checkpoint-every", "1",   "--learn-prior"};
+    "fit",      "data.csv",   "--target",     "y", "--hidden",           "6,5", "--members", "2",
+    "--epochs", "60",         "--tolerance",  "0", "--patience",         "0",   "--holdout", "0.1",
+    "--model",  "model.json", "--checkpoint", "c", "--checkpoint-every", "1",   "--method",  "hybrid"};
 
 std::vector<std::string> resumed() {
   auto arguments = kResumedFit;
