@@ -4,13 +4,18 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "tests/oracles/high_precision.h"
+#include "tests/oracles/paper_messages.h"
+#include "tests/oracles/quadrature.h"
 #include "tests/oracles/random_messages.h"
+#include "tests/oracles/relative.h"
 
 namespace dma::oracle {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "engine/run/state.h"
+#include "tests/oracles/solved.h"
 
 namespace dma::oracle {
 
@@ -13,8 +13,13 @@ struct GivenGraph {
   Graph graph;
   std::map<std::uint32_t, double> observed;
 
+  std::vector<Given> values() const {
+    std::vector<Given> all;
+    for (const auto& [variable, value] : observed) all.emplace_back(VariableId{variable}, value);
+    return all;
+  }
   void observe_in(State& state) const {
-    for (const auto& [variable, value] : observed) state.observe(VariableId{variable}, value);
+    for (const Given& given : values()) given.observe_in(state);
   }
 };
 

@@ -62,12 +62,4 @@ TEST_CASE("certify: the certificate prints itself") {
   CHECK(c.text().find("properness    0 faults") != std::string::npos);
 }
 
-TEST_CASE("certify: a rate is fitted with its uncertainty") {
-  const Rate exact = fit_rate({1, 2, 4, 8}, {3, 0.75, 0.1875, 0.046875});
-  CHECK(exact.exponent == doctest::Approx(-2));
-  CHECK(exact.constant == doctest::Approx(3));
-  CHECK(exact.uncertainty < 1e-6);
-  CHECK(fit_rate({1, 2}, {0, 1}).constant == 0);
-}
-
 }  // namespace dma

@@ -71,8 +71,7 @@ TEST_CASE("flow: exact_order exists on trees and sends every message after all i
     std::set<std::pair<std::uint32_t, std::uint32_t>> last;
     for (const auto& m : order->messages) last.insert({m.factor, m.port});
     std::size_t targets = 0;
-    for (std::size_t i = 0; i < f.flow.factors(); ++i)
-      targets += f.flow.targets(i).size();
+    for (std::size_t i = 0; i < f.flow.factors(); ++i) targets += f.flow.targets(i).size();
     CHECK(last.size() == targets);
     CHECK(order->messages.size() <= 2 * targets);  // a message to a variadic port may be needed twice
   }

@@ -1,17 +1,5 @@
 // Only pairs whose messages and parameters the fused kind represents are fused.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-
-#include "engine/compile/compile.h"
-#include "engine/compile/plan_data.h"
-#include "engine/run/run.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
-
-using namespace dma;
+#include "tests/oracles/solved.h"
 
 namespace {
 

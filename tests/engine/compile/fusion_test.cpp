@@ -1,25 +1,8 @@
 // Fusing product and sum into one inner_product kernel changes no belief.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
-#include "engine/compile/compile.h"
-#include "engine/compile/plan_data.h"
-#include "engine/run/run.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
-#include "schedules/residual.h"
-#include "schedules/sequential.h"
-#include "tests/oracles/messages_agree.h"
 #include "tests/oracles/random_messages.h"
+#include "tests/oracles/solved.h"
 
 namespace {
-
-using namespace dma;
 
 constexpr double kFusionTolerance = 1e-12;
 
@@ -130,33 +113,22 @@ FusedModel scalars() {
 
 }  // namespace
 
-TEST_CASE("fusion: layered networks have the same beliefs fused and unfused, for any priors") {
+TEST_CASE("fusion: networks of any priors, regressions and scalars have the same beliefs fused and not") {
+  std::vector<FusedModel> models;
   for (const Prior prior : {Prior::proper, Prior::none, Prior::point, Prior::mixed})
-    for (const Scheduler& rule : fusing_rules()) {
-      CAPTURE(rule.name);
-      CAPTURE(static_cast<int>(prior));
-      CHECK(fused_against_unfused(network({9, 7, 6, 2}, prior), rule) <= kFusionTolerance);
-      CHECK(fused_against_unfused(network({4, 3, 2}, prior), rule) <= kFusionTolerance);
-      CHECK(fused_against_unfused(network({3, 5, 4, 1}, prior), rule) <= kFusionTolerance);
-    }
-}
-
-TEST_CASE("fusion: linearised messages have the same beliefs fused and not") {
-  for (const Scheduler& rule : fusing_rules()) {
-    CAPTURE(rule.name);
-    CHECK(fused_against_unfused(network({9, 7, 6, 2}, Prior::proper), rule, "linearised") <= kFusionTolerance);
-    CHECK(fused_against_unfused(scalars(), rule, "linearised") <= kFusionTolerance);
-  }
-}
-
-TEST_CASE("fusion: regression plates have the same beliefs fused and not") {
+    for (const auto& widths : {std::vector<std::size_t>{9, 7, 6, 2}, {4, 3, 2}, {3, 5, 4, 1}})
+      models.push_back(network(widths, prior));
+  const std::size_t networks = models.size();
+  models.push_back(scalars());
+  models.push_back(regression(30, 3));
+  models.push_back(regression(7, 2));
   for (const Scheduler& rule : fusing_rules())
-    CHECK(fused_against_unfused(regression(30, 3), rule) <= kFusionTolerance);
-  for (const Scheduler& rule : fusing_rules()) CHECK(fused_against_unfused(regression(7, 2), rule) <= kFusionTolerance);
-}
-
-TEST_CASE("fusion: scalar products and sums have the same beliefs fused and not") {
-  for (const Scheduler& rule : fusing_rules()) CHECK(fused_against_unfused(scalars(), rule) <= kFusionTolerance);
+    for (std::size_t i = 0; i < models.size(); ++i)
+      for (const char* const method : {"dma", "linearised"}) {
+        if (method[0] == 'l' && i > 0 && i != networks) continue;  // a network with proper priors, and scalars
+        INFO(rule.name, ", model ", i, ", ", method);
+        CHECK(fused_against_unfused(models[i], rule, method) <= kFusionTolerance);
+      }
 }
 
 TEST_CASE("fusion: far-range messages have the same beliefs fused and not") {

@@ -1,23 +1,11 @@
 #include "engine/compile/plan.h"
 
-#include <doctest/doctest.h>
-
 #include <memory>
-#include <optional>
-#include <string>
 
-#include "engine/compile/compile.h"
-#include "engine/compile/plan_data.h"
-#include "engine/run/run.h"
 #include "engine/run/solver.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
+#include "tests/oracles/solved.h"
 
 namespace {
-
-using namespace dma;
 
 // z = w x + noise, observed.
 struct PlanLine {

@@ -36,7 +36,8 @@ bool goes_both_ways(std::uint32_t values, const std::vector<Need>& needs) {
     for (const Need& need : needs) {
       if (need.of != at) continue;
       const std::int64_t next = sum + need.distance;
-      if (need.on == start) (next > 0 ? positive : next < 0 ? negative : zero) = true;
+      if (need.on == start)
+        (next > 0 ? positive : next < 0 ? negative : zero) = true;
       else if (!on_path[need.on]) {
         on_path[need.on] = true;
         self(self, start, need.on, next);

@@ -1,23 +1,11 @@
 // Clique trees against sums over all combinations of values.
-#include "engine/exact/exact.h"
-
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-
-#include "engine/run/evidence.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
 #include "tests/engine/exact/discrete_model.h"
+#include "tests/oracles/solved.h"
 
 namespace {
 
-using namespace dma;
 using test::DiscreteModel;
 using test::random_model;
 
@@ -65,15 +53,6 @@ void check(const DiscreteModel& m) {
   CHECK(std::abs(found - most) < kExactRounding * (1 + std::abs(most)));
 }
 
-std::string refusal(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was refused";
-}
-
 }  // namespace
 
 TEST_CASE("exact: random networks with loops, as enumeration has them") {
@@ -91,24 +70,6 @@ TEST_CASE("exact: random networks with weights of all sizes, as enumeration has 
     }
 }
 
-TEST_CASE("exact: numbers beyond the doubles on the way") {
-  // 60 observations with likelihoods of about 1e-6 for every value of the cause: the product is 1e-360.
-  DiscreteModel m;
-  m.add_variable(3);
-  m.add_variable(2);
-  m.add_table({0}, {0.2, 0.3, 0.5}, true);
-  m.add_table({0, 1}, {0.9, 0.1, 0.5, 0.5, 0.2, 0.8}, true);
-  m.add_table({0, 1}, {1e-200, 2e-200, 3e-200, 1e-200, 1e-250, 1e-180}, false);
-  m.add_table({1, 0}, {1e-150, 2e-150, 1e-140, 1e-150, 1e-150, 1e-170}, false);
-  check(m);
-  m.add_table({0}, {1e280, 1e200, 1e250}, false);
-  m.add_table({1}, {1e280, 1e270}, false);
-  m.add_table({1, 0}, {1e290, 1e280, 1e270, 1e290, 1e280, 1e285}, false);
-  check(m);
-  m.add_table({0}, {1e-300, 0, 1e-300}, false);
-  check(m);
-}
-
 TEST_CASE("exact: more children than a product of doubles holds") {
   constexpr int kChildren = 1500;
   Graph g;
@@ -116,9 +77,7 @@ TEST_CASE("exact: more children than a product of doubles holds") {
                    children = g.variable("children", kChildren, "categorical(4)");
   g.factor("potential", {all_to_one(cause), children}, {{"weight", {0.9, 0.9, 0.9, 0.9, 0.8, 0.99, 0.9, 0.9}}});
   g.factor("potential", {cause}, {{"weight", {1e-300, 2e-300}}});
-  const Plan plan = compile(g, exact(), standard_registry());
-  State state(plan);
-  (void)run(plan, state);
+  const auto [plan, state, report] = oracle::solved(compile(g, exact(), standard_registry()));
   const double log_first = std::log(1e-300) + kChildren * std::log(3.6),
                log_second = std::log(2e-300) + kChildren * std::log(3.59);
   const double log_odds = log_second - log_first;
@@ -178,10 +137,7 @@ TEST_CASE("exact: plates, Bernoulli variables and observed parameters") {
   const VariableId p = coins.observed("p", 1, "beta"), x = coins.variable("x", 1, "bernoulli");
   coins.factor("bernoulli_prior", {x}, {{"probability", 0.3}});
   coins.factor("bernoulli_draw", {p, x});
-  const Plan of_coins = compile(coins, exact(), standard_registry());
-  State tossed(of_coins);
-  tossed.observe(p, 0.8);
-  (void)run(of_coins, tossed);
+  auto [of_coins, tossed, report] = oracle::solved(compile(coins, exact(), standard_registry()), {{p, 0.8}});
   CHECK(std::abs(tossed.belief(x).mean() - 0.24 / (0.24 + 0.14)) < kExactRounding);
   CHECK(std::abs(log_evidence(of_coins, tossed) - std::log(0.38)) < kExactRounding);
   tossed.set_parameter(coins.find_factor("bernoulli_prior0"), "probability", 1.0);
@@ -195,8 +151,9 @@ TEST_CASE("exact: a missing value is inferred, one that was not given is asked f
   while (!m.seen[v] || m.sizes[v] == 1) ++v;
   const Plan plan = compile(m.graph, exact(), standard_registry());
   State state(plan);
-  CHECK(refusal([&] { (void)run(plan, state); }).find("has no value; give it one") != std::string::npos);
-  CHECK(refusal([&] { (void)ExactPosterior(state); }).find("call run(plan, state) first") != std::string::npos);
+  CHECK(oracle::error_of([&] { (void)run(plan, state); }).find("has no value; give it one") != std::string::npos);
+  CHECK(oracle::error_of([&] { (void)ExactPosterior(state); }).find("call run(plan, state) first") !=
+        std::string::npos);
   m.observe(state);
   state.observe_missing(m.variables[v]);
   (void)run(plan, state);
@@ -206,7 +163,8 @@ TEST_CASE("exact: a missing value is inferred, one that was not given is asked f
     check_same(state.belief(m.variables[u]).means(), m.counted().marginal({u}));
   m.seen[v] = value;
   m.observe(state);
-  CHECK(refusal([&] { (void)ExactPosterior(state); }).find("call run(plan, state) again") != std::string::npos);
+  CHECK(oracle::error_of([&] { (void)ExactPosterior(state); }).find("call run(plan, state) again") !=
+        std::string::npos);
   (void)run(plan, state);
   for (std::size_t u = 0; u < m.variables.size(); ++u)
     check_same(state.belief(m.variables[u]).means(), m.counted().marginal({u}));
@@ -221,7 +179,7 @@ TEST_CASE("exact: a refused run leaves nothing behind that a later one trusts") 
   m.add_table({0, 2}, {0.6, 0.4, 0.5, 0.5}, true);
   const Plan plan = compile(m.graph, exact(), standard_registry());
   State state(plan);
-  CHECK(refusal([&] { (void)run(plan, state); }).find("has no value") != std::string::npos);
+  CHECK(oracle::error_of([&] { (void)run(plan, state); }).find("has no value") != std::string::npos);
   for (const std::size_t v : {1, 2}) {
     state.observe_missing(m.variables[v]);
     m.seen[v].reset();
@@ -238,15 +196,14 @@ TEST_CASE("exact: too wide a clique is refused with its width and its variables,
   for (std::size_t i = 0; i < n; ++i) x.push_back(g.variable(fmt::format("x{}", i), 1, "categorical(2)"));
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = i + 1; j < n; ++j) g.factor("potential", {x[i], x[j]}, {{"weight", {2, 1, 1, 2}}});
-  const std::string text = refusal([&] { (void)compile(g, exact(), standard_registry()); });
+  const std::string text = oracle::error_of([&] { (void)compile(g, exact(), standard_registry()); });
   CHECK(text.find("exact: the widest clique joins 40 variables ('x0', 'x1', ") == 0);
   CHECK(text.find("and 32 more) in 1.1e+12 entries") != std::string::npos);
   CHECK(text.find("sweep with a schedule, such as flooding(), which is approximate, bound the evidence by "
-                  "tree_reweighted(), or raise exact({.memory") !=
-        std::string::npos);
+                  "tree_reweighted(), or raise exact({.memory") != std::string::npos);
   Graph gaussian;
   gaussian.factor("gaussian_prior", {gaussian.variable("z")}, {{"mean", 0.0}, {"variance", 1.0}});
-  CHECK(refusal([&] { (void)compile(gaussian, exact(), standard_registry()); }).find("no discrete variable") !=
+  CHECK(oracle::error_of([&] { (void)compile(gaussian, exact(), standard_registry()); }).find("no discrete variable") !=
         std::string::npos);
 }
 
@@ -268,13 +225,14 @@ TEST_CASE("exact: observations that contradict are named, and no others") {
   const Plan plan = compile(g, exact(), standard_registry());
   State state(plan);
   state.observe(a, g.category(a, "yes")), state.observe(c, 0), state.observe(d, 1), state.observe(e, 1);
-  CHECK(refusal([&] { (void)run(plan, state); }) ==
+  CHECK(oracle::error_of([&] { (void)run(plan, state); }) ==
         "the observations have probability zero: 'a' = yes and 'd' "
         "= yes cannot be together; change one of these observations");
   state.observe(a, 0);
   CHECK_NOTHROW((void)run(plan, state));
-  CHECK(refusal([&] { (void)g.category(a, "Yes"); }).find("variable 'a' has no category 'Yes'; did you mean 'yes'?") ==
-        0);
+  CHECK(oracle::error_of([&] {
+          (void)g.category(a, "Yes");
+        }).find("variable 'a' has no category 'Yes'; did you mean 'yes'?") == 0);
 }
 
 TEST_CASE("exact: a directed cycle is named") {
@@ -282,7 +240,7 @@ TEST_CASE("exact: a directed cycle is named") {
   const VariableId a = g.variable("a", 1, "categorical(2)"), b = g.variable("b", 1, "categorical(2)");
   g.factor("table", {a, b}, {{"probability", {0.5, 0.5, 0.1, 0.9}}});
   g.factor("table", {b, a}, {{"probability", {0.5, 0.5, 0.1, 0.9}}});
-  const std::string text = refusal([&] { (void)compile(g, exact(), standard_registry()); });
+  const std::string text = oracle::error_of([&] { (void)compile(g, exact(), standard_registry()); });
   CHECK(text.find("a") != std::string::npos);
   CHECK(text.find("cycle") != std::string::npos);
 }

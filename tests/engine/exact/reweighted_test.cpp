@@ -1,16 +1,9 @@
 // Bounds on the evidence by tree-reweighted messages, against sums over all combinations of values.
-#include <doctest/doctest.h>
-
-#include "engine/exact/exact.h"
-#include "engine/run/evidence.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/flooding.h"
 #include "tests/engine/exact/discrete_model.h"
+#include "tests/oracles/solved.h"
 
 namespace {
 
-using namespace dma;
 using test::DiscreteModel;
 using test::Random;
 using test::random_model;

@@ -1,23 +1,13 @@
 // Gates: parts of a graph that count only in some cases, against closed forms and sums over all combinations.
 #include "engine/gates/gates.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "engine/exact/exact.h"
-#include "engine/joint/joint.h"
-#include "engine/run/evidence.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
 #include "models/graphs/graph_file.h"
-#include "schedules/forward_backward.h"
 #include "tests/engine/exact/discrete_model.h"
 #include "tests/oracles/plain_matrix.h"
+#include "tests/oracles/solved.h"
 
 namespace {
 
-using namespace dma;
 using oracle::PlainMatrix;
 
 double log_beta(double a, double b) { return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b); }
@@ -91,8 +81,8 @@ TEST_CASE("gates: random discrete graphs with factors in gates, as enumeration h
     std::vector<Gated> gated;
     const std::size_t first = m.tables.size();
     for (int i = 0; i < 4; ++i) {
-      const std::size_t chooser = random.below(2), value = random.below(m.sizes[chooser]),
-                        a = random.below(n), b = (a + 1 + random.below(n - 1)) % n;
+      const std::size_t chooser = random.below(2), value = random.below(m.sizes[chooser]), a = random.below(n),
+                        b = (a + 1 + random.below(n - 1)) % n;
       std::vector<double> numbers(m.sizes[a] * m.sizes[b]);
       for (double& x : numbers) x = 0.1 + 10 * random.unit();
       const FactorId id = m.graph.factor("potential", {m.variables[a], m.variables[b]}, {{"weight", numbers}},
@@ -145,8 +135,10 @@ TEST_CASE("gates: Gaussian parts, by sweeps and by cliques; parameters and missi
   const auto check = [&](const Plan& plan, bool is_missing, bool predicts) {
     State state(plan);
     state.observe(told, 1);
-    if (is_missing) state.observe(y, {1.0, std::nullopt});
-    else state.observe(y, {1.0, -2.0});
+    if (is_missing)
+      state.observe(y, {1.0, std::nullopt});
+    else
+      state.observe(y, {1.0, -2.0});
     state.set_parameter(apart, "variance", 0.5);
     const Report report = run(plan, state);
     const auto log_n = [](double x, double variance) {
@@ -173,8 +165,8 @@ TEST_CASE("gates: Gaussian parts, by sweeps and by cliques; parameters and missi
     check(compile(g, gates(exact()), standard_registry()), is_missing, false);
   }
   CHECK(describe(g).find("same: gaussian_noise(gather level, y) when differ = 0") != std::string::npos);
-  const std::string text = graph_text({.description = "", .graph = g, .observations = {}, .schedule = "",
-                                       .method = ""});
+  const std::string text =
+      graph_text({.description = "", .graph = g, .observations = {}, .schedule = "", .method = ""});
   const GraphFile file = parse_graph(text);
   CHECK(graph_text(file) == text);
   CHECK(file.graph.has_gates());
@@ -248,10 +240,8 @@ TEST_CASE("gates: factors that a schedule would fuse, with the beliefs between t
   g.factor("product", {w, x, p});
   g.factor("sum", {p, z});
   g.factor("gaussian_noise", {z, y}, {{"variance", 1.0}}, {.when = {{s, 1}}});
-  const Plan plan = compile(g, gates(forward_backward()), standard_registry());
-  State state(plan);
-  state.observe(x, {1.0, 2.0}), state.observe(y, 3.0);
-  run(plan, state);
+  auto [plan, state, report] =
+      oracle::solved(compile(g, gates(forward_backward()), standard_registry()), {{x, {1.0, 2.0}}, {y, 3.0}});
   const double share = 1 / (1 + std::sqrt(12 * std::acos(-1.0)) * std::exp(9 / 12.0));  // N(3; 0, 6) beside 1
   CHECK(std::abs(state.belief(s).mean() - share) < kGateRounding);
   CHECK(std::abs(state.belief(z).mean() - share * 2.5) < kGateRounding);
@@ -280,13 +270,14 @@ TEST_CASE("gates: Gaussian cases with loops by joint(), as dense matrices have t
   for (const bool is_missing : {false, true}) {
     State state(plan);
     state.observe(y, seen);
-    if (is_missing) state.observe(told, std::nullopt);
-    else state.observe(told, 1);
+    if (is_missing)
+      state.observe(told, std::nullopt);
+    else
+      state.observe(told, 1);
     CHECK(run(plan, state).stop == Report::Stop::exact);
     double log[2], mean[2], variance[2];
     for (int s = 0; s < 2; ++s) {
-      const PlainMatrix c =
-          0.5 * PlainMatrix::identity(4) + 4 * ones * ones.transpose() + 2.0 * s * x * x.transpose();
+      const PlainMatrix c = 0.5 * PlainMatrix::identity(4) + 4 * ones * ones.transpose() + 2.0 * s * x * x.transpose();
       const double known = is_missing ? 1 : s == 1 ? 0.8 : 0.1;
       log[s] = std::log((s == 1 ? 0.4 : 0.6) * known) -
                0.5 * (dot(numbers, c.solve(numbers)) + c.log_determinant() + 4 * std::log(2 * std::acos(-1.0)));
@@ -302,22 +293,14 @@ TEST_CASE("gates: Gaussian cases with loops by joint(), as dense matrices have t
 }
 
 TEST_CASE("gates: impossible requests are refused in one line, with the repair") {
-  const auto refusal = [](const std::function<void()>& work) -> std::string {
-    try {
-      work();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "nothing was refused";
-  };
   const Trial trial(false);
-  CHECK(refusal([&] { (void)compile(trial.g, exact(), standard_registry()); }) ==
+  CHECK(oracle::error_of([&] { (void)compile(trial.g, exact(), standard_registry()); }) ==
         "factor 'bernoulli_draw4' counts only where 'effective' is "
         "0; compile the graph with gates(...), such as gates(exact())");
   const auto with = [&](VariableId chooser, std::uint32_t value) {
     Trial other(false);
     other.g.factor("bernoulli_draw", {all_to_one(other.one), other.control}, {}, {.when = {{chooser, value}}});
-    return refusal([&] { (void)compile(other.g, gates(exact()), standard_registry()); });
+    return oracle::error_of([&] { (void)compile(other.g, gates(exact()), standard_registry()); });
   };
   CHECK(with({0}, 2) == "factor 'bernoulli_draw8' counts where 'effective' is 2; its values are 0 to 1");
   CHECK(with({1}, 0) ==
@@ -328,20 +311,22 @@ TEST_CASE("gates: impossible requests are refused in one line, with the repair")
     const VariableId s = many.variable("", 1, "bernoulli");
     many.factor("bernoulli_prior", {s}, {{"probability", 0.5}}, {.when = {{s, 0}}});
   }
-  CHECK(refusal([&] { (void)compile(many, gates(exact()), standard_registry()); }) ==
+  CHECK(oracle::error_of([&] { (void)compile(many, gates(exact()), standard_registry()); }) ==
         "gates: 11 variables, 'v10' the last, have more than 1024 cases together; let fewer choose");
   Trial twice(false);
-  CHECK(refusal([&] {
+  CHECK(oracle::error_of([&] {
           twice.g.factor("beta_prior", {twice.one}, {}, {.when = {{twice.effective, 0}, {twice.effective, 1}}});
         }) == "factor 8 (beta_prior): 'effective' is twice in when; give it one value");
   for (const char* const value : {"0.5", "-1", "1e300", "\"0.5\"", "\"-1\"", "\"1e300\"", "\"nan\""}) {
     const std::string text = fmt::format(
         R"~({{"variables": {{"c": {{"family": "categorical(2)"}}}}, "factors": [{{"kind": "categorical_prior",
-            "connects": ["c"], "when": {{"c": {}}}}}]}})~", value);
-    CHECK(refusal([&] { (void)parse_graph(text); }).find("a value of it, such as 1, is expected") != std::string::npos);
+            "connects": ["c"], "when": {{"c": {}}}}}]}})~",
+        value);
+    CHECK(oracle::error_of([&] { (void)parse_graph(text); }).find("a value of it, such as 1, is expected") !=
+          std::string::npos);
   }
   const Plan plan = compile(trial.g, gates(forward_backward()), standard_registry());
   State state(plan);
-  CHECK(refusal([&] { (void)run(plan, state); }) ==
+  CHECK(oracle::error_of([&] { (void)run(plan, state); }) ==
         "observed variable 'control' has no value; give it one with state.observe(...)");
 }

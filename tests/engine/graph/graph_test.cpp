@@ -1,18 +1,10 @@
 #include "engine/graph/graph.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/uniform_int_distribution.hpp>
 #include <set>
 
-#include "engine/compile/compile.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/flooding.h"
-
-using namespace dma;
+#include "tests/oracles/solved.h"
 
 TEST_CASE("graph: handles lead back to what was declared") {
   Graph g;

@@ -1,14 +1,6 @@
 #include "engine/inspect/dot.h"
 
-#include <doctest/doctest.h>
-
-#include "engine/compile/compile.h"
-#include "engine/compile/plan_data.h"
-#include "engine/run/run.h"
-#include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
-
-using namespace dma;
+#include "tests/oracles/solved.h"
 
 TEST_CASE(
     "dot: variables are round, observed ones double, factors square, edges along the data flow, sizes in labels") {

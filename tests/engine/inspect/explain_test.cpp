@@ -1,12 +1,7 @@
 #include "engine/inspect/explain.h"
 
-#include <doctest/doctest.h>
-
-#include "engine/compile/compile.h"
 #include "engine/inspect/dot.h"
-#include "engine/run/run.h"
-#include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
+#include "tests/oracles/solved.h"
 
 namespace dma {
 
@@ -16,10 +11,8 @@ TEST_CASE("explain: precisions of prior and two observations split exactly") {
   const auto prior = g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
   const auto precise = g.factor("gaussian_noise", {x, a}, {{"variance", 1.0 / 6}}, {.name = "precise"});
   const auto vague = g.factor("gaussian_noise", {x, b}, {{"variance", 1.0 / 3}}, {.name = "vague"});
-  const Plan plan = compile(g, forward_backward(), standard_registry());
-  State state(plan);
-  state.observe(a, 1.0), state.observe(b, 2.0);
-  run(plan, state);
+  const auto [plan, state, report] =
+      oracle::solved(compile(g, forward_backward(), standard_registry()), {{a, 1.0}, {b, 2.0}});
   const Explanation e = explain(plan, state, x);
   REQUIRE(e.elements.size() == 1);
   CHECK(e.elements[0].belief == static_cast<const Natural&>(state.belief(x)[0]));
@@ -64,9 +57,7 @@ TEST_CASE("explain: a variable that nothing informs is named as such") {
   Graph g;
   const auto x = g.variable("x", 2), y = g.variable("y", 2);
   g.factor("leaky_relu", {x, y}, {{"slope", 0.1}});
-  const Plan plan = compile(g, forward_backward(), standard_registry());
-  State state(plan);
-  run(plan, state);
+  const auto [plan, state, report] = oracle::solved(compile(g, forward_backward(), standard_registry()));
   const Explanation e = explain(plan, state, x);
   CHECK(e.line() == "x: nothing informs it");
   CHECK(e.text().find("nothing informs it") != std::string::npos);
@@ -78,10 +69,7 @@ TEST_CASE("explain: a point mass has all of the precision") {
   const auto x = g.observed("x"), y = g.variable("y");
   g.factor("leaky_relu", {x, y}, {{"slope", 0.5}});
   const auto prior = g.factor("gaussian_prior", {y}, {{"mean", 0.0}, {"variance", 1.0}});
-  const Plan plan = compile(g, forward_backward(), standard_registry());
-  State state(plan);
-  state.observe(x, -2.0);
-  run(plan, state);
+  const auto [plan, state, report] = oracle::solved(compile(g, forward_backward(), standard_registry()), {{x, -2.0}});
   const Explanation e = explain(plan, state, y);
   CHECK(e.elements[0].sources[0].fraction == 1);
   CHECK(e.fraction(prior) == 0);

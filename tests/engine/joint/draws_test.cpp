@@ -1,20 +1,10 @@
 // Draws by Hamiltonian Monte Carlo, against closed formulas and quadrature.
 #include "engine/joint/draws.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <optional>
-
-#include "engine/joint/joint.h"
 #include "engine/kinds/kind.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/solved.h"
 
 namespace {
-
-using namespace dma;
 
 struct MeanAndSd {
   double mean, sd;
@@ -62,18 +52,14 @@ TEST_CASE("draws: posteriors that no Gaussian fits, by a function and a likeliho
   g.factor("gaussian_noise", {square, seen}, {{"variance", 0.5}});
   g.factor("gaussian_prior", {rate}, {{"mean", 0.0}, {"variance", 4.0}});
   g.factor("poisson", {rate, count});
-  const Plan plan = compile(g, joint(), standard_registry());
-  State state(plan);
-  state.observe(seen, 0.4);
-  state.observe(count, 0.0);
-  const Report report = run(plan, state);
+  const auto [plan, state, report] =
+      oracle::solved(compile(g, joint(), standard_registry()), {{seen, 0.4}, {count, 0.0}});
   REQUIRE(report.joint->fit);
   CHECK(!report.joint->fit->is_good());
   const JointDraws chains = draw_posterior(state, {.draws = 4000});
   CHECK(chains.have_settled());
-  const MeanAndSd of_x = quadrature([](double z) {
-    return -0.5 * (z - 0.3) * (z - 0.3) - (z * z - 0.4) * (z * z - 0.4);
-  });
+  const MeanAndSd of_x =
+      quadrature([](double z) { return -0.5 * (z - 0.3) * (z - 0.3) - (z * z - 0.4) * (z * z - 0.4); });
   const MeanAndSd of_rate = quadrature([](double z) { return -z * z / 8 - std::exp(z); });
   const double worth = std::sqrt(chains.effective);
   CHECK(std::abs(chains.mean(x) - of_x.mean) < 5 * of_x.sd / worth);
@@ -108,14 +94,13 @@ TEST_CASE("draws: chains that never move have not settled") {
   registry.add(kind("never")
                    .input("x")
                    .log_density([](std::span<const double>, std::span<const double>) { return -kInfinity; })
-                   .message("ep", "x", [](const Gaussian&) { return Gaussian::from_moments(0, 1); }, from("x")));
+                   .message(
+                       "ep", "x", [](const Gaussian&) { return Gaussian::from_moments(0, 1); }, from("x")));
   Graph g;
   const VariableId x = g.variable("x");
   g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
   g.factor("never", {x});
-  const Plan plan = compile(g, joint(), registry);
-  State state(plan);
-  (void)run(plan, state);
+  const auto [plan, state, report] = oracle::solved(compile(g, joint(), registry));
   const JointDraws chains = draw_posterior(state, {.warm_up = 20, .draws = 200});
   CHECK(chains.accepted == 0);
   CHECK(!chains.have_settled());

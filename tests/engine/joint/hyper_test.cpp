@@ -1,26 +1,21 @@
 // Unknown parameters integrated out: against quadrature written out here, and against reference draws published for
 // these examples.
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <numbers>
-
-#include "engine/joint/joint.h"
-#include "engine/run/evidence.h"
-#include "engine/support/error.h"
 #include "factors/authoring/from_log_density.h"
-#include "factors/standard_registry.h"
-#include "tests/engine/joint/peers.h"
 #include "tests/oracles/columns.h"
 #include "tests/oracles/plain_matrix.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/solved.h"
 
 namespace {
 
-using namespace dma;
-using namespace dma::joint_test;
 using oracle::PlainMatrix;
+
+// Effects of coaching in eight schools, and their standard errors; a curve at eleven places, and counts of it.
+const std::vector<double> kSchoolEffects = {28, 8, -3, 7, -1, 1, 18, 12};
+const std::vector<double> kSchoolErrors = {15, 10, 16, 11, 9, 11, 10, 18};
+const std::vector<double> kCurveAt = {-10, -8, -6, -4, -2, 0, 2, 4, 6, 8, 10};
+const std::vector<double> kCurve = {4.75906, 1.59423, 2.99548, 5.27501,  1.66472, 2.24347,
+                                    2.8914,  4.08681, 4.60588, 0.802364, 3.92136};
+const std::vector<double> kCurveCounts = {40, 37, 29, 12, 4, 3, 9, 19, 77, 82, 33};
 
 std::vector<double> squares(const std::vector<double>& x) {
   std::vector<double> out;
@@ -30,8 +25,7 @@ std::vector<double> squares(const std::vector<double>& x) {
 
 // Within 0.05 standard deviations, and 3 % of those.
 void check_moments(double mean, double sd, double expected_mean, double expected_sd) {
-  CAPTURE(mean);
-  CAPTURE(sd);
+  INFO("mean ", mean, ", sd ", sd);
   CHECK(std::abs(mean - expected_mean) / expected_sd < 0.05);
   CHECK(std::abs(sd / expected_sd - 1) < 0.03);
 }
@@ -83,10 +77,8 @@ struct SchoolsOracle {
 
 TEST_CASE("hyper: eight schools, against quadrature") {
   const Schools schools;
-  const Plan plan = compile(schools.g, joint({.hypers = {schools.tau()}}), standard_registry());
-  State state(plan);
-  state.observe(schools.y, kSchoolEffects);
-  const Report report = run(plan, state);
+  auto [plan, state, report] = oracle::solved(
+      compile(schools.g, joint({.hypers = {schools.tau()}}), standard_registry()), {{schools.y, kSchoolEffects}});
   CHECK(report.converged());
   REQUIRE(report.joint->hypers);
   CHECK(report.joint->hypers->points > 15);
@@ -141,10 +133,9 @@ TEST_CASE("hyper: a regression with unknown noise has the Student t of the textb
   const FactorId noise = g.factor("gaussian_noise", {fitted, y}, {{"variance", 1.0}});
   const auto solve = [&](HyperPrior prior, const auto& look) {
     const Hyper sigma = hyper("sigma", std::move(prior), {{noise, "variance", 2}});
-    const Plan plan = compile(g, joint({.hypers = {sigma}}), standard_registry());
-    State state(plan);
-    state.observe(y, score);
-    CHECK(run(plan, state).converged());
+    const auto [plan, state, report] =
+        oracle::solved(compile(g, joint({.hypers = {sigma}}), standard_registry()), {{y, score}});
+    CHECK(report.converged());
     look(state.belief(beta), JointPosterior(state).hyper("sigma"));
   };
   solve(HyperPrior::half_cauchy(2.5), [](const Belief& b, const HyperBelief& sigma) {
@@ -190,12 +181,11 @@ TEST_CASE("hyper: thirty rats, three scales") {
   const auto precision = [](FactorId factor, const char* name) {
     return hyper(name, HyperPrior::gamma(0.001, 0.001), {{factor, "variance", -1}});
   };
-  const Plan plan = compile(
-      g, joint({.hypers = {precision(a, "tau_alpha"), precision(b, "tau_beta"), precision(noise, "tau_c")}}),
-      standard_registry());
-  State state(plan);
-  state.observe(weight, rats.at("weight"));
-  CHECK(run(plan, state).converged());
+  const auto [plan, state, report] = oracle::solved(
+      compile(g, joint({.hypers = {precision(a, "tau_alpha"), precision(b, "tau_beta"), precision(noise, "tau_c")}}),
+              standard_registry()),
+      {{weight, rats.at("weight")}});
+  CHECK(report.converged());
   check_moments(state.belief(at_birth).mean(), state.belief(at_birth).sd(), 106.6, 3.66);
   check_moments(state.belief(slope_centre).mean(), state.belief(slope_centre).sd(), 6.186, 0.109);
   const double sigma = JointPosterior(state).hyper("tau_c").expected([](double tau) { return 1 / std::sqrt(tau); });
@@ -206,27 +196,27 @@ TEST_CASE("hyper: germinating seeds, a random effect below a likelihood") {
   Graph g;
   const VariableId alpha = g.variable("alpha", 4), fixed = g.variable("fixed", 21), effect = g.variable("effect", 21),
                    logit = g.variable("logit", 21);
+  const auto plates = oracle::read_columns("engine/joint/seeds.csv");
+  const std::vector<double>&kinds = plates.at("kind"), &extract = plates.at("extract");
   std::vector<double> a;
-  for (std::size_t i = 0; i < 21; ++i)
-    a.insert(a.end(), {1.0, kSeedKind[i], kSeedExtract[i], kSeedKind[i] * kSeedExtract[i]});
+  for (std::size_t i = 0; i < 21; ++i) a.insert(a.end(), {1.0, kinds[i], extract[i], kinds[i] * extract[i]});
   Registry registry = standard_registry();
-  registry.add(likelihood_from_log_density(
-      "germination",
-      [](double x, double y, std::span<const double> p) {
-        return y * x - p[0] * (std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))));
-      },
-      "y of `seeds` seeds, each with log odds x", {{"seeds", above(0)}}));
+  registry.add(likelihood_from_log_density("germination",
+                                           [](double x, double y, std::span<const double> p) {
+                                             return y * x -
+                                                    p[0] * (std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))));
+                                           },
+                                           "y of `seeds` seeds, each with log odds x", {{"seeds", above(0)}}));
   g.factor("gaussian_prior", {alpha}, {{"mean", 0.0}, {"variance", 1e6}});
   g.factor("linear", {column(alpha), fixed}, {{"A", a}});
   const FactorId effects = g.factor("gaussian_prior", {effect}, {{"mean", 0.0}, {"variance", 0.1}});
   g.factor("add", {fixed, effect, logit});
   const VariableId germinated = g.observed("germinated", 21);
-  g.factor("germination", {logit, germinated}, {{"seeds", kSeeds}});
+  g.factor("germination", {logit, germinated}, {{"seeds", plates.at("seeds")}});
   const Hyper tau = hyper("tau", HyperPrior::gamma(0.001, 0.001), {{effects, "variance", -1}});
-  const Plan plan = compile(g, joint({.hypers = {tau}}), registry);
-  State state(plan);
-  state.observe(germinated, kGerminated);
-  CHECK(run(plan, state).converged());
+  const auto [plan, state, report] =
+      oracle::solved(compile(g, joint({.hypers = {tau}}), registry), {{germinated, plates.at("germinated")}});
+  CHECK(report.converged());
   const Belief b = state.belief(alpha);
   const double expected[4][2] = {{-0.551, 0.193}, {0.083, 0.313}, {1.353, 0.274}, {-0.825, 0.435}};
   for (std::size_t i = 0; i < 4; ++i) check_moments(b.mean(i), b.sd(i), expected[i][0], expected[i][1]);
@@ -266,14 +256,14 @@ TEST_CASE("hyper: the scales of a Gaussian process") {
   Curve c;
   const VariableId y = c.g.observed("y", 11);
   const FactorId noise = c.g.factor("gaussian_noise", {c.f, y}, {{"variance", 1.0}});
-  const Plan plan = compile(c.g, joint({.hypers = {hyper("rho", HyperPrior::gamma(25, 4)),
-                                                   hyper("alpha", HyperPrior::half_normal(2)),
-                                                   hyper("sigma", HyperPrior::half_normal(1), {{noise, "variance"}})},
-                                        .set_by_hypers = c.set()}),
-                            standard_registry());
-  State state(plan);
-  state.observe(y, kCurve);
-  CHECK(run(plan, state).converged());
+  const auto [plan, state, report] = oracle::solved(
+      compile(c.g,
+              joint({.hypers = {hyper("rho", HyperPrior::gamma(25, 4)), hyper("alpha", HyperPrior::half_normal(2)),
+                                hyper("sigma", HyperPrior::half_normal(1), {{noise, "variance"}})},
+                     .set_by_hypers = c.set()}),
+              standard_registry()),
+      {{y, kCurve}});
+  CHECK(report.converged());
   const JointPosterior posterior(state);
   check_moments(posterior.hyper("rho").mean(), posterior.hyper("rho").sd(), 6.8743, 1.27);
   check_moments(posterior.hyper("alpha").mean(), posterior.hyper("alpha").sd(), 2.4424, 0.782);
@@ -284,13 +274,13 @@ TEST_CASE("hyper: the scales of a Gaussian process below counts") {
   Curve c;
   const VariableId counts = c.g.observed("counts", 11);
   c.g.factor("poisson", {c.f, counts});
-  const Plan plan = compile(c.g, joint({.hypers = {hyper("rho", HyperPrior::gamma(25, 4)),
-                                                   hyper("alpha", HyperPrior::half_normal(2))},
-                                        .set_by_hypers = c.set()}),
-                            standard_registry());
-  State state(plan);
-  state.observe(counts, kCurveCounts);
-  CHECK(run(plan, state).converged());
+  const auto [plan, state, report] = oracle::solved(
+      compile(c.g,
+              joint({.hypers = {hyper("rho", HyperPrior::gamma(25, 4)), hyper("alpha", HyperPrior::half_normal(2))},
+                     .set_by_hypers = c.set()}),
+              standard_registry()),
+      {{counts, kCurveCounts}});
+  CHECK(report.converged());
   const JointPosterior posterior(state);
   check_moments(posterior.hyper("rho").mean(), posterior.hyper("rho").sd(), 5.6665, 0.679);
   check_moments(posterior.hyper("alpha").mean(), posterior.hyper("alpha").sd(), 2.9213, 0.793);
@@ -320,8 +310,8 @@ TEST_CASE("hyper: the noise of angles, against quadrature") {
     const double s = std::exp(t), n = static_cast<double>(off.size()), precision = 1 / kVariance + n / (s * s);
     double pull = (kPrior - kPi) / kVariance, log_p = -0.5 * (kPrior - kPi) * (kPrior - kPi) / kVariance;
     for (const double each : off) pull += each / (s * s), log_p -= 0.5 * each * each / (s * s);
-    log_p += 0.5 * pull * pull / precision - 0.5 * std::log(kVariance * precision) -
-             n * (t + 0.5 * std::log(2 * kPi)) + 0.5 * std::log(2 / kPi) - 0.5 * s * s + t;
+    log_p += 0.5 * pull * pull / precision - 0.5 * std::log(kVariance * precision) - n * (t + 0.5 * std::log(2 * kPi)) +
+             0.5 * std::log(2 / kPi) - 0.5 * s * s + t;
     const double w = kStep * std::exp(log_p), m = pull / precision;
     mass += w, mean += w * m, square += w * (m * m + 1 / precision), sum += w * s, sum2 += w * s * s;
   }
@@ -337,22 +327,17 @@ TEST_CASE("hyper: the noise of angles, against quadrature") {
 TEST_CASE("hyper: errors are one line, with the name") {
   Schools s;
   const auto complaint = [&](std::vector<Hyper> hypers) -> std::string {
-    try {
-      (void)compile(s.g, joint({.hypers = std::move(hypers)}), standard_registry());
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    return oracle::error_of([&] { (void)compile(s.g, joint({.hypers = std::move(hypers)}), standard_registry()); });
   };
   CHECK(complaint({hyper("tau", {}, {{s.effects, "variance"}})}) ==
         "hyper 'tau' has no prior; give it one, such as HyperPrior::half_cauchy(1), or HyperPrior::flat()");
-  CHECK(complaint({hyper(s.effects, "varianc", HyperPrior::flat())}).starts_with(
-      "hyper 'effects.varianc': factor 'effects' has no parameter 'varianc'"));
+  CHECK(complaint({hyper(s.effects, "varianc", HyperPrior::flat())})
+            .starts_with("hyper 'effects.varianc': factor 'effects' has no parameter 'varianc'"));
   CHECK(complaint({hyper("tau", HyperPrior::flat())}).starts_with("hyper 'tau' is the parameter of no factor"));
   CHECK(complaint({hyper("tau", HyperPrior::flat(), {{s.effects, "variance", 0}})}) ==
         "hyper 'tau': the power is 0; a number other than 0 is expected");
-  CHECK(complaint({s.tau(), hyper("b", HyperPrior::flat(), {{s.effects, "variance"}})}).starts_with(
-      "hyper 'b': parameter 'variance' of factor 'effects' is that of a hyper already"));
+  CHECK(complaint({s.tau(), hyper("b", HyperPrior::flat(), {{s.effects, "variance"}})})
+            .starts_with("hyper 'b': parameter 'variance' of factor 'effects' is that of a hyper already"));
   CHECK(complaint({s.tau(), s.tau()}) == "joint: two hypers are called 'tau'; give each a name of its own");
   CHECK(complaint(std::vector<Hyper>(11, s.tau())).starts_with("joint: 11 hypers; at most 10"));
   CHECK_THROWS_WITH_AS((void)HyperPrior::half_cauchy(-1), "half_cauchy: the scale is -1; a number above 0 is expected",
@@ -365,11 +350,10 @@ TEST_CASE("hyper: errors are one line, with the name") {
     const VariableId x = g.variable("x"), y = g.observed("y");
     g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
     const FactorId noise = g.factor("gaussian_noise", {x, y}, {{"variance", 1e200}});
-    const Plan plan = compile(g, joint({.hypers = {hyper(noise, "variance", HyperPrior::half_normal(1))}}),
-                              standard_registry());
-    State state(plan);
-    state.observe(y, 0.5);
-    CHECK(run(plan, state).converged());
+    const auto [plan, state, report] = oracle::solved(
+        compile(g, joint({.hypers = {hyper(noise, "variance", HyperPrior::half_normal(1))}}), standard_registry()),
+        {{y, 0.5}});
+    CHECK(report.converged());
     double sum = 0;  // by the trapezoidal rule over the logarithm
     constexpr double kStep = 0.01, kPi = 3.14159265358979323846;
     for (double t = -30; t < 5; t += kStep) {
@@ -384,9 +368,9 @@ TEST_CASE("hyper: errors are one line, with the name") {
   Graph g;
   const VariableId x = g.variable("x");
   const FactorId prior = g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
-  const Plan plan = compile(g, joint({.hypers = {hyper(prior, "variance", HyperPrior::flat())}}), standard_registry());
-  State state(plan);
-  const Report report = run(plan, state);
+  const Report report =
+      oracle::solved(compile(g, joint({.hypers = {hyper(prior, "variance", HyperPrior::flat())}}), standard_registry()))
+          .report;
   CHECK(report.stop == Report::Stop::singular);
   CHECK(report.line().find("nothing determines hyper 'gaussian_prior0.variance'") != std::string::npos);
 }

@@ -1,94 +1,16 @@
 // Linear Gaussian graphs, with loops, against textbook and dense solutions.
-#include <doctest/doctest.h>
-
 #include "tests/engine/joint/joint_models.h"
 #include "tests/oracles/dense_rows.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/solved.h"
 
 namespace {
 
-using namespace dma;
 using namespace dma::joint_test;
 using oracle::DenseRows, oracle::PlainMatrix, oracle::largest_difference;
 
 constexpr double kLinearError = 1e-8;
 
-struct Smoothed {
-  std::vector<PlainMatrix> mean, covariance;
-};
-
-// Textbook Kalman filter and Rauch-Tung-Striebel smoother.
-Smoothed rauch_tung_striebel(const PlainMatrix& f, const PlainMatrix& q, const PlainMatrix& h, const PlainMatrix& r,
-                             PlainMatrix m, PlainMatrix p, const std::vector<PlainMatrix>& y) {
-  Smoothed filtered, predicted;
-  for (std::size_t t = 0; t < y.size(); ++t) {
-    if (t > 0) m = f * m, p = f * p * f.transpose() + q;
-    predicted.mean.push_back(m), predicted.covariance.push_back(p);
-    const PlainMatrix gain = p * h.transpose() * (h * p * h.transpose() + r).inverse();
-    m += gain * (y[t] - h * m);
-    p -= gain * h * p;
-    filtered.mean.push_back(m), filtered.covariance.push_back(p);
-  }
-  for (std::size_t t = y.size() - 1; t-- > 0;) {
-    const PlainMatrix gain = filtered.covariance[t] * f.transpose() * predicted.covariance[t + 1].inverse();
-    filtered.mean[t] += gain * (filtered.mean[t + 1] - predicted.mean[t + 1]);
-    filtered.covariance[t] += gain * (filtered.covariance[t + 1] - predicted.covariance[t + 1]) * gain.transpose();
-  }
-  return filtered;
-}
-
-void check_constant_velocity(std::size_t axes) {
-  constexpr std::uint32_t kLength = 120;
-  Graph g;
-  std::vector<Axis> all;
-  for (std::size_t a = 0; a < axes; ++a) all.emplace_back(g, kLength, std::to_string(a));
-  const Plan plan = compile(g, joint(), standard_registry());
-  State state(plan);
-  std::vector<PlainMatrix> y(kLength, PlainMatrix(axes, 1));
-  for (std::size_t a = 0; a < axes; ++a) {
-    std::vector<double> values;
-    for (std::uint32_t t = 0; t < kLength; ++t) values.push_back(y[t][a] = series(t + 31 * a));
-    state.observe(all[a].y, values);
-  }
-  const Report report = run(plan, state);
-  CHECK(report.stop == Report::Stop::exact);
-  CHECK(report.converged());
-  const std::size_t d = 2 * axes;
-  PlainMatrix f = PlainMatrix::identity(d), q(d, d), h(axes, d), m(d, 1);
-  for (std::size_t a = 0; a < axes; ++a) {
-    f(2 * a, 2 * a + 1) = 1;
-    q(2 * a, 2 * a) = Axis::kPosition, q(2 * a + 1, 2 * a + 1) = Axis::kVelocity;
-    h(a, 2 * a) = 1;
-    m[2 * a] = 0.5;
-  }
-  const Smoothed exact = rauch_tung_striebel(f, q, h, Axis::kNoise * PlainMatrix::identity(axes), m,
-                                             Axis::kPrior * PlainMatrix::identity(d), y);
-  double error = 0;
-  const JointPosterior posterior(state);
-  for (std::size_t a = 0; a < axes; ++a) {
-    const Axis& axis = all[a];
-    const Belief p = state.belief(axis.p), v = state.belief(axis.v), moved = state.belief(axis.moved);
-    const Eigen::MatrixXd pv = posterior.covariance(axis.p, axis.v);
-    for (std::uint32_t t = 0; t < kLength; ++t) {
-      const PlainMatrix& c = exact.covariance[t];
-      error = std::max({error, std::abs(p.mean(t) - exact.mean[t][2 * a]),
-                        std::abs(v.mean(t) - exact.mean[t][2 * a + 1]), std::abs(p.variance(t) - c(2 * a, 2 * a)),
-                        std::abs(v.variance(t) - c(2 * a + 1, 2 * a + 1)), std::abs(pv(t, t) - c(2 * a, 2 * a + 1))});
-      if (t + 1 == kLength) continue;
-      error =
-          std::max({error, std::abs(moved.mean(t) - exact.mean[t][2 * a] - exact.mean[t][2 * a + 1]),
-                    std::abs(moved.variance(t) - c(2 * a, 2 * a) - c(2 * a + 1, 2 * a + 1) - 2 * c(2 * a, 2 * a + 1))});
-    }
-  }
-  CHECK(error < kLinearError);
-}
-
 }  // namespace
-
-TEST_CASE("joint: a constant-velocity smoother in 2 and 4 dimensions is the Rauch-Tung-Striebel one") {
-  check_constant_velocity(1);
-  check_constant_velocity(2);
-}
 
 TEST_CASE("joint: a chain of 2,000 steps is solved sparsely, and the plan shows it") {
   Graph g;

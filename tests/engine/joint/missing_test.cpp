@@ -1,16 +1,11 @@
 // A missing observation is predicted: it is an unknown like the others, and has no part in the evidence.
-#include <doctest/doctest.h>
-
-#include "engine/run/evidence.h"
-#include "engine/support/error.h"
 #include "factors/authoring/from_function.h"
 #include "tests/engine/joint/joint_models.h"
 #include "tests/oracles/dense_rows.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/solved.h"
 
 namespace {
 
-using namespace dma;
 using namespace dma::joint_test;
 
 constexpr double kJointMissingError = 1e-9;
@@ -68,48 +63,6 @@ TEST_CASE("joint: the belief of a missing reading is its prediction, by every wa
   (void)run(plan, state);
   CHECK(state.belief(y)[0].is_point());
   CHECK(JointPosterior(state).covariance(y, y)(0, 0) == 0);
-}
-
-TEST_CASE("joint: missing readings of a series are correlated as in the dense Gaussian") {
-  constexpr Eigen::Index n = 12;
-  Graph g;
-  const Axis axis(g, n, "");
-  std::vector<double> values;
-  for (std::size_t t = 0; t < n; ++t) values.push_back(series(t));
-  const Plan plan = compile(g, joint(), standard_registry());
-  State state(plan);
-  state.observe(axis.y, values);
-  const std::vector<Eigen::Index> missing{4, 5, 11};
-  for (const Eigen::Index t : missing) state.observe_missing(axis.y, static_cast<std::size_t>(t));
-  CHECK(run(plan, state).stop == Report::Stop::exact);
-  oracle::DenseRows dense(2 * n + 3);
-  dense.add({{0, 1}}, 0.5, Axis::kPrior), dense.add({{n, 1}}, 0, Axis::kPrior);
-  for (Eigen::Index t = 0; t < n; ++t) {
-    const auto at = std::ranges::find(missing, t);
-    if (at == missing.end())
-      dense.add({{t, 1}}, values[static_cast<std::size_t>(t)], Axis::kNoise);
-    else
-      dense.add({{t, 1}, {2 * n + (at - missing.begin()), -1}}, 0, Axis::kNoise);
-    if (t == 0) continue;
-    dense.add({{t, 1}, {t - 1, -1}, {n + t - 1, -1}}, 0, Axis::kPosition);
-    dense.add({{n + t, 1}, {n + t - 1, -1}}, 0, Axis::kVelocity);
-  }
-  const JointPosterior posterior(state);
-  const Eigen::MatrixXd covariance = dense.covariance(), of_y = posterior.covariance(axis.y, axis.y),
-                        with_p = posterior.covariance(axis.p, axis.y);
-  for (std::size_t a = 0; a < missing.size(); ++a) {
-    const auto i = static_cast<Eigen::Index>(2 * n + a);
-    CHECK(posterior.mean(axis.y)[missing[a]] == oracle::relative(dense.mean()[i], kJointMissingError));
-    CHECK(state.belief(axis.y).variance(static_cast<std::size_t>(missing[a])) ==
-          oracle::relative(covariance(i, i), kJointMissingError));
-    for (std::size_t b = 0; b < missing.size(); ++b)
-      CHECK(of_y(missing[a], missing[b]) ==
-            oracle::relative(covariance(i, static_cast<Eigen::Index>(2 * n + b)), kJointMissingError));
-    for (Eigen::Index t = 0; t < n; ++t)
-      CHECK(with_p(t, missing[a]) == oracle::relative(covariance(t, i), kJointMissingError));
-  }
-  CHECK(of_y(3, 4) == 0);
-  CHECK(posterior.log_evidence() == oracle::relative(dense.log_evidence(), kJointMissingError));
 }
 
 TEST_CASE("joint: a missing value between several factors, or below a function, is inferred like a latent variable") {
@@ -226,10 +179,7 @@ TEST_CASE("joint: the posterior of a state is refused once something was given t
   const VariableId x = g.variable("x"), y = g.observed("y");
   g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
   const FactorId noise = g.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
-  const Plan plan = compile(g, joint(), standard_registry());
-  State state(plan);
-  state.observe(y, 1.0);
-  (void)run(plan, state);
+  auto [plan, state, report] = oracle::solved(compile(g, joint(), standard_registry()), {{y, 1.0}});
   const JointPosterior posterior(state);
   CHECK(posterior.mean(x)[0] == doctest::Approx(0.5));
   const std::string refused = "the inputs of this state changed since it was run; call run(plan, state) again";

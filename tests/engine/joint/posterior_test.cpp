@@ -1,15 +1,10 @@
 // Queries of a joint run, and refused ones.
-#include <doctest/doctest.h>
-
 #include "engine/inspect/explain.h"
-#include "engine/support/error.h"
-#include "schedules/flooding.h"
 #include "tests/engine/joint/joint_models.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/solved.h"
 
 namespace {
 
-using namespace dma;
 using namespace dma::joint_test;
 
 // z = a + b, y = z + noise: only their priors separate a and b.
@@ -28,10 +23,7 @@ struct Pair {
 
 TEST_CASE("joint: draws have the posterior's moments, and deterministic variables their functions' values") {
   const Pair pair;
-  const Plan plan = compile(pair.g, joint(), standard_registry());
-  State state(plan);
-  state.observe(pair.y, 0.7);
-  (void)run(plan, state);
+  const auto [plan, state, report] = oracle::solved(compile(pair.g, joint(), standard_registry()), {{pair.y, 0.7}});
   const JointPosterior posterior(state);
   constexpr std::size_t kDraws = 20'000;
   const JointSamples samples = posterior.sample(kDraws, 5);
@@ -60,10 +52,8 @@ TEST_CASE("joint: draws have the posterior's moments, and deterministic variable
 TEST_CASE("joint: covariances and draws keep to the limit on memory; single elements need none of it") {
   Graph g;
   const Axis axis(g, 300, "");
-  const Plan plan = compile(g, joint({.memory = 200'000}), standard_registry());
-  State state(plan);
-  state.observe(axis.y, std::vector<double>(300, 0.5));
-  (void)run(plan, state);
+  const auto [plan, state, report] = oracle::solved(compile(g, joint({.memory = 200'000}), standard_registry()),
+                                                    {{axis.y, std::vector<double>(300, 0.5)}});
   const JointPosterior posterior(state);
   CHECK_THROWS_WITH_AS(
       (void)posterior.covariance(axis.p, axis.v),
@@ -75,21 +65,16 @@ TEST_CASE("joint: covariances and draws keep to the limit on memory; single elem
       "joint: draws of all elements are 100 x 1199 numbers, 0.000959 GB, more than the limit of 0.0002 GB; draw fewer "
       "at a time or raise joint({.memory = ...})",
       Error);
-  const Plan roomy = compile(g, joint(), standard_registry());
-  State again(roomy);
-  again.observe(axis.y, std::vector<double>(300, 0.5));
-  (void)run(roomy, again);
-  CHECK(posterior.covariance(axis.p, 7, axis.v, 290) == JointPosterior(again).covariance(axis.p, axis.v)(7, 290));
+  const oracle::Solved roomy =
+      oracle::solved(compile(g, joint(), standard_registry()), {{axis.y, std::vector<double>(300, 0.5)}});
+  CHECK(posterior.covariance(axis.p, 7, axis.v, 290) == JointPosterior(roomy.state).covariance(axis.p, axis.v)(7, 290));
 }
 
 TEST_CASE("joint: a singular system names the variables that nothing determines, and keeps the others") {
   Pair pair(0, 0);
   const VariableId c = pair.g.variable("c");
   pair.g.factor("gaussian_prior", {c}, {{"mean", 1.0}, {"variance", 0.5}});
-  const Plan plan = compile(pair.g, joint(), standard_registry());
-  State state(plan);
-  state.observe(pair.y, 1.0);
-  const Report report = run(plan, state);
+  const auto [plan, state, report] = oracle::solved(compile(pair.g, joint(), standard_registry()), {{pair.y, 1.0}});
   CHECK(report.stop == Report::Stop::singular);
   CHECK(!report.converged());
   CHECK(report.joint->undetermined == "'a', 'b'");
@@ -110,10 +95,8 @@ TEST_CASE("joint: a sum is known although nothing determines its terms") {
   const VariableId difference = pair.g.variable("difference");
   pair.g.factor("sum", {Connection("terms", pair.a), Connection("terms", pair.b), Connection("total", difference)},
                 {{"coefficients", std::vector<double>{1, -1}}});
-  const Plan plan = compile(pair.g, joint(), standard_registry());
-  State state(plan);
-  state.observe(pair.y, 1.0);
-  CHECK(run(plan, state).stop == Report::Stop::singular);
+  const auto [plan, state, report] = oracle::solved(compile(pair.g, joint(), standard_registry()), {{pair.y, 1.0}});
+  CHECK(report.stop == Report::Stop::singular);
   CHECK(state.belief(pair.z).mean() == doctest::Approx(1));
   CHECK(state.belief(pair.z).variance() == doctest::Approx(0.1));
   CHECK(state.belief(difference)[0].is_uniform());
@@ -132,9 +115,7 @@ TEST_CASE("joint: a quantity known a million times less than its neighbour keeps
   g.factor("gaussian_noise", {a, b}, {{"variance", 1e-12}});
   g.factor("sum", {Connection("terms", a), Connection("terms", b), Connection("total", difference)},
            {{"coefficients", std::vector<double>{1, -1}}});
-  const Plan plan = compile(g, joint(), standard_registry());
-  State state(plan);
-  const Report report = run(plan, state);
+  const auto [plan, state, report] = oracle::solved(compile(g, joint(), standard_registry()));
   CHECK(report.stop == Report::Stop::exact);
   CHECK(state.belief(a).mean() == oracle::relative(4, 1e-9));
   CHECK(state.belief(a).variance() == oracle::relative(5e11, 1e-9));

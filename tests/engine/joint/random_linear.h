@@ -3,11 +3,9 @@
 
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/uniform_01.hpp>
-#include <map>
-#include <vector>
 
-#include "engine/joint/joint.h"
 #include "tests/oracles/high_precision.h"
+#include "tests/oracles/solved.h"
 
 namespace dma::joint_test {
 

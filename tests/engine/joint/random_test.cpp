@@ -29,8 +29,7 @@ void check_beliefs(const RandomLinear& model, const State& state, const RandomLi
   for (const VariableId v : model.latent()) {
     const Belief belief = state.belief(v);
     for (std::size_t i = 0; i < belief.size(); ++i) {
-      CAPTURE(model.graph[v].name);
-      CAPTURE(i);
+      INFO("model.graph[v].name ", model.graph[v].name, ", i ", i);
       REQUIRE(belief[i].is_uniform() == !truth.determined.at(v.value)[i]);
       if (belief[i].is_uniform()) continue;
       const Real mean = truth.mean.at(v.value)[i], variance = truth.variance.at(v.value)[i];

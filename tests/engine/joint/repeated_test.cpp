@@ -1,16 +1,13 @@
 // Repeated runs of one state reuse what did not change and give the results of a fresh state.
-#include <doctest/doctest.h>
-
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/uniform_01.hpp>
 
-#include "engine/support/error.h"
 #include "tests/engine/joint/joint_models.h"
 #include "tests/oracles/allocations.h"
+#include "tests/oracles/solved.h"
 
 namespace {
 
-using namespace dma;
 using namespace dma::joint_test;
 
 // Everything that can be set in a state, as numbers.

@@ -1,16 +1,8 @@
 // Linear views against the kinds' declarations: differences of their functions, integrals of them, their densities.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "factors/authoring/from_function.h"
-#include "factors/standard_registry.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/solved.h"
 
 namespace {
-
-using namespace dma;
 
 constexpr std::size_t kSlots = 4, kViewTerms = 3;
 

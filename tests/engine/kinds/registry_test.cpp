@@ -32,8 +32,7 @@ TEST_CASE("domain: contains exactly the values of its description") {
 
 TEST_CASE("kind: a message function must fit its ports and parameters") {
   CHECK_THROWS_WITH_AS(kind("k").input("x").output("y").message("dma", "z", pass),
-                       "kind 'k' has no port 'z'; known: x, y",
-                       Error);
+                       "kind 'k' has no port 'z'; known: x, y", Error);
   CHECK_THROWS_WITH_AS(
       kind("k").input("x").output("y").message("dma", "y", first),
       "kind 'k', message to 'y': the function reads 2 messages but 1 ports are to be read; name them with from(...)",

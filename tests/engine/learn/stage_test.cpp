@@ -1,11 +1,7 @@
 // What is told inside an epoch.
 #include "engine/learn/stage.h"
 
-#include <doctest/doctest.h>
-
-#include "engine/learn/messages/learner.h"
-#include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
+#include "tests/oracles/learned_line.h"
 
 TEST_CASE("learn stage: the fraction of an epoch grows from 0 in every epoch, with workers, parts and alone") {
   using namespace dma;

@@ -1,61 +1,15 @@
-#include <doctest/doctest.h>
-
-#include <boost/random/mersenne_twister.hpp>
-#include <boost/random/normal_distribution.hpp>
-#include <cmath>
 #include <thread>
 
-#include "engine/learn/messages/learner.h"
-#include "engine/learn/messages/stored_messages.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
+#include "tests/oracles/learned_line.h"
 #include "tests/oracles/meeting_team.h"
 #include "tests/oracles/plain_matrix.h"
-#include "tests/oracles/relative.h"
 
 namespace {
 
-using namespace dma;
+using oracle::LearnedLine, oracle::LineExamples;
 
-constexpr double kLineNoise = 0.3;
+constexpr double kLineNoise = LearnedLine::kNoise;
 constexpr std::size_t kLineInputs = 3;
-constexpr std::uint64_t kLineSeed = 11;
-
-// y = w . x + noise, one example.
-struct Line {
-  Line() : w(g.shared("w", kLineInputs)), x(g.observed("x", kLineInputs)), y(g.observed("y")) {
-    const VariableId p = g.variable("p", kLineInputs), z = g.variable("z");
-    g.factor("gaussian_prior", {w}, {{"mean", 0.0}, {"variance", 2.0}});
-    g.factor("product", {w, x, p});
-    g.factor("sum", {p, z});
-    g.factor("gaussian_noise", {z, y}, {{"variance", kLineNoise}});
-  }
-  Learner learner(LearnOptions options) const {
-    options.targets = {y};
-    options.tolerance = 0;
-    return {g, standard_registry(), forward_backward(), forward(), std::move(options)};
-  }
-  Graph g;
-  VariableId w, x, y;
-};
-
-struct LineRows {
-  std::vector<double> x, y;
-  explicit LineRows(std::size_t rows) {
-    boost::random::mt19937_64 random(kLineSeed);
-    boost::random::normal_distribution<double> normal;
-    for (std::size_t n = 0; n < rows; ++n) {
-      double sum = 0;
-      for (std::size_t j = 0; j < kLineInputs; ++j) {
-        x.push_back(normal(random));
-        sum += (1.0 + static_cast<double>(j)) * x.back();
-      }
-      y.push_back(sum + std::sqrt(kLineNoise) * normal(random));
-    }
-  }
-  Data data(const Line& model) const { return {{model.x, x}, {model.y, y}}; }
-};
 
 bool same_bytes(const LearnMemory& a, const LearnMemory& b) {
   for (std::size_t e = 0; e < std::min(a.epochs.size(), b.epochs.size()); ++e)
@@ -66,15 +20,16 @@ bool same_bytes(const LearnMemory& a, const LearnMemory& b) {
 }  // namespace
 
 TEST_CASE("workers: the means are those of one worker, and exact, for any number of them") {
-  const Line model;
-  const LineRows rows(60);
+  const LearnedLine model(kLineInputs);
+  const LineExamples rows(60, kLineInputs);
   oracle::PlainMatrix x(60, kLineInputs);
   for (std::size_t i = 0; i < rows.x.size(); ++i) x[i] = rows.x[i];
   const auto precision = x.transpose() * x + kLineNoise / 2 * oracle::PlainMatrix::identity(kLineInputs);
-  const oracle::PlainMatrix mean = precision.solve(x.transpose() * oracle::PlainMatrix::column(rows.y));
+  const oracle::PlainMatrix prior(kLineInputs, 1, kLineNoise / 2 * LearnedLine::kPriorMean);
+  const oracle::PlainMatrix mean = precision.solve(x.transpose() * oracle::PlainMatrix::column(rows.y) + prior);
   for (const std::size_t workers : {1u, 2u, 3u, 7u, 20u}) {
     CAPTURE(workers);
-    Learner learner = model.learner({.batches = 60, .epochs = 400, .workers = workers});
+    Learner learner = model.learner({.batches = 60, .epochs = 400, .tolerance = 0, .workers = workers});
     learner.fit(rows.data(model));
     const Belief w = learner.belief(model.w);
     for (std::size_t j = 0; j < kLineInputs; ++j) CHECK(w[j].mean() == oracle::relative(mean[j], 1e-6));
@@ -82,12 +37,13 @@ TEST_CASE("workers: the means are those of one worker, and exact, for any number
 }
 
 TEST_CASE("workers: no byte depends on the number of threads, nor changes from run to run") {
-  const Line model;
-  const LineRows rows(50);
+  const LearnedLine model(kLineInputs);
+  const LineExamples rows(50, kLineInputs);
   for (const std::size_t workers : {1u, 2u, 5u})
     for (const auto likelihood : {LearnOptions::Likelihood::after_epoch, LearnOptions::Likelihood::while_sweeping}) {
       CAPTURE(workers);
-      const LearnOptions options{.batches = 10, .epochs = 4, .likelihood = likelihood, .workers = workers};
+      const LearnOptions options{
+          .batches = 10, .epochs = 4, .tolerance = 0, .likelihood = likelihood, .workers = workers};
       Learner first = model.learner(options);
       first.fit(rows.data(model));
       for (const std::size_t jobs : {1u, 2u, 4u, 4u}) {
@@ -102,9 +58,9 @@ TEST_CASE("workers: no byte depends on the number of threads, nor changes from r
 }
 
 TEST_CASE("workers: restored memory goes on with the same bytes") {
-  const Line model;
-  const LineRows rows(41);
-  LearnOptions options{.batch_size = 3, .epochs = 6, .workers = 3};
+  const LearnedLine model(kLineInputs);
+  const LineExamples rows(41, kLineInputs);
+  LearnOptions options{.batch_size = 3, .epochs = 6, .tolerance = 0, .workers = 3};
   Learner whole = model.learner(options);
   whole.fit(rows.data(model));
   options.epochs = 2;
@@ -119,10 +75,10 @@ TEST_CASE("workers: restored memory goes on with the same bytes") {
 }
 
 TEST_CASE("workers: a team of processes learns what as many workers of one process do, byte for byte") {
-  const Line model;
-  const LineRows rows(31);
+  const LearnedLine model(kLineInputs);
+  const LineExamples rows(31, kLineInputs);
   constexpr std::size_t kWorkers = 3;
-  const LearnOptions options{.batches = 9, .epochs = 5, .workers = kWorkers};
+  const LearnOptions options{.batches = 9, .epochs = 5, .tolerance = 0, .workers = kWorkers};
   Learner together = model.learner(options);
   together.fit(rows.data(model));
   std::vector<double> left_out(31), ignored(31), means(31);
@@ -165,18 +121,19 @@ TEST_CASE("workers: a weight that the prior knows exactly stays what it is; the 
   g.factor("product", {w, x, p});
   g.factor("sum", {p, z});
   g.factor("gaussian_noise", {z, y}, {{"variance", kLineNoise}});
-  Learner learner(g, standard_registry(), forward_backward(), forward(),
-                  {.targets = {y}, .batches = 4, .epochs = 300, .tolerance = 0, .workers = 2});
   const std::vector<double> inputs = {1, 1, 1, 2, 1, 3, 1, 4}, outputs = {3, 5, 7, 9};  // y = 1 + 2 x
-  learner.fit({{x, inputs}, {y, outputs}});
-  CHECK(learner.belief(w)[0].mean() == 1);
-  CHECK(learner.belief(w)[0].variance() == 0);
-  CHECK(learner.belief(w)[1].mean() == oracle::relative(60 / kLineNoise / (30 / kLineNoise + 1), 1e-6));
+  for (const std::size_t workers : {1u, 2u}) {
+    Learner learner(g, standard_registry(), forward_backward(), forward(),
+                    {.targets = {y}, .batches = 4, .epochs = 300, .tolerance = 0, .workers = workers});
+    learner.fit({{x, inputs}, {y, outputs}});
+    CHECK(learner.belief(w)[0] == Gaussian::point(1));
+    CHECK(learner.belief(w)[1].mean() == oracle::relative(60 / kLineNoise / (30 / kLineNoise + 1), 1e-6));
+  }
 }
 
 TEST_CASE("workers: what cannot be is refused with a clear line") {
-  const Line model;
-  const LineRows rows(10);
+  const LearnedLine model(kLineInputs);
+  const LineExamples rows(10, kLineInputs);
   CHECK_THROWS_WITH_AS(model.learner({.workers = 0}), doctest::Contains("number of workers is 0"), Error);
   CHECK_THROWS_WITH_AS(model.learner({.jobs = 0}), doctest::Contains("jobs is 0"), Error);
   CHECK_THROWS_WITH_AS(model.learner({.batches = 2, .workers = 3}).fit(rows.data(model)),

@@ -31,10 +31,7 @@ TEST_CASE("multiply: every product of valid messages is a valid message") {
   for (const Natural& a : kMessages)
     for (const Natural& b : kMessages) {
       const Natural product = multiply(a, b);
-      CAPTURE(a.tau);
-      CAPTURE(a.rho);
-      CAPTURE(b.tau);
-      CAPTURE(b.rho);
+      INFO("a.tau ", a.tau, ", a.rho ", a.rho, ", b.tau ", b.tau, ", b.rho ", b.rho);
       CHECK(is_valid(product));
       const Natural swapped = multiply(b, a);
       if (!a.is_point() || !b.is_point()) CHECK(product == swapped);

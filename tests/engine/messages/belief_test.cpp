@@ -1,20 +1,10 @@
 // Quantiles, intervals and probabilities of beliefs, against integrals of their densities.
 #include "engine/messages/belief.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
 #include "tests/oracles/quadrature.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/solved.h"
 
 namespace {
-
-using namespace dma;
 
 Belief belief(const std::string& family, std::vector<Natural> components) {
   return {"x", standard_registry().family(family), std::move(components)};
@@ -43,8 +33,7 @@ TEST_CASE("belief: a quantile is the value that so much of the density lies belo
                                    belief("beta", {{1.5, 2}, {0.5, -0.25}, {60, 3}})};
   for (const Belief& b : all)
     for (std::size_t i = 0; i < b.size(); ++i) {
-      CAPTURE(b.text());
-      CAPTURE(i);
+      INFO("b.text() ", b.text(), ", i ", i);
       for (const double p : {0.001, 0.025, 0.5, 0.9, 0.999})
         CHECK(below(b, i, b.quantile(p, i)) == oracle::relative(p, 1e-8));
       const auto [low, high] = b.interval(0.8, i);

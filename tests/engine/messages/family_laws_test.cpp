@@ -1,26 +1,10 @@
 // Laws that hold for every registered family, and for one registered in this test.
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <array>
-#include <cmath>
-#include <functional>
-#include <map>
-#include <string>
-#include <vector>
-
-#include "engine/compile/compile.h"
-#include "engine/run/run.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
 #include "tests/oracles/random_messages.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/solved.h"
 
 namespace {
-
-using namespace dma;
 
 // Directions: exp(tau cos x + rho sin x) on the circle.
 struct VonMises : AnyNatural {
@@ -32,9 +16,7 @@ struct VonMises : AnyNatural {
   static std::array<double, 2> statistics(double x) { return {std::cos(x), std::sin(x)}; }
   bool is_proper() const { return rho < kInfinity; }
   double bessel() const { return std::cyl_bessel_i(0, kappa()); }
-  double resultant() const {
-    return kappa() > 500 ? 1 - 0.5 / kappa() : std::cyl_bessel_i(1, kappa()) / bessel();
-  }
+  double resultant() const { return kappa() > 500 ? 1 - 0.5 / kappa() : std::cyl_bessel_i(1, kappa()) / bessel(); }
   double log_normaliser() const {
     return kappa() > 500 ? kappa() + 0.5 * std::log(2 * M_PI / kappa()) : std::log(2 * M_PI * bessel());
   }

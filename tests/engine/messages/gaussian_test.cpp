@@ -1,10 +1,6 @@
 #include "engine/messages/gaussian.h"
 
-#include <vector>
-
 #include "tests/oracles/accuracy.h"
-#include "tests/oracles/quadrature.h"
-#include "tests/oracles/relative.h"
 
 namespace dma {
 namespace {
@@ -103,8 +99,7 @@ TEST_CASE("gaussian: log overlap equals the log of the integral of p q") {
 
 TEST_CASE("gaussian: every function is a number on every kind of message") {
   for (const Gaussian& a : kEveryKind) {
-    CAPTURE(a.tau);
-    CAPTURE(a.rho);
+    INFO("a.tau ", a.tau, ", a.rho ", a.rho);
     CHECK(is_valid(a));
     CHECK_FALSE(std::isnan(a.mean()));
     CHECK(a.variance() >= 0);

@@ -2,26 +2,12 @@
 // where it does not hold, as tools/docs/promises.md lists them.
 #include "tests/oracles/allocations.h"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cmath>
-#include <functional>
-
-#include "engine/exact/exact.h"
-#include "engine/joint/joint.h"
-#include "engine/run/run.h"
 #include "factors/authoring/from_function.h"
 #include "factors/authoring/from_log_density.h"
-#include "factors/standard_registry.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
-#include "schedules/residual.h"
-#include "schedules/sequential.h"
+#include "tests/oracles/random_graphs.h"
+#include "tests/oracles/solved.h"
 
 namespace {
-
-using namespace dma;
 
 // Allocations of a third run with other values.
 std::uint64_t allocations_of(const Plan& plan, const std::function<void(State&, int)>& observe) {
@@ -48,6 +34,8 @@ Registry own_kinds() {
     using std::atan2, std::hypot;
     return std::array{hypot(x[0], x[1]), atan2(x[1], x[0])};
   }));
+  registry.add(likelihood_from_log_density("counts",
+                                           [](double a, double b, double y) { return y * (a + b) - std::exp(a + b); }));
   registry.add(likelihood_from_log_density("laplace", [](double x, double y) { return -std::abs(x - y); }));
   return registry;
 }
@@ -87,6 +75,30 @@ TEST_CASE("allocations: none in a repeated run with a function of one's own, by 
   }
 }
 
+TEST_CASE("allocations: none in a repeated run of a network, fused or not, and of scalar nodes in a ring") {
+  Graph g;
+  const auto w = g.variable("w", 12), x = g.observed("x", 4), p = g.variable("p", 12), z = g.variable("z", 3),
+             a = g.variable("a", 3), y = g.observed("y", 3);
+  g.factor("gaussian_prior", {w}, {{"mean", 0.3}, {"variance", 1.0}});
+  g.factor("product", {w, column(x), p});
+  g.factor("sum", {p, z});
+  g.factor("leaky_relu", {z, a}, {{"slope", 0.1}});
+  g.factor("gaussian_noise", {a, y}, {{"variance", 0.1}});
+  const oracle::GivenGraph ring = oracle::ring(24, 20, 0.5);
+  CHECK(oracle::allocations() > 0);  // the counter works
+  for (const Scheduler& rule : {forward_backward(), forward(), flooding(), sequential(), residual()})
+    for (const bool fuse : {true, false}) {
+      CAPTURE(rule.name);
+      CHECK(allocations_of(compile(g, rule, standard_registry(), {.fuse = fuse}), [&](State& state, int i) {
+              state.observe(x, {1.0, -0.5, 0.2, 2.0 + i});
+              state.observe(y, {0.5, -1.0, 0.1});
+            }) == 0);
+      CHECK(allocations_of(compile(ring.graph, rule, standard_registry(), {.fuse = fuse}), [&](State& state, int) {
+              for (const auto& [v, value] : ring.observed) state.observe(VariableId{v}, value);
+            }) == 0);
+    }
+}
+
 TEST_CASE("allocations: none with a function of several outputs and exact derivatives, or a likelihood of one's own") {
   const Registry registry = own_kinds();
   Graph polar;
@@ -96,6 +108,11 @@ TEST_CASE("allocations: none with a function of several outputs and exact deriva
   polar.factor("polar", {{"x", gather(x, {0})}, {"x", gather(x, {1})}, {"y1", r}, {"y2", a}});
   polar.factor("gaussian_noise", {r, y}, {{"variance", 0.1}});
   CHECK(allocations_of(compile(polar, joint(), registry), see(y)) == 0);
+  Graph two;  // by cubature
+  const VariableId first = two.variable("first"), second = two.variable("second"), count = two.observed("count");
+  for (const VariableId v : {first, second}) two.factor("gaussian_prior", {v}, {{"mean", 0.5}, {"variance", 2.0}});
+  two.factor("counts", {first, second, count});
+  CHECK(allocations_of(compile(two, forward_backward(), registry, {.method = "ep"}), see(count)) == 0);
   for (const char* const kind : {"laplace", "student_t_noise"}) {
     CAPTURE(kind);
     Graph g;

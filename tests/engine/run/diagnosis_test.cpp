@@ -1,19 +1,8 @@
 #include "engine/run/diagnosis.h"
 
-#include <doctest/doctest.h>
-
-#include <vector>
-
-#include "engine/compile/compile.h"
-#include "engine/run/run.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
+#include "tests/oracles/solved.h"
 
 namespace {
-
-using namespace dma;
 
 void run_with(const Graph& graph, const std::vector<std::pair<VariableId, std::vector<double>>>& values) {
   for (const Scheduler& scheduler : {forward_backward(), flooding()}) {

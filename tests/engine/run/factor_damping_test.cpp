@@ -1,24 +1,7 @@
 // Damping of single factors. The oracle for one sweep is the formula: a fraction of the old message is kept.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-
-#include "engine/compile/compile.h"
-#include "engine/compile/plan_data.h"
-#include "engine/joint/joint.h"
-#include "engine/run/run.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
-#include "schedules/residual.h"
-#include "schedules/sequential.h"
-#include "tests/oracles/messages_agree.h"
+#include "tests/oracles/solved.h"
 
 namespace {
-
-using namespace dma;
 
 // Three unknowns in a ring, each with one reading; the links may be damped individually.
 struct Ring {
@@ -86,10 +69,8 @@ TEST_CASE("damping of a factor: the fixed point is the same, and 0 overrides the
   const auto x = g.variable("x"), y = g.observed("y");
   g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}}, {.damping = 0.5});
   g.factor("gaussian_noise", {x, y}, {{"variance", 1.0}}, {.damping = 0.5});
-  const Plan plan = compile(g, forward_backward(), standard_registry());
-  State state(plan);
-  state.observe(y, 3.0);
-  CHECK(run(plan, state).stop == Report::Stop::exact);
+  const auto [plan, state, report] = oracle::solved(compile(g, forward_backward(), standard_registry()), {{y, 3.0}});
+  CHECK(report.stop == Report::Stop::exact);
   CHECK(state.belief(x).mean() == doctest::Approx(1.5));
 }
 
@@ -112,13 +93,10 @@ TEST_CASE(
       const auto x = g.variable("x"), y = g.observed("y");
       g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 1.0}});
       g.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
-      const Plan plan =
-          compile(g, rule({.tolerance = kTolerance, .limit = 100000, .damping = damping}), standard_registry());
-      State state(plan);
-      state.observe(y, 2 * kMean);
-      const Report report = run(plan, state);
-      CAPTURE(plan->schedule.name);
-      CAPTURE(damping);
+      const auto [plan, state, report] = oracle::solved(
+          compile(g, rule({.tolerance = kTolerance, .limit = 100000, .damping = damping}), standard_registry()),
+          {{y, 2 * kMean}});
+      INFO("plan->schedule.name ", plan->schedule.name, ", damping ", damping);
       CHECK(report.converged());
       CHECK(std::abs(state.belief(x).mean() - kMean) < 2 * kTolerance);
     }

@@ -1,24 +1,9 @@
 // Frozen variables. The oracle is a graph cut at the frozen variable: each of its factors has its own variable there,
 // whose prior is the frozen one's message to that factor.
-#include <doctest/doctest.h>
-
-#include "engine/compile/compile.h"
-#include "engine/compile/plan_data.h"
-#include "engine/joint/joint.h"
-#include "engine/run/evidence.h"
-#include "engine/run/run.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
-#include "schedules/residual.h"
-#include "schedules/sequential.h"
 #include "tests/oracles/allocations.h"
-#include "tests/oracles/messages_agree.h"
+#include "tests/oracles/solved.h"
 
 namespace {
-
-using namespace dma;
 
 constexpr std::size_t kNodes = 7, kHeld = 3;
 constexpr double kFrozenError = 1e-9;
@@ -209,10 +194,8 @@ TEST_CASE("frozen: one side of a fused product and sum, as of the two factors ap
   g.factor("sum", {p, z});
   g.factor("gaussian_noise", {z, y}, {{"variance", 0.5}});
   const auto beliefs = [&](bool fuse, bool freeze) {
-    const Plan plan = compile(g, forward_backward(), standard_registry(), {.fuse = fuse});
-    State state(plan);
-    state.observe(y, 3.0);
-    run(plan, state);
+    auto [plan, state, report] =
+        oracle::solved(compile(g, forward_backward(), standard_registry(), {.fuse = fuse}), {{y, 3.0}});
     if (freeze) state.freeze(b);
     state.observe(y, 6.0);
     run(plan, state);

@@ -47,8 +47,7 @@ struct Meeting {
       double scale = 0;
       for (std::uint32_t s = 0; s < element.size(); ++s)
         if (s != begin + k && element[s] == element[begin + k] && std::isfinite(tau[s])) scale += std::abs(tau[s]);
-      CAPTURE(row);
-      CAPTURE(k);
+      INFO("row ", row, ", k ", k);
       if (expected.is_point()) {
         CHECK(out_rho[k] == kInfinity);
         CHECK(out_tau[k] == expected.tau);

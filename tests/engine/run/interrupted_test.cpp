@@ -1,25 +1,11 @@
 // Runs stopped by their caller, and states that continue earlier ones.
-#include <doctest/doctest.h>
-
 #include <chrono>
 #include <thread>
 
-#include "engine/compile/compile.h"
-#include "engine/compile/plan_data.h"
-#include "engine/joint/joint.h"
-#include "engine/run/run.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
-#include "schedules/residual.h"
-#include "schedules/sequential.h"
-#include "tests/oracles/messages_agree.h"
 #include "tests/oracles/random_graphs.h"
+#include "tests/oracles/solved.h"
 
 namespace {
-
-using namespace dma;
 
 struct GrowingWalk {
   Graph g;

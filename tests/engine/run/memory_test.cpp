@@ -1,19 +1,7 @@
 // Kinds with memory: numbers kept per slot from one visit to the next.
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "engine/compile/compile.h"
-#include "engine/joint/joint.h"
-#include "engine/run/run.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/flooding.h"
-#include "tests/oracles/messages_agree.h"
+#include "tests/oracles/solved.h"
 
 namespace {
-
-using namespace dma;
 
 int newton_steps = 0;
 

@@ -1,21 +1,8 @@
 #include "engine/run/messages_at.h"
 
-#include <doctest/doctest.h>
-
-#include <map>
-#include <utility>
-#include <vector>
-
-#include "engine/compile/compile.h"
-#include "engine/compile/plan_data.h"
-#include "engine/run/run.h"
-#include "factors/standard_registry.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
+#include "tests/oracles/solved.h"
 
 namespace {
-
-using namespace dma;
 
 using Visits = std::map<std::pair<std::uint32_t, std::uint32_t>, int>;  // (element, slot) -> number of visits
 

@@ -1,25 +1,17 @@
 // Memory of a model of many scalar nodes: the graph, its plan and a state together.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <optional>
-
-#include "engine/compile/compile.h"
-#include "engine/run/run.h"
-#include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
 #include "tests/oracles/allocations.h"
+#include "tests/oracles/solved.h"
 
 namespace {
-
-using namespace dma;
 
 constexpr int kSteps = 30000;
 
 VariableId add_step(Graph& g, std::optional<VariableId> before) {
   const VariableId x = g.variable("");
-  if (before) g.factor("gaussian_noise", {*before, x}, {{"variance", 1.0}});
-  else g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 100.0}});
+  if (before)
+    g.factor("gaussian_noise", {*before, x}, {{"variance", 1.0}});
+  else
+    g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 100.0}});
   g.factor("gaussian_noise", {x, g.observed("")}, {{"variance", 4.0}});
   return x;
 }

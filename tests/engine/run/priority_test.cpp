@@ -1,20 +1,8 @@
 // Residual order: the next visit is the one whose arriving messages changed most.
 #include "engine/run/priority.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-#include <vector>
-
-#include "engine/compile/compile.h"
-#include "engine/run/run.h"
-#include "factors/standard_registry.h"
-#include "schedules/residual.h"
 #include "tests/oracles/random_messages.h"
-#include "tests/oracles/relative.h"
-
-using namespace dma;
+#include "tests/oracles/solved.h"
 
 TEST_CASE("priority: takes the largest first, of equals the one made longest ago, as a plain search does") {
   constexpr std::uint32_t kVisits = 37, kVariables = 9;

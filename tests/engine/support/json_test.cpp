@@ -1,17 +1,10 @@
 #include "engine/support/json.h"
 
-#include <doctest/doctest.h>
-
 #include <bit>
-#include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <vector>
 
-#include "engine/support/error.h"
 #include "engine/support/fields.h"
-
-using namespace dma;
+#include "tests/oracles/solved.h"
 
 namespace {
 

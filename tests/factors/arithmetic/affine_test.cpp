@@ -1,22 +1,8 @@
 #include "factors/arithmetic/affine.h"
 
-#include <doctest/doctest.h>
-
-#include "engine/compile/compile.h"
-#include "engine/joint/joint.h"
-#include "engine/run/run.h"
-#include "factors/standard_registry.h"
 #include "models/graphs/expressions.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
 #include "tests/oracles/dense_rows.h"
-#include "tests/oracles/relative.h"
-
-namespace {
-
-using namespace dma;
-
-}  // namespace
+#include "tests/oracles/solved.h"
 
 TEST_CASE("affine: messages are exact both ways, points and a = 0 included") {
   const Gaussian x = Gaussian::from_moments(1.5, 0.7), y = Gaussian::from_moments(-2, 3);
@@ -42,11 +28,9 @@ TEST_CASE(
     const VariableId y = linear(g, x, {a.begin(), a.begin() + static_cast<std::ptrdiff_t>(3 * rows)},
                                 std::vector<double>(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(rows)));
     gaussian_noise(g, affine(g, y, -2.0, 1.0), 0.4, seen);
-    const Plan plan =
-        by_joint ? compile(g, joint(), standard_registry()) : compile(g, forward_backward(), standard_registry());
-    State state(plan);
-    state.observe(seen, by_joint ? std::vector<double>{1.0, -0.7} : std::vector<double>{1.0});
-    const Report report = run(plan, state);
+    const auto [plan, state, report] = oracle::solved(
+        by_joint ? compile(g, joint(), standard_registry()) : compile(g, forward_backward(), standard_registry()),
+        {{seen, by_joint ? std::vector<double>{1.0, -0.7} : std::vector<double>{1.0}}});
     if (by_joint) CHECK(report.stop == Report::Stop::exact);
     oracle::DenseRows dense(3);
     for (int i = 0; i < 3; ++i) dense.add({{i, 1}}, 0.2, 2.0);

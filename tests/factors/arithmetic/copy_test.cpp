@@ -1,12 +1,9 @@
 #include "factors/arithmetic/copy.h"
 
-#include <array>
-#include <vector>
-
 #include "tests/oracles/accuracy.h"
-#include "tests/oracles/paper_messages.h"
 
 namespace dma {
+
 TEST_CASE("copy: every message is the product of the others, whichever dominates") {
   oracle::check_accuracy("copy", [](auto& random, const auto& range, auto& accuracy) {
     std::vector<Gaussian> in(2 + static_cast<std::size_t>(5 * random.uniform())), out(in.size());

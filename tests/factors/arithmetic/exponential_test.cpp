@@ -1,23 +1,10 @@
 #include "factors/arithmetic/exponential.h"
 
-#include <doctest/doctest.h>
-
-#include "engine/compile/compile.h"
-#include "engine/joint/joint.h"
 #include "engine/kinds/evaluate.h"
-#include "engine/run/run.h"
 #include "factors/authoring/from_function.h"
-#include "factors/standard_registry.h"
 #include "models/graphs/expressions.h"
-#include "schedules/forward_backward.h"
 #include "tests/oracles/quadrature.h"
-#include "tests/oracles/relative.h"
-
-namespace {
-
-using namespace dma;
-
-}  // namespace
+#include "tests/oracles/solved.h"
 
 TEST_CASE("exponential: the closed form is the fit of the plain function by quadrature, both ways") {
   const Kind plain = factor_from_function("plain", [](double x) { return std::exp(x); });
@@ -31,23 +18,6 @@ TEST_CASE("exponential: the closed form is the fit of the plain function by quad
         CHECK(found.variance() == oracle::relative(expected.variance(), 1e-6));
       }
     }
-}
-
-TEST_CASE("exponential: exp(x) = 3 +- 0.1 under N(0, 4) is found by sweeps and by the joint solver") {
-  Graph g;
-  const VariableId x = gaussian_prior(g, g.variable("x"), 0.0, 4.0), seen = g.observed("seen");
-  gaussian_noise(g, exponential(g, x), 0.01, seen);
-  const auto exact = oracle::matched([](double t) { return std::exp(-50 * (std::exp(t) - 3) * (std::exp(t) - 3)); },
-                                     Gaussian::from_moments(0, 4), std::log(3.0));
-  for (const bool by_joint : {false, true}) {
-    const Plan plan =
-        by_joint ? compile(g, joint(), standard_registry()) : compile(g, forward_backward(), standard_registry());
-    State state(plan);
-    state.observe(seen, 3.0);
-    (void)run(plan, state);
-    CHECK(std::abs(state.belief(x).mean() - exact.mean) < 0.06 * std::sqrt(exact.variance));
-    CHECK(state.belief(x).variance() == oracle::relative(exact.variance, 0.01));
-  }
 }
 
 TEST_CASE("exponential: points and unknowns") {

@@ -1,9 +1,6 @@
 #include "factors/arithmetic/leaky_relu.h"
 
 #include "tests/oracles/accuracy.h"
-#include "tests/oracles/paper_messages.h"
-#include "tests/oracles/quadrature.h"
-#include "tests/oracles/relative.h"
 
 namespace dma {
 namespace {

@@ -1,9 +1,6 @@
 #include "factors/arithmetic/log_copy.h"
 
 #include "tests/oracles/accuracy.h"
-#include "tests/oracles/paper_messages.h"
-#include "tests/oracles/quadrature.h"
-#include "tests/oracles/relative.h"
 
 namespace dma {
 namespace {
@@ -44,13 +41,6 @@ TEST_CASE("log_copy: message to x has the moments of the pushforward by quadratu
     CHECK(message.mean() == oracle::relative(mean, 1e-10));
     CHECK(message.variance() == oracle::relative(variance, 1e-10));
   }
-}
-
-TEST_CASE("log_copy: there and back is the identity") {
-  oracle::check_accuracy("log_copy there and back", [](auto& random, const auto& range, auto& accuracy) {
-    const Gaussian x = random.proper(range);
-    accuracy.compare(LogCopy::to_x(log_of(x), {sign_of(x)}), oracle::exact(x));
-  });
 }
 
 TEST_CASE("log_copy: v/m^2 of 1e-24 and of 1e20 keep their digits") {

@@ -1,14 +1,8 @@
 #include "factors/arithmetic/product.h"
 
-#include <array>
-#include <vector>
-
 #include "factors/arithmetic/log_copy.h"
 #include "factors/arithmetic/sum.h"
 #include "tests/oracles/accuracy.h"
-#include "tests/oracles/paper_messages.h"
-#include "tests/oracles/quadrature.h"
-#include "tests/oracles/relative.h"
 
 namespace dma {
 
@@ -58,22 +52,6 @@ TEST_CASE("product: message to z has the moments of x y by quadrature") {
     CHECK(std::abs(message.mean() - mean) <= moderate.tolerance * message.sd());
     CHECK(message.variance() == oracle::relative(variance, moderate.tolerance));
   }
-}
-
-TEST_CASE("product: message to a factor equals copy to log-normal, difference in log space, copy back") {
-  oracle::RandomMessages random(oracle::kSeed);
-  oracle::Accuracy accuracy;
-  for (int i = 0; i < oracle::kAccuracyTrials; ++i) {
-    const Gaussian y = random.proper(oracle::kOrdinary), z = random.proper(oracle::kOrdinary);
-    const double sign_y = std::copysign(1, y.tau), sign_z = std::copysign(1, z.tau);
-    const std::array logs{LogCopy::to_log(z, {sign_z}).log(), LogCopy::to_log(y, {sign_y}).log()};
-    const Gaussian log_x = Sum::to_total(logs, std::array{1.0, -1.0});
-    const Gaussian by_path = LogCopy::to_x(LogNormal(log_x), {sign_y * sign_z});
-    accuracy.compare(Product::to_factor(y, z), oracle::exact(by_path));
-  }
-  MESSAGE("worst mean difference ", accuracy.mean, ", variance difference ", accuracy.variance);
-  CHECK(accuracy.mean <= 1e-12);
-  CHECK(accuracy.variance <= 1e-12);
 }
 
 TEST_CASE("product: uniform messages and point masses to z") {

@@ -1,19 +1,9 @@
 #include "factors/arithmetic/square.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "engine/compile/compile.h"
 #include "engine/kinds/evaluate.h"
-#include "engine/run/run.h"
 #include "factors/authoring/from_function.h"
-#include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
 #include "tests/oracles/quadrature.h"
-#include "tests/oracles/relative.h"
-
-using namespace dma;
+#include "tests/oracles/solved.h"
 
 TEST_CASE("square: forward moments are those of quadrature") {
   for (const double mean : {-3.0, 0.0, 0.2, 2.0})
@@ -50,9 +40,7 @@ TEST_CASE("square: a well-known x is refined by its square as by Newton's step")
   g.factor("gaussian_prior", {x}, {{"mean", 3.0}, {"variance", 1e-4}});
   g.factor("square", {x, y});
   g.factor("gaussian_noise", {y, seen}, {{"variance", 1e-9}});
-  const Plan plan = compile(g, forward_backward(), standard_registry());
-  State state(plan);
-  state.observe(seen, 9.03);
-  run(plan, state);
+  const auto [plan, state, report] =
+      oracle::solved(compile(g, forward_backward(), standard_registry()), {{seen, 9.03}});
   CHECK(state.belief(x).mean() == oracle::relative(std::sqrt(9.03), 1e-4));
 }

@@ -1,11 +1,6 @@
 #include "factors/arithmetic/sum.h"
 
-#include <array>
-#include <vector>
-
 #include "tests/oracles/accuracy.h"
-#include "tests/oracles/paper_messages.h"
-#include "tests/oracles/relative.h"
 
 namespace dma {
 namespace {

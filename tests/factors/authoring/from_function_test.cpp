@@ -1,26 +1,12 @@
 #include "factors/authoring/from_function.h"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cmath>
-#include <vector>
-
-#include "engine/compile/compile.h"
-#include "engine/joint/joint.h"
 #include "engine/kinds/evaluate.h"
-#include "engine/run/run.h"
-#include "engine/support/error.h"
 #include "factors/arithmetic/leaky_relu_linearised.h"
 #include "factors/arithmetic/product_linearised.h"
-#include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
 #include "tests/oracles/quadrature.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/solved.h"
 
 namespace {
-
-using namespace dma;
 
 Gaussian message(const Kind& kind, std::size_t target, const std::vector<Gaussian>& arrivals) {
   Arrivals all;
@@ -97,10 +83,8 @@ TEST_CASE("from_function: parameters by slot reach the function, its messages an
   g.factor("line", {x, m}, {{"a", std::vector<double>{2, -3}}, {"b", 0.5}});
   g.factor("gaussian_noise", {m, y}, {{"variance", 0.7}});
   for (const bool by_joint : {false, true}) {
-    const Plan plan = by_joint ? compile(g, joint(), registry) : compile(g, forward_backward(), registry);
-    State state(plan);
-    state.observe(y, {4.0, -1.0});
-    (void)run(plan, state);
+    const auto [plan, state, report] = oracle::solved(
+        by_joint ? compile(g, joint(), registry) : compile(g, forward_backward(), registry), {{y, {4.0, -1.0}}});
     for (std::size_t i = 0; i < 2; ++i) {
       const double a = i == 0 ? 2 : -3, off = (i == 0 ? 4.0 : -1.0) - 0.5, precision = 1 / 2.0 + a * a / 0.7;
       CHECK(state.belief(x).variance(i) == oracle::relative(1 / precision, 1e-8));
@@ -128,10 +112,9 @@ TEST_CASE("from_function: a user's factor runs in a graph of the standard regist
   g.factor("squared", {x, s});
   g.factor("gaussian_noise", {s, y}, {{"variance", 0.01}});
   for (const char* method : {"dma", "ep", "linearised", "hybrid"}) {
-    const Plan plan = compile(g, forward_backward(), registry, {.method = method});
-    State state(plan);
-    state.observe(y, {4.0, 4.4, 3.6});
-    CHECK(run(plan, state).faults == 0);
+    const auto [plan, state, report] =
+        oracle::solved(compile(g, forward_backward(), registry, {.method = method}), {{y, {4.0, 4.4, 3.6}}});
+    CHECK(report.faults == 0);
     CHECK(state.belief(x).mean(1) == oracle::relative(2.1, 0.02));
     CHECK(state.belief(x).mean(2) < state.belief(x).mean(0));
   }
@@ -146,10 +129,7 @@ TEST_CASE("from_function: if the function is not a number, messages are refused 
     g.factor("gaussian_prior", {x}, {{"mean", mean}, {"variance", 0.01}});
     g.factor("root", {x, z});
     g.factor("gaussian_noise", {z, y}, {{"variance", 1.0}});
-    const Plan plan = compile(g, forward_backward(), registry);
-    State state(plan);
-    state.observe(y, 2.0);
-    const Report report = run(plan, state);
+    const Report report = oracle::solved(compile(g, forward_backward(), registry), {{y, 2.0}}).report;
     CHECK(report.converged() == (mean > 0));
     return report.faults;
   };
@@ -175,8 +155,9 @@ std::vector<double> looked_at(const Kind& kind, const std::vector<double>& x) {
 }  // namespace
 
 TEST_CASE("from_function: a function of several outputs has the gains of calculus") {
-  const Kind by_duals = factor_from_vector_function(
-      "polar", 2, 2, [](auto x, auto) { return std::array{hypot(x[0], x[1]), atan2(x[1], x[0])}; });
+  const Kind by_duals = factor_from_vector_function("polar", 2, 2, [](auto x, auto) {
+    return std::array{hypot(x[0], x[1]), atan2(x[1], x[0])};
+  });
   const Kind by_differences =
       factor_from_vector_function("polar", 2, 2, [](std::span<const double> x, std::span<const double>) {
         return std::vector<double>{std::hypot(x[0], x[1]), std::atan2(x[1], x[0])};
@@ -193,25 +174,42 @@ TEST_CASE("from_function: a function of several outputs has the gains of calculu
     using T = typename decltype(x)::value_type;
     using std::sqrt, std::exp, std::log, std::sin, std::cos, std::tan, std::asin, std::acos, std::atan, std::tanh;
     using std::abs, std::pow, std::log1p, std::expm1, std::sinh, std::cosh, std::erf;
-    std::vector<std::remove_const_t<T>> y = {exp(x[0]),  log(x[0]),      sqrt(x[0]),       sin(x[0]),   cos(x[0]),
-                                             tan(x[0]),  asin(x[0]),     acos(x[0]),       atan(x[0]),  tanh(x[0]),
-                                             abs(-x[0]), pow(x[0], 2.5), pow(x[0], x[1]),  log1p(x[0]), expm1(x[0]),
-                                             sinh(x[0]), cosh(x[0]),     erf(x[0]),
+    std::vector<std::remove_const_t<T>> y = {exp(x[0]),
+                                             log(x[0]),
+                                             sqrt(x[0]),
+                                             sin(x[0]),
+                                             cos(x[0]),
+                                             tan(x[0]),
+                                             asin(x[0]),
+                                             acos(x[0]),
+                                             atan(x[0]),
+                                             tanh(x[0]),
+                                             abs(-x[0]),
+                                             pow(x[0], 2.5),
+                                             pow(x[0], x[1]),
+                                             log1p(x[0]),
+                                             expm1(x[0]),
+                                             sinh(x[0]),
+                                             cosh(x[0]),
+                                             erf(x[0]),
                                              x[0] / x[1] - 3 * x[0] + 1 / x[1] - x[1] * x[1]};
     return y;
   };
   const std::vector<double> duals = looked_at(factor_from_vector_function("all", 2, 19, all), {0.4, 1.7});
-  const std::vector<double> differences = looked_at(
-      factor_from_vector_function(
-          "all", 2, 19, [&](std::span<const double> x, std::span<const double> p) { return all(x, p); }),
-      {0.4, 1.7});
+  const std::vector<double> differences =
+      looked_at(factor_from_vector_function(
+                    "all", 2, 19, [&](std::span<const double> x, std::span<const double> p) { return all(x, p); }),
+                {0.4, 1.7});
   for (std::size_t i = 0; i < duals.size(); ++i) CHECK(duals[i] == oracle::relative(differences[i], 1e-9, 1));
   // A constant power of a negative number, and a root of an input at its edge: other derivatives are unaffected.
-  const std::vector<double> edges = looked_at(factor_from_vector_function("edges", 2, 2, [](auto x, auto) {
-    using T = std::remove_const_t<typename decltype(x)::value_type>;
-    using std::sqrt, std::pow;
-    return std::vector<T>{pow(x[0], T(2)), x[0] + sqrt(x[1])};
-  }), {-3, 0});
+  const std::vector<double> edges =
+      looked_at(factor_from_vector_function("edges", 2, 2,
+                                            [](auto x, auto) {
+                                              using T = std::remove_const_t<typename decltype(x)::value_type>;
+                                              using std::sqrt, std::pow;
+                                              return std::vector<T>{pow(x[0], T(2)), x[0] + sqrt(x[1])};
+                                            }),
+                {-3, 0});
   CHECK(edges == std::vector<double>{9, -3, -6, 0, 1, kInfinity});
 }
 
@@ -221,15 +219,16 @@ TEST_CASE("from_function: twelve inputs, three outputs and an array of data, sol
   std::vector<double> a;
   for (std::size_t i = 0; i < kInputs * kOutputs; ++i) a.push_back(std::sin(1.0 + static_cast<double>(i * i)));
   Registry registry = standard_registry();
-  registry.add(factor_from_vector_function(
-      "matrix", kInputs, kOutputs,
-      [](auto x, std::span<const double> p) {
-        std::vector<std::remove_const_t<typename decltype(x)::element_type>> y(std::size_t{kOutputs});
-        for (std::size_t o = 0; o < kOutputs; ++o)
-          for (std::size_t i = 0; i < kInputs; ++i) y[o] += p[o * kInputs + i] * x[i];
-        return y;
-      },
-      "y = A x", {array_parameter("A")}));
+  registry.add(factor_from_vector_function("matrix", kInputs, kOutputs,
+                                           [](auto x, std::span<const double> p) {
+                                             std::vector<std::remove_const_t<typename decltype(x)::element_type>> y(
+                                                 std::size_t{kOutputs});
+                                             for (std::size_t o = 0; o < kOutputs; ++o)
+                                               for (std::size_t i = 0; i < kInputs; ++i)
+                                                 y[o] += p[o * kInputs + i] * x[i];
+                                             return y;
+                                           },
+                                           "y = A x", {array_parameter("A")}));
   const auto solved = [&](bool is_vector) {
     Graph g;
     const VariableId u = g.variable("u", 5), v = g.variable("v", 7), y = g.observed("y", 3);
@@ -237,8 +236,7 @@ TEST_CASE("from_function: twelve inputs, three outputs and an array of data, sol
     g.factor("gaussian_prior", {v}, {{"mean", -0.5}, {"variance", 1.0}});
     if (is_vector) {
       const VariableId one = g.variable("one"), two = g.variable("two"), three = g.variable("three");
-      g.factor("matrix", {{"x", column(u)}, {"x", column(v)}, {"y1", one}, {"y2", two}, {"y3", three}},
-               {{"A", a}});
+      g.factor("matrix", {{"x", column(u)}, {"x", column(v)}, {"y1", one}, {"y2", two}, {"y3", three}}, {{"A", a}});
       g.factor("gaussian_noise", {one, gather(y, {0})}, {{"variance", 0.1}});
       g.factor("gaussian_noise", {two, gather(y, {1})}, {{"variance", 0.1}});
       g.factor("gaussian_noise", {three, gather(y, {2})}, {{"variance", 0.1}});
@@ -247,10 +245,8 @@ TEST_CASE("from_function: twelve inputs, three outputs and an array of data, sol
       g.factor("linear", {{"x", column(u)}, {"x", column(v)}, {"y", z}}, {{"A", a}});
       g.factor("gaussian_noise", {z, y}, {{"variance", 0.1}});
     }
-    const Plan plan = compile(g, joint(), registry);
-    State state(plan);
-    state.observe(y, {1.0, 2.0, -1.0});
-    CHECK(run(plan, state).converged());
+    const auto [plan, state, report] = oracle::solved(compile(g, joint(), registry), {{y, {1.0, 2.0, -1.0}}});
+    CHECK(report.converged());
     std::vector<double> out;
     for (const VariableId x : {u, v})
       for (std::size_t i = 0; i < state.belief(x).size(); ++i)
@@ -262,38 +258,10 @@ TEST_CASE("from_function: twelve inputs, three outputs and an array of data, sol
   for (std::size_t i = 0; i < linear.size(); ++i) CHECK(vector[i] == oracle::relative(linear[i], 1e-9));
 }
 
-TEST_CASE("from_function: fifteen named inputs and one function, solved jointly") {
-  Kind cube = kind("cube_of_sum", "y = (0.01 x1 + 0.02 x2 + ...)^3");
-  constexpr std::size_t kInputs = 15;
-  for (std::size_t i = 0; i < kInputs; ++i) cube.input("x" + std::to_string(i + 1));
-  cube.output("y").function([](auto x, auto) {
-    double sum = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) sum += 0.01 * static_cast<double>(i + 1) * x[i];
-    return sum * sum * sum;
-  });
-  Registry registry = standard_registry();
-  registry.add(cube);
-  CHECK_THROWS_WITH_AS(cube.input("more"), "kind 'cube_of_sum' has more than 16 ports", Error);
-  Graph g;
-  std::vector<Connection> ends;
-  const VariableId x = g.variable("x", kInputs), y = g.variable("y"), seen = g.observed("seen");
-  for (std::uint32_t i = 0; i < kInputs; ++i) ends.emplace_back(gather(x, {i}));
-  ends.emplace_back(y);
-  g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 1.0}});
-  g.factor("cube_of_sum", std::move(ends));
-  g.factor("gaussian_noise", {y, seen}, {{"variance", 0.01}});
-  const Plan plan = compile(g, joint(), registry);
-  State state(plan);
-  state.observe(seen, 1.0);
-  CHECK(run(plan, state).converged());
-  // The solution is x_i = 1 + i t, at a sum of 120 + 1240 t: 620 t^2 + 50 ((0.01 sum)^3 - 1)^2 is smallest.
-  double t = 0;
-  for (int i = 0; i < 50; ++i) {
-    const double sum = 1.2 + 12.4 * t, off = sum * sum * sum - 1, slope = 37.2 * sum * sum;
-    t -= (1240 * t + 100 * slope * off) / (1240 + 100 * slope * slope);
-  }
-  for (std::size_t i = 0; i < kInputs; ++i)
-    CHECK(state.belief(x).mean(i) == oracle::relative(1 + static_cast<double>(i + 1) * t, 1e-8));
+TEST_CASE("from_function: a kind has at most 16 ports") {
+  Kind many = kind("many");
+  for (int i = 0; i < 16; ++i) many.input("x" + std::to_string(i));
+  CHECK_THROWS_WITH_AS(many.input("more"), "kind 'many' has more than 16 ports", Error);
 }
 
 TEST_CASE("from_function: errors of several outputs name the kind") {
@@ -308,14 +276,11 @@ TEST_CASE("from_function: errors of several outputs name the kind") {
     if (inputs > 1) ends[0] = Connection(x);
     for (std::size_t o = 0; o < outputs; ++o) ends.emplace_back(g.variable("y" + std::to_string(o)));
     g.factor(kind, ends, {}, {.name = "f"});
-    try {
+    return oracle::error_of([&] {
       const Plan plan = is_joint ? compile(g, joint(), registry) : compile(g, forward_backward(), registry);
       State state(plan);
       (void)run(plan, state);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    });
   };
   CHECK(complaint("short", 2, 3, true) ==
         "kind 'short': its function returned 2 numbers, but it has 3 outputs; return one for each of them");

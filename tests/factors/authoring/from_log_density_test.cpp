@@ -1,32 +1,19 @@
 #include "factors/authoring/from_log_density.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <numbers>
-
-#include "engine/compile/compile.h"
-#include "engine/joint/joint.h"
 #include "engine/kinds/evaluate.h"
-#include "engine/run/run.h"
-#include "engine/support/error.h"
 #include "factors/authoring/from_function.h"
 #include "factors/likelihoods/greater_than.h"
 #include "factors/likelihoods/probit.h"
-#include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
-#include "schedules/sequential.h"
 #include "tests/oracles/allocations.h"
 #include "tests/oracles/quadrature.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/solved.h"
 
 namespace {
 
-using namespace dma;
 using Values = std::span<const double>;
 
 Gaussian message_of(const Kind& kind, std::size_t target, const std::vector<Gaussian>& arrivals,
-                 const std::vector<double>& parameters = {}) {
+                    const std::vector<double>& parameters = {}) {
   Arrivals all;
   for (const Gaussian& a : arrivals) all.push_back({a});
   return Gaussian(evaluate(kind, "ep", target, all, parameters).value()[0]);
@@ -42,8 +29,8 @@ Kind poisson_log() {
 }
 
 const std::vector<Gaussian> kDensityArrivals = {Gaussian::from_moments(0, 1), Gaussian::from_moments(1.5, 0.3),
-                                         Gaussian::from_moments(-2, 4), Gaussian::from_moments(-6, 2),
-                                         Gaussian::from_moments(3, 1e-4)};
+                                                Gaussian::from_moments(-2, 4), Gaussian::from_moments(-6, 2),
+                                                Gaussian::from_moments(3, 1e-4)};
 
 }  // namespace
 
@@ -62,28 +49,6 @@ TEST_CASE("from_log_density: closed forms are what the quadrature of their densi
       CHECK(probit.log_integral()(arrivals, {}) == oracle::relative(Probit::log_integral(x, Gaussian::point(y)), 1e-8));
     }
     check_close(x * message_of(greater, 0, {x}, {-1.0}), x * GreaterThan::to_x(x, {-1.0}), 1e-8);
-  }
-}
-
-TEST_CASE("from_log_density: a likelihood from a lambda runs in a tree and gives the posterior's moments") {
-  Registry registry = standard_registry();
-  registry.add(poisson_log());
-  Graph g;
-  const VariableId x = g.variable("x", 3), y = g.observed("y", 3);
-  g.factor("gaussian_prior", {x}, {{"mean", 0.5}, {"variance", 2.0}});
-  g.factor("poisson_log", {x, y});
-  const Plan plan = compile(g, forward_backward(), registry, {.method = "ep"});
-  State state(plan);
-  const std::vector<double> counts{0, 2, 9};
-  state.observe(y, counts);
-  const Report report = run(plan, state);
-  CHECK(report.faults == 0);
-  CHECK(report.replaced == 0);
-  for (std::size_t i = 0; i < 3; ++i) {
-    const auto exact = oracle::matched([&](double t) { return std::exp(counts[i] * t - std::exp(t)); },
-                                       Gaussian::from_moments(0.5, 2));
-    CHECK(state.belief(x).mean(i) == oracle::relative(exact.mean, 1e-9));
-    CHECK(state.belief(x).variance(i) == oracle::relative(exact.variance, 1e-9));
   }
 }
 
@@ -111,23 +76,6 @@ TEST_CASE("from_log_density: a site of the joint solver, parameters by slot, and
     evidence += std::log(exact.mass);
   }
   CHECK(JointPosterior(state).log_evidence() == oracle::relative(evidence, 1e-9));
-}
-
-TEST_CASE("from_log_density: two inputs share the information on their sum") {
-  const Kind kind =
-      likelihood_from_log_density("counts", [](double a, double b, double y) { return y * (a + b) - std::exp(a + b); });
-  const Gaussian a = Gaussian::from_moments(0.2, 1), b = Gaussian::from_moments(0.5, 0.6);
-  const auto exact =
-      oracle::matched([](double s) { return std::exp(5 * s - std::exp(s)); }, Gaussian::from_moments(0.7, 1.6));
-  const Gaussian to_a = a * message_of(kind, 0, {a, b, Gaussian::point(5)}),
-                 to_b = b * message_of(kind, 1, {a, b, Gaussian::point(5)});
-  CHECK(to_a.mean() == oracle::relative(0.2 + (exact.mean - 0.7) / 1.6, 1e-5));
-  CHECK(to_a.variance() == oracle::relative(1 - (1.6 - exact.variance) / (1.6 * 1.6), 1e-5));
-  CHECK(to_b.mean() == oracle::relative(0.5 + 0.6 * (exact.mean - 0.7) / 1.6, 1e-5));
-  // With one of them known: one-dimensional quadrature over the other.
-  const Gaussian alone = a * message_of(kind, 0, {a, Gaussian::point(0.5), Gaussian::point(5)});
-  const auto one = oracle::matched([](double t) { return std::exp(5 * t - std::exp(t + 0.5)); }, a);
-  CHECK(alone.mean() == oracle::relative(one.mean, 1e-9));
 }
 
 // All three by the trapezoidal rule.
@@ -198,51 +146,16 @@ TEST_CASE("noise of a log variance: moments and evidence are those of the integr
   CHECK(message_of(kind, 0, {x, Gaussian::uniform(), x}, parameters).is_uniform());
 }
 
-TEST_CASE("noise_from_log_variance: a step of unknown volatility, by sweeps and as a site of the joint solver") {
-  Graph g;
-  const VariableId before = g.variable("before"), z = g.variable("z"), after = g.variable("after"), y = g.observed("y");
-  g.factor("gaussian_prior", {before}, {{"mean", 0.5}, {"variance", 0.2}});
-  g.factor("gaussian_prior", {z}, {{"mean", -1.0}, {"variance", 1.0}});
-  g.factor("gaussian_log_variance", {before, z, after});
-  g.factor("gaussian_noise", {after, y}, {{"variance", 0.3}});
-  // Given z everything is normal: y - before ~ N(0, 0.2 + exp(z) + 0.3), and `after` between both.
-  double mass = 0, first[2] = {}, second[2] = {};
-  for (double t = -9; t < 9; t += 0.02) {
-    const double v = std::exp(t - 1), wide = v + 0.5, off = 2.1 - 0.5, gain = (0.2 + v) / wide;
-    const double w = std::exp(-0.5 * (t * t + off * off / wide + std::log(wide)));
-    const double means[] = {t - 1, 0.5 + gain * off}, variances[] = {0, gain * 0.3};
-    mass += w;
-    for (int i = 0; i < 2; ++i) first[i] += w * means[i], second[i] += w * (means[i] * means[i] + variances[i]);
-  }
-  for (const bool by_joint : {false, true}) {
-    CAPTURE(by_joint);
-    const Plan plan = by_joint ? compile(g, joint(), standard_registry())
-                               : compile(g, sequential(), standard_registry(), {.method = "ep"});
-    State state(plan);
-    state.observe(y, 2.1);
-    const Report report = run(plan, state);
-    CAPTURE(report.text());
-    CHECK(report.converged());
-    const VariableId both[] = {z, after};
-    for (int i = 0; i < 2; ++i) {
-      const double mean = first[i] / mass;
-      CHECK(state.belief(both[i]).mean() == oracle::relative(mean, 1e-7));
-      CHECK(state.belief(both[i]).variance() == oracle::relative(second[i] / mass - mean * mean, 1e-7));
-    }
-  }
-}
-
 TEST_CASE("from_log_density: an outlier's message is a site in sweeps, and in joint() replaced and counted") {
   Graph g;
   const VariableId x = g.variable("x"), y = g.observed("y", 3);
   g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 4.0}});
   g.factor("student_t_noise", {all_to_one(x), y}, {{"scale", 0.3}, {"degrees", 2.0}});
   for (const bool by_joint : {false, true}) {
-    const Plan plan = by_joint ? compile(g, joint(), standard_registry())
-                               : compile(g, forward_backward(), standard_registry(), {.method = "ep"});
-    State state(plan);
-    state.observe(y, {1.0, 1.2, 30.0});
-    const Report report = run(plan, state);
+    const auto [plan, state, report] =
+        oracle::solved(by_joint ? compile(g, joint(), standard_registry())
+                                : compile(g, forward_backward(), standard_registry(), {.method = "ep"}),
+                       {{y, {1.0, 1.2, 30.0}}});
     CHECK(report.replaced == (by_joint ? 1 : 0));
     CHECK(report.faults == 0);
     CHECK((report.text().find("1 replaced") != std::string::npos) == by_joint);
@@ -272,27 +185,4 @@ TEST_CASE("from_log_density: wrong ports and an outcome that is not observed are
   g.factor("poisson_log", {x, y});
   CHECK_THROWS_WITH_AS(static_cast<void>(compile(g, forward_backward(), registry, {.method = "ep"})),
                        doctest::Contains("observe"), Error);
-}
-
-TEST_CASE("from_log_density, from_function: a run allocates nothing, cubature included") {
-  Registry registry = standard_registry();
-  registry.add(likelihood_from_log_density("counts",
-                                           [](double a, double b, double y) { return y * (a + b) - std::exp(a + b); }));
-  registry.add(factor_from_function("softplus", [](double x) { return std::log1p(std::exp(x)); }));
-  Graph g;
-  const VariableId a = g.variable("a"), b = g.variable("b"), s = g.variable("s"), y = g.observed("y"),
-                   z = g.observed("z");
-  g.factor("gaussian_prior", {a}, {{"mean", 0.5}, {"variance", 2.0}});
-  g.factor("gaussian_prior", {b}, {{"mean", 0.0}, {"variance", 1.0}});
-  g.factor("counts", {a, b, y});
-  g.factor("softplus", {a, s});
-  g.factor("student_t_noise", {s, z}, {{"scale", 0.5}, {"degrees", 4.0}});
-  const Plan plan = compile(g, forward_backward(), registry, {.method = "ep"});
-  State state(plan);
-  state.observe(y, 3.0);
-  state.observe(z, 1.0);
-  (void)run(plan, state);
-  const std::uint64_t before = oracle::allocations();
-  (void)run(plan, state);
-  CHECK(oracle::allocations() == before);
 }

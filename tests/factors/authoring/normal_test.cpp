@@ -1,11 +1,8 @@
 #include "factors/authoring/normal.h"
 
-#include <doctest/doctest.h>
-
 #include <boost/math/special_functions/erf.hpp>
 
 #include "tests/oracles/accuracy.h"
-#include "tests/oracles/relative.h"
 
 namespace dma {
 namespace {
@@ -42,7 +39,6 @@ TEST_CASE("normal: density and distribution keep relative accuracy in both tails
     worst = std::max(worst, oracle::relative_error(normal::density(t), oracle::phi(t)));
     worst = std::max(worst, oracle::relative_error(normal::distribution(t), oracle::Phi(t)));
   }
-  MESSAGE("worst relative error ", worst);
   CHECK(worst < kNormalError);
 }
 
@@ -51,7 +47,6 @@ TEST_CASE("normal: the table's exponential keeps relative accuracy over its rang
   double worst = 0;
   for (double x = 0; x < normal::kMillsEnd; x += 0.0037)
     worst = std::max(worst, oracle::relative_error(table.exponential(x), exp(-Real(x) * x / 2)));
-  MESSAGE("worst relative error ", worst);
   CHECK(worst < 1e-15);
 }
 
@@ -65,7 +60,6 @@ TEST_CASE("normal: hazard and variance of a tail agree with their definitions ou
     worst_hazard = std::max(worst_hazard, oracle::relative_error(beyond.hazard, h));
     worst_variance = std::max(worst_variance, oracle::relative_error(beyond.variance, 1 - h * (h - x)));
   }
-  MESSAGE("worst relative error: hazard ", worst_hazard, ", variance ", worst_variance);
   CHECK(worst_hazard < kNormalError);
   CHECK(worst_variance < kNormalError);
 }
@@ -105,7 +99,6 @@ TEST_CASE("normal: the rectified moments of a tail agree with their definitions,
     worst_variance = std::max(worst_variance, oracle::relative_error(normal::rectified_variance(beyond),
                                                                      (square + 1) * p + u * density - mean * mean));
   }
-  MESSAGE("worst relative error: rectified mean ", worst_mean, ", variance ", worst_variance);
   CHECK(worst_mean < kNormalError);
   CHECK(worst_variance < kNormalError);
 }

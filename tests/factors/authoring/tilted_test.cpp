@@ -15,8 +15,7 @@ const Gaussian kStandard = Gaussian::from_moments(0, 1);
 
 // A quadratic log f is a Gaussian: phi f has precision 1 + rho, and the message is f itself.
 void check_quadratic(double at, double rho, double tolerance) {
-  CAPTURE(at);
-  CAPTURE(rho);
+  INFO("at ", at, ", rho ", rho);
   const Tilted t = tilt([=](double x) { return -0.5 * rho * (x - at) * (x - at); });
   REQUIRE(t.found);
   CHECK(t.rho == oracle::relative(rho, tolerance));
@@ -81,8 +80,7 @@ TEST_CASE("tilted: a factor's message in its far flat part is almost uniform") {
   // The logistic likelihood of x ~ N(m, v): log f is -exp(-x) there, and E[t (f - f(0))] = -sd exp(-m + v / 2).
   for (const double m : {20.0, 51.7, 483.0, 163'127.0})
     for (const double sd : {0.05, 0.6, 1.5}) {
-      CAPTURE(m);
-      CAPTURE(sd);
+      INFO("m ", m, ", sd ", sd);
       const auto log_f = [&](double t) { return -std::log1p(std::exp(-(m + t * sd))); };
       const Tilted t = tilt(log_f);
       const double exact = sd * std::exp(-m + 0.5 * sd * sd);
@@ -144,9 +142,7 @@ TEST_CASE("tilted: a product and a sum below Gaussian noise, with one mode or tw
   for (const double s : {1.0, 0.1, 1e-4, 1e-12})
     for (const double mean : {0.0, 0.8})
       for (const std::size_t count : {2u, 3u}) {
-        CAPTURE(s);
-        CAPTURE(mean);
-        CAPTURE(count);
+        INFO("s ", s, ", mean ", mean, ", count ", count);
         const double y = 1.5, c_variance = count == 3 ? 0.3 : 0;
         const auto f = [&](const double* t) {
           const double off = y - (mean + t[0]) * (0.5 + 0.7 * t[1]) - (count == 3 ? std::sqrt(c_variance) * t[2] : 0);
@@ -185,9 +181,8 @@ TEST_CASE("tilted: factors of two variables that are skewed, curved, or have two
     CHECK(found.mean == oracle::relative(mean, 1e-6));
     CHECK(1 / (1 + found.rho) == oracle::relative(second / mass - mean * mean, 1e-6));
   };
-  check("Student's t", [](const double* t) {
-    return -0.5 * t[1] - 2.5 * std::log1p((4 - t[0]) * (4 - t[0]) * std::exp(-t[1]) / 4);
-  });
+  check("Student's t",
+        [](const double* t) { return -0.5 * t[1] - 2.5 * std::log1p((4 - t[0]) * (4 - t[0]) * std::exp(-t[1]) / 4); });
   check("a product", [](const double* t) { return -std::pow(1.2 - t[0] * (0.4 + t[1]), 4); });
   check("counts", [](const double* t) { return 5 * (t[0] + t[1]) - std::exp(t[0] + t[1]); });
   check("two peaks", [](const double* t) {
@@ -210,8 +205,7 @@ TEST_CASE("tilted: a smooth factor of three variables is added up on a lattice, 
       mass += w, first += w * u, second += w * u * u;
     }
   int evaluations = 0;
-  const Tilted found =
-      tilt_first([&](const double* t) { return ++evaluations, log_t(t[0] + t[2], t[1]); }, 3, none);
+  const Tilted found = tilt_first([&](const double* t) { return ++evaluations, log_t(t[0] + t[2], t[1]); }, 3, none);
   const double mean = first / mass, variance = second / mass - mean * mean;
   CHECK(found.mean == oracle::relative(mean / std::numbers::sqrt2, 1e-5));
   CHECK(1 / (1 + found.rho) == oracle::relative(0.5 + 0.5 * variance, 1e-5));

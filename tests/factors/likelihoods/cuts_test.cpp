@@ -1,28 +1,14 @@
 // Classes by cut points: ordered and interval. Also unobserved ones: a step observed through noise, and a quiz whose
 // answers are unknown.
-#include <doctest/doctest.h>
-
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
 #include <boost/random/uniform_01.hpp>
-#include <cmath>
-#include <optional>
 
-#include "engine/compile/compile.h"
-#include "engine/joint/joint.h"
 #include "engine/kinds/evaluate.h"
-#include "engine/run/evidence.h"
-#include "engine/run/run.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
 #include "tests/oracles/quadrature.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/solved.h"
 
 namespace {
-
-using namespace dma;
 
 double gauss_below(double t) { return 0.5 * std::erfc(-t / std::sqrt(2.0)); }
 
@@ -132,54 +118,4 @@ TEST_CASE("joint: a missing class gives no information, and one that two factors
   CHECK(two.second[1] == oracle::relative(one.second[1], 1e-12));
   CHECK(two.second[3] == 0);
   CHECK_THROWS_WITH_AS((void)solved(2, true), doctest::Contains("joint: a value of 'y' is missing"), Error);
-}
-
-// Ratings of items by users: taste times trait plus a bias, between unknown cut points. A fifth is held out.
-TEST_CASE("ordered: a recommender with unknown tastes, traits and thresholds orders what was held out") {
-  constexpr std::uint32_t kUsers = 12, kItems = 8, kAll = kUsers * kItems;
-  boost::random::mt19937_64 random(5);
-  boost::random::normal_distribution<double> normal;
-  std::vector<double> taste(kUsers), trait(kItems), bias(kItems), liked;
-  for (double& x : taste) x = 1.5 * normal(random);
-  for (double& x : trait) x = normal(random);
-  for (double& x : bias) x = 0.5 * normal(random);
-  std::vector<std::uint32_t> user_of, item_of, cuts;
-  std::vector<std::optional<double>> given;
-  for (std::uint32_t u = 0; u < kUsers; ++u)
-    for (std::uint32_t i = 0; i < kItems; ++i) {
-      user_of.push_back(u), item_of.push_back(i), cuts.push_back(0), cuts.push_back(1);
-      liked.push_back(taste[u] * trait[i] + bias[i]);
-      const double shown = liked.back() + 0.4 * normal(random);
-      const double rated = shown < -0.7 ? 0 : shown < 0.7 ? 1 : 2;
-      given.push_back((u * 7 + i) % 5 == 0 ? std::nullopt : std::optional(rated));
-    }
-  Graph g;
-  const auto tastes = g.variable("taste", kUsers), traits = g.variable("trait", kItems),
-             biases = g.variable("bias", kItems), match = g.variable("match", kAll), like = g.variable("like", kAll),
-             cut = g.variable("cut", 2), rating = g.observed("rating", kAll);
-  std::vector<double> means(kItems, 0.0), variances(kItems, 1.0);
-  means[0] = trait[0] > 0 ? 1 : -1, variances[0] = 0.1;  // the sign of traits is a convention
-  g.factor("gaussian_prior", {tastes}, {{"mean", 0.0}, {"variance", 2.0}});
-  g.factor("gaussian_prior", {traits}, {{"mean", means}, {"variance", variances}});
-  g.factor("gaussian_prior", {biases}, {{"mean", 0.0}, {"variance", 1.0}});
-  g.factor("gaussian_prior", {cut}, {{"mean", std::vector<double>{-1, 1}}, {"variance", 1.0}});
-  g.factor("product", {gather(tastes, user_of), gather(traits, item_of), match});
-  g.factor("add", {match, gather(biases, item_of), like});
-  g.factor("ordered", {{"x", like}, {"cuts", gather(cut, cuts)}, {"y", rating}});
-  const Plan plan =
-      compile(g, joint({.tolerance = 1e-6, .site_tolerance = 1e-4, .check_draws = 0}), standard_registry());
-  State state(plan);
-  state.observe(rating, given);
-  const Report report = run(plan, state);
-  CHECK(report.converged());
-  CHECK(report.faults == 0);
-  double products = 0, squares = 0, own = 0;
-  for (std::uint32_t r = 0; r < kAll; ++r) {
-    if (given[r]) continue;
-    const double found = state.belief(like).mean(r);
-    products += found * liked[r], squares += found * found, own += liked[r] * liked[r];
-  }
-  MESSAGE("held out: correlation ", products / std::sqrt(squares * own));
-  CHECK(products / std::sqrt(squares * own) > 0.6);
-  CHECK(state.belief(cut).mean(0) < state.belief(cut).mean(1));
 }

@@ -1,26 +1,12 @@
 #include "factors/likelihoods/draws.h"
 
-#include <doctest/doctest.h>
-
 #include <boost/math/special_functions/beta.hpp>
-#include <cmath>
-#include <functional>
 #include <numeric>
 #include <random>
-#include <vector>
 
-#include "engine/compile/compile.h"
-#include "engine/run/evidence.h"
-#include "engine/run/run.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/solved.h"
 
 namespace {
-
-using namespace dma;
 
 // p^(a - 1) (1 - p)^(b - 1) (l1 p + l0 (1 - p)) on (0, 1): its integral, mean and variance, by Simpson's rule in t with
 // p = 3 t^2 - 2 t^3, which flattens both ends.
@@ -48,10 +34,8 @@ TEST_CASE("draws: counts of observed categories are exact in one sweep, and so i
   const auto p = g.variable("p", 1, "dirichlet(3)"), z = g.observed("z", seen.size(), "categorical(3)");
   g.factor("dirichlet_prior", {p}, {{"concentration", concentration}});
   g.factor("categorical_draw", {all_to_one(p), z});
-  const Plan plan = compile(g, forward_backward(), standard_registry());
-  State state(plan);
-  state.observe(z, seen);
-  CHECK(run(plan, state).stop == Report::Stop::exact);
+  auto [plan, state, report] = oracle::solved(compile(g, forward_backward(), standard_registry()), {{z, seen}});
+  CHECK(report.stop == Report::Stop::exact);
   // Sequentially: the probability of each, given those before it.
   std::vector<double> counts = concentration;
   double log_probability = 0;
@@ -78,10 +62,9 @@ TEST_CASE("draws: the next outcome is predicted by the mean of the probabilities
   g.factor("beta_prior", {p}, {{"a", 2.0}, {"b", 1.0}});
   g.factor("bernoulli_draw", {all_to_one(p), x});
   g.factor("bernoulli_draw", {p, next});
-  const Plan plan = compile(g, forward_backward(), standard_registry());
-  State state(plan);
-  state.observe(x, {1, 0, 0, 1, 1});
-  CHECK(run(plan, state).stop == Report::Stop::exact);
+  const auto [plan, state, report] =
+      oracle::solved(compile(g, forward_backward(), standard_registry()), {{x, {1, 0, 0, 1, 1}}});
+  CHECK(report.stop == Report::Stop::exact);
   CHECK(state.belief(p).mean() == oracle::relative(5.0 / 8, 1e-14));
   CHECK(state.belief(next).mean() == oracle::relative(5.0 / 8, 1e-12));
 }
@@ -94,9 +77,7 @@ TEST_CASE("draws: an outcome that is only likely leaves the moments of the tilte
     g.factor("beta_prior", {p}, {{"a", a}, {"b", b}});
     g.factor("bernoulli_draw", {p, x}, {}, {.method = "ep"});
     g.factor("bernoulli_prior", {x}, {{"probability", l1 / (l0 + l1)}});
-    const Plan plan = compile(g, forward_backward(), standard_registry());
-    State state(plan);
-    const Report report = run(plan, state);
+    const auto [plan, state, report] = oracle::solved(compile(g, forward_backward(), standard_registry()));
     CHECK(report.stop == Report::Stop::converged);
     const TiltedBeta exact(a, b, l0, l1);
     CHECK(state.belief(p).mean() == oracle::relative(exact.mean, 1e-9));
@@ -115,9 +96,8 @@ TEST_CASE("draws: vmp is the fixed point of its two equations") {
   g.factor("dirichlet_prior", {p}, {{"concentration", concentration}});
   g.factor("categorical_draw", {p, z}, {}, {.method = "vmp"});
   g.factor("categorical_prior", {z}, {{"probability", likelihood}});
-  const Plan plan = compile(g, flooding({.tolerance = 1e-13}), standard_registry());
-  State state(plan);
-  CHECK(run(plan, state).converged());
+  const auto [plan, state, report] = oracle::solved(compile(g, flooding({.tolerance = 1e-13}), standard_registry()));
+  CHECK(report.converged());
   double sum = 0;
   std::vector<double> fraction(3);
   for (std::size_t k = 0; k < 3; ++k)
@@ -185,9 +165,8 @@ TEST_CASE("draws: if ep's projection is no message the fractions are sent, and c
   g.factor("dirichlet_prior", {p}, {{"concentration", {2.2715e-13, 3.17047e-7, 9.49708e-7}}});
   g.factor("categorical_draw", {p, z}, {}, {.method = "ep"});
   g.factor("categorical_prior", {z}, {{"probability", {2.3e-5, 0.339, 0.660977}}});
-  const Plan plan = compile(g, forward_backward(), standard_registry());
-  State state(plan);
-  CHECK(run(plan, state).replaced == 1);
+  const auto [plan, state, report] = oracle::solved(compile(g, forward_backward(), standard_registry()));
+  CHECK(report.replaced == 1);
   const auto means = state.belief(p).means();
   CHECK(means[0] + means[1] + means[2] == oracle::relative(1, 1e-12));
 

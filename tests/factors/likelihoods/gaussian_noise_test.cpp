@@ -1,7 +1,6 @@
 #include "factors/likelihoods/gaussian_noise.h"
 
 #include "tests/oracles/accuracy.h"
-#include "tests/oracles/paper_messages.h"
 
 namespace dma {
 

@@ -19,65 +19,16 @@ namespace {
 using namespace dma;
 using oracle::Real;
 
-// The belief under the kind's message to x, against the moments of density(x) times the arriving message.
-template <class F>
-void check_moments(const Kind& kind, const Gaussian& x, double y, const std::vector<double>& parameters,
-                   const F& density) {
-  CAPTURE(kind.name());
-  CAPTURE(x.mean());
-  CAPTURE(y);
-  const auto messages = evaluate(kind, "ep", 0, {{x}, {Gaussian::point(y)}}, parameters);
-  REQUIRE(messages);
-  const Gaussian belief = x * Gaussian((*messages)[0]);
-  const auto exact = oracle::matched(density, x, y);
-  CHECK(belief.mean() == oracle::relative(exact.mean, 1e-8, 1e-3));  // it may be 0
-  if (exact.variance < x.variance())
-    CHECK(belief.variance() == oracle::relative(exact.variance, 1e-8));
-  else
-    CHECK(belief.variance() == oracle::relative(x.variance(), 1e-5));
-  const std::vector<Natural> arrivals{x, Gaussian::point(y)};
-  CHECK(kind.log_integral()(arrivals, parameters) == oracle::relative(std::log(exact.mass), 1e-9));
-}
-
-const std::vector<Gaussian> kArrivals = {Gaussian::from_moments(0, 1), Gaussian::from_moments(1.5, 0.3),
-                                         Gaussian::from_moments(-2, 4)};
-
 }  // namespace
 
-TEST_CASE("logistic: moments and evidence are those of the integral") {
+TEST_CASE("poisson, binomial: a number that is no count has no message") {
   const Registry registry = standard_registry();
-  for (const Gaussian& x : kArrivals)
-    for (const double y : {-1.0, 0.0, 1.0})
-      check_moments(registry.kind("logistic"), x, y, {}, [&](double t) { return 1 / (1 + std::exp(y > 0 ? -t : t)); });
-}
-
-TEST_CASE("poisson: moments and evidence are those of the integral, with an exposure") {
-  const Registry registry = standard_registry();
-  for (const Gaussian& x : kArrivals)
-    for (const double y : {0.0, 1.0, 12.0})
-      for (const double exposure : {1.0, 2.5})
-        check_moments(registry.kind("poisson"), x, y, {exposure},
-                      [&](double t) { return oracle::poisson(exposure * std::exp(t), y); });
-  // A negative count has no probability: no message.
-  for (const double no_count : {-1.0, 2.5})
-    CHECK_FALSE(
-        evaluate(registry.kind("poisson"), "ep", 0, {{kArrivals[0]}, {Gaussian::point(no_count)}}, std::vector{1.0}));
-}
-
-TEST_CASE("binomial, negative_binomial: moments and evidence are those of the integral") {
-  const Registry registry = standard_registry();
-  for (const Gaussian& x : kArrivals)
-    for (const double y : {0.0, 1.0, 7.0}) {
-      check_moments(registry.kind("binomial"), x, y, {7.0},
-                    [&](double t) { return oracle::binomial(7, 1 / (1 + std::exp(-t)), y); });
-      for (const double shape : {0.5, 20.0})
-        check_moments(registry.kind("negative_binomial"), x, y, {shape, 1.5}, [&](double t) {
-          return oracle::negative_binomial(shape, shape / (shape + 1.5 * std::exp(t)), y);
-        });
-    }
-  for (const double no_count : {-1.0, 2.5, 8.0})
-    CHECK_FALSE(
-        evaluate(registry.kind("binomial"), "ep", 0, {{kArrivals[0]}, {Gaussian::point(no_count)}}, std::vector{7.0}));
+  const Gaussian x = Gaussian::from_moments(0, 1);
+  for (const double no_count : {-1.0, 2.5, 8.0}) {
+    CHECK_FALSE(evaluate(registry.kind("binomial"), "ep", 0, {{x}, {Gaussian::point(no_count)}}, std::vector{7.0}));
+    if (no_count != 8)
+      CHECK_FALSE(evaluate(registry.kind("poisson"), "ep", 0, {{x}, {Gaussian::point(no_count)}}, std::vector{1.0}));
+  }
 }
 
 TEST_CASE("poisson_draw: a gamma rate gains what is counted, and the evidence is the integral over it") {
@@ -114,26 +65,13 @@ TEST_CASE("beta_binomial: a binomial whose probability is integrated over") {
       const double log_beta = std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b);
       for (double u = -200; u < 200; u += kStep) {
         const double p = 1 / (1 + std::exp(-u)), q = 1 / (1 + std::exp(u));
-        expected += kStep * oracle::binomial(kTrials, p, y) *
-                    std::exp(a * std::log(p) + b * std::log(q) - log_beta);
+        expected += kStep * oracle::binomial(kTrials, p, y) * std::exp(a * std::log(p) + b * std::log(q) - log_beta);
       }
       const std::vector<double> parameters{kTrials, kConcentration};
       const std::vector<Natural> known{Gaussian::point(t), Gaussian::point(y)};
       CHECK(registry.kind("beta_binomial").log_integral()(known, parameters) ==
             oracle::relative(std::log(expected), 1e-8));
     }
-}
-
-TEST_CASE("weibull: moments and evidence are those of the integral, censored or not") {
-  const Registry registry = standard_registry();
-  for (const Gaussian& x : kArrivals)
-    for (const double y : {0.1, 1.0, 12.0})
-      for (const double shape : {0.7, 1.0, 2.0}) {
-        check_moments(registry.kind("weibull"), x, y, {shape, 0.0},
-                      [&](double t) { return oracle::weibull(shape, std::exp(t), y); });
-        check_moments(registry.kind("weibull"), x, y, {shape, 1.0},
-                      [&](double t) { return oracle::weibull_above(shape, std::exp(t), y); });
-      }
 }
 
 TEST_CASE("poisson, binomial, negative_binomial, beta_binomial: as in 60 digits, from no events to very many") {
@@ -155,8 +93,7 @@ TEST_CASE("poisson, binomial, negative_binomial, beta_binomial: as in 60 digits,
         const Real mean = Real(a) * exp(Real(x)), r = 2.5 * Real(a), odds = mean / r;
         check(Poisson::log_density(x, y, std::vector{a}), Real(y) * log(mean) - mean - log_factorial(y), x, y, a, 0);
         check(NegativeBinomial::log_density(x, y, std::vector{2.5 * a, a}),
-              log_gamma(y + r) - log_gamma(r) - log_factorial(y) + y * log(odds) - (y + r) * log1p(odds),
-              x, y, a, 0);
+              log_gamma(y + r) - log_gamma(r) - log_factorial(y) + y * log(odds) - (y + r) * log1p(odds), x, y, a, 0);
         for (const double more : {0.0, 1.0, 50.0, 1e7}) {
           const Real n = Real(y) + more, p = 1 / (1 + exp(Real(-x))), q = 1 / (1 + exp(Real(x)));
           if (n == 0) continue;
@@ -181,15 +118,6 @@ TEST_CASE("student_t_noise: the density of many degrees of freedom, as in 60 dig
     const double found = standard_registry().kind("student_t_noise").log_density()(at, parameters);
     CHECK(found == oracle::relative(expected.convert_to<double>(), 1e-13));
   }
-}
-
-TEST_CASE("student_t_noise: moments and evidence are those of the integral, an outlier loosens its hold") {
-  const Registry registry = standard_registry();
-  const Kind& kind = registry.kind("student_t_noise");
-  for (const Gaussian& x : kArrivals)
-    for (const double y : {0.3, -2.0, 15.0})
-      check_moments(kind, x, y, {0.5, 3.0},
-                    [&](double t) { return oracle::student(3, (y - t) / 0.5) / 0.5; });
 }
 
 TEST_CASE("student_t_noise: with many degrees of freedom it is Gaussian noise, in both directions") {

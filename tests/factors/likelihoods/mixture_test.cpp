@@ -1,22 +1,8 @@
 #include "factors/likelihoods/mixture.h"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cmath>
-#include <vector>
-
-#include "engine/compile/compile.h"
-#include "engine/run/evidence.h"
-#include "engine/run/run.h"
-#include "factors/standard_registry.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/solved.h"
 
 namespace {
-
-using namespace dma;
 
 double density_at(double x, double mean, double variance) {
   return std::exp(log_density(Gaussian::from_moments(mean, variance), x));
@@ -29,11 +15,8 @@ TEST_CASE("mixture: the source of a number among two known Gaussians, by Bayes' 
   const auto z = g.variable("z", 1, "categorical(2)"), m = g.observed("m", 2), y = g.observed("y");
   g.factor("categorical_prior", {z}, {{"probability", {0.3, 0.7}}});
   g.factor("mixture", {z, m, y}, {{"variance", {1.0, 4.0}}}, {.method = "ep"});
-  const Plan plan = compile(g, forward_backward(), standard_registry());
-  State state(plan);
-  state.observe(m, {-1.0, 2.0});
-  state.observe(y, 0.4);
-  (void)run(plan, state);
+  const auto [plan, state, report] =
+      oracle::solved(compile(g, forward_backward(), standard_registry()), {{m, {-1.0, 2.0}}, {y, 0.4}});
   const double a = 0.3 * density_at(0.4, -1, 1), b = 0.7 * density_at(0.4, 2, 4);
   CHECK(state.belief(z).mean(0, 1) == oracle::relative(b / (a + b), 1e-13));
   CHECK(log_evidence(plan, state) == oracle::relative(std::log(a + b), 1e-13));
@@ -47,10 +30,8 @@ TEST_CASE("mixture: means and value have the moments of the tilted distribution,
   g.factor("gaussian_prior", {m}, {{"mean", {-1.0, 2.0}}, {"variance", {0.5, 1.5}}});
   g.factor("mixture", {z, m, y}, {{"variance", {1.0, 0.3}}}, {.method = "ep"});
   g.factor("gaussian_noise", {y, seen}, {{"variance", 0.7}});
-  const Plan plan = compile(g, forward_backward(), standard_registry());
-  State state(plan);
-  state.observe(seen, 0.8);
-  CHECK(run(plan, state).faults == 0);
+  const auto [plan, state, report] = oracle::solved(compile(g, forward_backward(), standard_registry()), {{seen, 0.8}});
+  CHECK(report.faults == 0);
   // One mixture factor with everything else exact: EP's beliefs have the exact moments.
   const double w0 = 0.4 * density_at(0.8, -1, 0.5 + 1 + 0.7), w1 = 0.6 * density_at(0.8, 2, 1.5 + 0.3 + 0.7),
                r = w1 / (w0 + w1);
@@ -71,44 +52,6 @@ TEST_CASE("mixture: means and value have the moments of the tilted distribution,
   CHECK(log_evidence(plan, state) == oracle::relative(std::log(w0 + w1), 1e-12));
 }
 
-TEST_CASE("mixture: the means of two clusters are found, and the evidence is close to enumeration") {
-  const std::vector<double> data = {-2.1, 1.8, 2.3, -1.7, 2.0, -2.4, 1.6, 2.2};
-  const std::size_t n = data.size();
-  Graph g;
-  const auto z = g.variable("z", n, "categorical(2)"), m = g.variable("m", 2), y = g.observed("y", n);
-  g.factor("categorical_prior", {z}, {{"probability", {0.5, 0.5}}});
-  g.factor("gaussian_prior", {m}, {{"mean", {-1.0, 1.0}}, {"variance", 1.0}});
-  g.factor("mixture", {z, column(m), y}, {{"variance", 0.25}}, {.method = "ep"});
-  const Plan plan = compile(g, flooding({.tolerance = 1e-9, .limit = 500, .damping = 0.6}), standard_registry());
-  State state(plan);
-  state.observe(y, data);
-  CHECK(run(plan, state).converged());
-  // All 2^8 assignments of the data to clusters, each with Gaussian means in closed form.
-  double largest = -kInfinity, sum = 0, low = 0;
-  std::vector<double> logs, lows;
-  for (std::size_t way = 0; way < (1u << n); ++way) {
-    double log_p = -static_cast<double>(n) * std::log(2.0), mean_of_first = 0;
-    for (std::size_t k = 0; k < 2; ++k) {
-      double m0 = k == 0 ? -1 : 1, v0 = 1;
-      for (std::size_t i = 0; i < n; ++i) {
-        if ((way >> i & 1) != k) continue;
-        log_p += log_density(Gaussian::from_moments(m0, v0 + 0.25), data[i]);
-        const double gain = v0 / (v0 + 0.25);
-        m0 += gain * (data[i] - m0), v0 *= 1 - gain;
-      }
-      if (k == 0) mean_of_first = m0;
-    }
-    logs.push_back(log_p), lows.push_back(mean_of_first);
-    largest = std::max(largest, log_p);
-  }
-  for (std::size_t i = 0; i < logs.size(); ++i)
-    sum += std::exp(logs[i] - largest), low += std::exp(logs[i] - largest) * lows[i];
-  CHECK(state.belief(m).mean(0) == oracle::relative(low / sum, 0.05));
-  CHECK(state.belief(z).mean(1, 1) > 0.99);
-  CHECK(std::abs(log_evidence(plan, state) - (largest + std::log(sum))) < 0.3);
-  CHECK(!evidence(plan, state).is_exact);
-}
-
 TEST_CASE("mixture: a message to a mean that EP cannot send is replaced, and the report counts it") {
   // With a value at 6, either mean may be there: the tilted variance of each, a mixture of 0 and 6, exceeds its
   // prior's.
@@ -117,10 +60,7 @@ TEST_CASE("mixture: a message to a mean that EP cannot send is replaced, and the
   g.factor("categorical_prior", {z}, {{"probability", {0.5, 0.5}}});
   g.factor("gaussian_prior", {m}, {{"mean", 0.0}, {"variance", 9.0}});
   g.factor("mixture", {z, m, y}, {{"variance", 1.0}}, {.method = "ep"});
-  const Plan plan = compile(g, forward_backward(), standard_registry());
-  State state(plan);
-  state.observe(y, 6);
-  const Report far = run(plan, state);
+  auto [plan, state, far] = oracle::solved(compile(g, forward_backward(), standard_registry()), {{y, 6}});
   CHECK(far.replaced == 2);
   // The replacement: the number's message to the power of the mean's fraction.
   const Gaussian expected = Gaussian::from_moments(0, 9) * Gaussian::from_moments(6, 2);
@@ -170,10 +110,8 @@ TEST_CASE("normal_mixture: one number, with unknown means and precisions, by qua
   g.factor("gaussian_prior", {m}, {{"mean", {0.3, 1.5}}, {"variance", {0.5, 2.0}}});
   g.factor("gamma_prior", {w}, {{"shape", {3.0, 2.5}}, {"rate", {2.0, 4.0}}});
   g.factor("normal_mixture", {z, m, w, seen});
-  const Plan plan = compile(g, forward_backward(), standard_registry());
-  State state(plan);
-  state.observe(seen, y);
-  CHECK(run(plan, state).faults == 0);
+  const auto [plan, state, report] = oracle::solved(compile(g, forward_backward(), standard_registry()), {{seen, y}});
+  CHECK(report.faults == 0);
   // Given the precision everything is Gaussian: sums over a fine grid of its logarithm.
   double mass[2] = {}, mean[2] = {}, square[2] = {}, of_w[2] = {}, of_w2[2] = {}, total = 0;
   for (int k = 0; k < 2; ++k)
@@ -198,46 +136,5 @@ TEST_CASE("normal_mixture: one number, with unknown means and precisions, by qua
     CHECK(state.belief(w).mean(k) == oracle::relative(expected_w, 1e-7));
     CHECK(state.belief(w).variance(k) ==
           oracle::relative(of_w2[k] / total + rest * a[k] * (a[k] + 1) / b[k] / b[k] - expected_w * expected_w, 0.03));
-  }
-}
-
-TEST_CASE("normal_mixture: clusters far apart are learned as if each had a graph of its own") {
-  const std::vector<double> first{-41, -40.2, -39.7, -40.9, -38.8, -40.3}, second{38, 43, 40.5, 41.8, 36.9};
-  std::vector<double> all = first;
-  all.insert(all.end(), second.begin(), second.end());
-  const Registry registry = standard_registry();
-  const Scheduler rule = flooding({.tolerance = 1e-9, .limit = 2000, .damping = 0.5});
-  Graph g;
-  const std::size_t n = all.size();
-  const auto z = g.variable("z", n, "categorical(2)"), m = g.variable("m", 2), w = g.variable("w", 2, "gamma"),
-             share = g.variable("share", 1, "dirichlet(2)"), y = g.observed("y", n);
-  g.factor("gaussian_prior", {m}, {{"mean", {-40.0, 40.0}}, {"variance", 25.0}});  // separates the two
-  g.factor("gamma_prior", {w}, {{"shape", 2.0}, {"rate", 3.0}});
-  g.factor("dirichlet_prior", {share}, {{"concentration", {1.0, 1.0}}});
-  g.factor("categorical_draw", {all_to_one(share), z});
-  g.factor("normal_mixture", {{"selector", z}, {"means", column(m)}, {"precisions", column(w)}, {"y", y}});
-  const Plan plan = compile(g, rule, registry, {.method = "ep"});
-  State state(plan);
-  state.observe(y, all);
-  const Report report = run(plan, state);
-  CAPTURE(report.line());
-  CHECK(report.converged());
-  CHECK(state.belief(share).mean(0, 0) == oracle::relative(7.0 / 13, 1e-6));
-  for (std::size_t k = 0; k < 2; ++k) {
-    const std::vector<double>& own = k == 0 ? first : second;
-    Graph one;
-    const auto mean = one.variable("mean"), precision = one.variable("precision", 1, "gamma"),
-               value = one.observed("value", own.size());
-    one.factor("gaussian_prior", {mean}, {{"mean", k == 0 ? -40.0 : 40.0}, {"variance", 25.0}});
-    one.factor("gamma_prior", {precision}, {{"shape", 2.0}, {"rate", 3.0}});
-    one.factor("gaussian_precision", {all_to_one(mean), all_to_one(precision), value});
-    const Plan alone = compile(one, rule, registry, {.method = "ep"});
-    State of(alone);
-    of.observe(value, own);
-    CHECK(run(alone, of).converged());
-    CHECK(state.belief(m).mean(k) == oracle::relative(of.belief(mean).mean(), 1e-6));
-    CHECK(state.belief(m).sd(k) == oracle::relative(of.belief(mean).sd(), 1e-3));
-    CHECK(state.belief(w).mean(k) == oracle::relative(of.belief(precision).mean(), 1e-3));
-    CHECK(state.belief(w).sd(k) == oracle::relative(of.belief(precision).sd(), 1e-2));
   }
 }

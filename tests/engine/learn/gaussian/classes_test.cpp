@@ -1,18 +1,10 @@
 // Targets that are classes, by the functions that learn numbers.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <numbers>
-
-#include "engine/learn/gaussian/posterior.h"
-#include "tests/engine/learn/gaussian/curvature/class_oracle.h"
-#include "tests/oracles/linear_rows.h"
+#include "tests/engine/learn/gaussian/class_oracle.h"
+#include "tests/engine/learn/gaussian/learned_graphs.h"
 #include "tests/oracles/network_rows.h"
-#include "tests/oracles/relative.h"
 
 namespace {
 
-using namespace dma;
 using oracle::DenseClasses, oracle::Laplace, oracle::LinearRows, oracle::OnlyDense, oracle::PlainMatrix, oracle::dense,
     oracle::diagonal_matrix, oracle::labelled, oracle::laplace, oracle::largest_difference, oracle::outputs_for,
     oracle::network_rows, oracle::random_matrix, oracle::wide_prior, oracle::with_classes;
@@ -106,24 +98,6 @@ TEST_CASE("classes: the linear model at a given scale is Laplace's logistic regr
   }
 }
 
-TEST_CASE("classes: Laplace's evidence is near the integral over the weights") {
-  const RowData data = labelled(40, 1, 2, 21);
-  const LinearRows model(1, 1);
-  const Fit fit = fit_of(model, data, {.epochs = 100, .learn_scale = false});
-  double sum = 0;
-  constexpr double kStep = 0.02;
-  for (double w = -6; w < 6; w += kStep)
-    for (double b = -6; b < 6; b += kStep) {
-      double log_density = -w * w - b * b;
-      for (Index n = 0; n < 40; ++n) {
-        const double f = w * data.rows(n, 0) + b;
-        log_density -= std::log1p(std::exp(data.targets(n, 0) > 0 ? -f : f));
-      }
-      sum += kStep * kStep / std::numbers::pi * std::exp(log_density);
-    }
-  CHECK(fit.log_evidence == oracle::relative(std::log(sum), 0.01));
-}
-
 // MacKay's rule holds the curvature still while the scale moves: its evidence is within a nat of the largest.
 TEST_CASE("classes: the learned scale is that of determined weights; labels of chance leave nothing but the biases") {
   const RowData data = labelled(80, 3, 3, 31);
@@ -201,34 +175,6 @@ TEST_CASE("classes: a row of weight w is w equal rows, and is left out with all 
     CHECK(largest_difference(PlainMatrix(fit.left_out.mean).row(n), f - moved.transpose()) < 1e-9);
     CHECK(largest_difference(fit.left_out.covariances[static_cast<std::size_t>(n)],
                              gains * without * PlainMatrix(gains).transpose()) < 1e-9);
-  }
-}
-
-TEST_CASE("classes: a row left out is predicted nearly as by a fit without it") {
-  for (const Index classes : {2, 3}) {
-    const RowData data = labelled(40, 2, classes, 61);
-    const LinearRows model(2, outputs_for(classes));
-    const SharedFitOptions options{.epochs = 60, .learn_scale = false, .least_change = 1e-12};
-    const Fit fit = fit_of(model, data, options);
-    const auto probabilities = [&](RowBeliefs beliefs, SharedPosterior posterior) {
-      posterior.stretch.clear();
-      return component(std::move(beliefs), posterior, {}, data.likelihoods).mean;
-    };
-    const bool whole = classes > 2;
-    const PlainMatrix foretold = probabilities(fit.left_out, fit.posterior),
-                      with_it = probabilities(fit.posterior.predict(model, {}, data.rows, whole), fit.posterior);
-    double off = 0, off_with_it = 0;
-    for (Index n = 0; n < 40; ++n) {
-      std::vector<Index> kept;
-      for (Index i = 0; i < 40; ++i)
-        if (i != n) kept.push_back(i);
-      const Fit without = fit_of(model, data.some(kept), wide_prior(model), fit.state.mean, options);
-      const PlainMatrix p =
-          probabilities(without.posterior.predict(model, {}, data.some({n}).rows, whole), without.posterior);
-      off += largest_difference(p, foretold.row(n)) / 40, off_with_it += largest_difference(p, with_it.row(n)) / 40;
-    }
-    CHECK(off < 0.005);
-    CHECK(off < 0.3 * off_with_it);
   }
 }
 

@@ -1,8 +1,16 @@
-// Graphs that the tests of GaussianLearner learn.
+// Graphs that the tests of GaussianLearner learn, and what these tests begin with.
 #pragma once
 
-#include "factors/standard_registry.h"
+#include "engine/learn/gaussian/learner.h"
+#include "engine/learn/gaussian/posterior.h"
+#include "engine/learn/gaussian/prediction.h"
+#include "engine/learn/gaussian/program/row_model.h"
+#include "engine/learn/gaussian/program/row_program.h"
+#include "models/graphs/expressions.h"
+#include "tests/oracles/linear_rows.h"
 #include "tests/oracles/plain_matrix.h"
+#include "tests/oracles/random_matrices.h"
+#include "tests/oracles/solved.h"
 
 namespace dma::oracle {
 

@@ -1,20 +1,7 @@
 // Starts, members, files, interruptions and refusals of GaussianLearner.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <numbers>
-
-#include "engine/learn/gaussian/learner.h"
-#include "engine/learn/gaussian/prediction.h"
-#include "engine/support/error.h"
 #include "factors/authoring/from_function.h"
-#include "factors/standard_registry.h"
-#include "models/graphs/expressions.h"
 #include "tests/engine/learn/gaussian/learned_graphs.h"
-#include "tests/oracles/plain_matrix.h"
-#include "tests/oracles/random_matrices.h"
 
-using namespace dma;
 using oracle::PlainMatrix, oracle::Regression, oracle::evenly, oracle::network, oracle::Network, oracle::random_matrix,
     oracle::regression;
 
@@ -43,35 +30,6 @@ TEST_CASE(
     if (jobs > 1) CHECK(means.values() == PlainMatrix(p.mean).values());
     means = p.mean;
   }
-}
-
-TEST_CASE("gaussian learner: where examples are held out, what is said of unseen ones holds for fresh ones") {
-  constexpr std::size_t kInputs = 5, kUnits = 12, kRows = 250;
-  Graph g;
-  const auto x = g.observed("x", kInputs), y = g.observed("y");
-  const auto w = gaussian_prior(g, g.shared("w", kUnits * kInputs), 0.0, 1.0 / kInputs),
-             v = gaussian_prior(g, g.shared("v", kUnits), 0.0, 1.0 / kUnits);
-  const auto hidden = apply(g, "leaky_relu", {matrix_product(g, w, x)}, {{"slope", 0.1}});
-  gaussian_noise(g, matrix_product(g, v, hidden), 0.5, y);
-  const auto drawn = [](std::size_t rows, std::uint64_t seed) {
-    const PlainMatrix inputs = random_matrix(rows, kInputs, seed), noise = random_matrix(rows, 1, seed + 1);
-    PlainMatrix targets(rows, 1);
-    for (std::size_t n = 0; n < rows; ++n)
-      targets[n] = (2 * inputs(n, 0) + std::sin(2 * inputs(n, 1)) + inputs(n, 2) * inputs(n, 3) + 0.3 * noise[n]) / 2.3;
-    return std::pair(inputs, targets);
-  };
-  const auto [xs, ys] = drawn(kRows, 1);
-  const auto [fresh, truth] = drawn(2000, 3);
-  double said[2], is[2];
-  for (const bool hold_out : {false, true}) {
-    GaussianLearner learner(g, standard_registry(), {y},
-                            {.learn_noise = true, .learn_scale = true, .anchored = {w}, .hold_out = hold_out});
-    learner.fit({{x, xs.values()}, {y, ys.values()}});
-    said[hold_out] = (PlainMatrix(learner.left_out().mean) - ys).norm() / std::sqrt(kRows);
-    is[hold_out] = (PlainMatrix(learner.predict({{x, fresh.values()}}).mean) - truth).norm() / std::sqrt(2000);
-  }
-  CHECK(said[0] != said[1]);  // by leverage, and by learners that have not seen them
-  CHECK(std::abs(said[1] / is[1] - 1) < 0.08);
 }
 
 TEST_CASE("gaussian learner: what is saved predicts and is updated as what was learned; other texts are refused") {

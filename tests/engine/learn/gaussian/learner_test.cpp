@@ -1,24 +1,8 @@
-#include "engine/learn/gaussian/learner.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <numbers>
-
-#include "engine/learn/gaussian/prediction.h"
-#include "engine/learn/gaussian/program/row_model.h"
-#include "engine/support/error.h"
 #include "factors/authoring/from_function.h"
-#include "factors/standard_registry.h"
-#include "models/graphs/expressions.h"
 #include "tests/engine/learn/gaussian/learned_graphs.h"
-#include "tests/oracles/plain_matrix.h"
-#include "tests/oracles/random_matrices.h"
-#include "tests/oracles/relative.h"
 
 namespace {
 
-using namespace dma;
 using oracle::PlainMatrix, oracle::largest_difference, oracle::random_matrix, oracle::Regression, oracle::regression,
     oracle::evenly;
 
@@ -197,41 +181,6 @@ TEST_CASE("gaussian learner: scalars whose matrix would take too much memory are
     CHECK(p.mean(i, 0) == oracle::relative(mean[static_cast<std::size_t>(i)], 1e-8));
     const auto own = static_cast<std::size_t>(i);
     CHECK(p.epistemic_sd(i, 0) == oracle::relative(std::sqrt(covariance(own, own)), 1e-8));
-  }
-}
-
-TEST_CASE("gaussian learner: an exponential decay is what Gauss-Newton finds") {
-  Graph g;
-  const auto a = g.shared("a"), b = g.shared("b"), c = g.shared("c"), t = g.observed("t"), bt = g.variable("bt"),
-             minus = g.variable("minus"), e = g.variable("e"), ae = g.variable("ae"), f = g.variable("f"),
-             y = g.observed("y");
-  for (const VariableId v : {a, b, c}) g.factor("gaussian_prior", {v}, {{"mean", 1.0}, {"variance", 4.0}});
-  g.factor("product", {b, t, bt});
-  g.factor("affine", {bt, minus}, {{"a", -1.0}, {"b", 0.0}});
-  g.factor("exponential", {minus, e});
-  g.factor("product", {e, a, ae});
-  g.factor("add", {ae, c, f});
-  g.factor("gaussian_noise", {f, y}, {{"variance", 0.01}});
-  const PlainMatrix ts = evenly(40, 0, 5), noise = random_matrix(40, 1, 1);
-  PlainMatrix ys(40, 1);
-  for (std::size_t n = 0; n < 40; ++n) ys[n] = 2.5 * std::exp(-0.8 * ts[n]) + 0.5 + 0.1 * noise[n];
-  GaussianLearner learner(g, standard_registry(), {y}, {.least_gain = 0});
-  learner.fit({{t, ts.values()}, {y, ys.values()}});
-  PlainMatrix m(3, 1, 1), precision, gains(40, 3), rest(40, 1);
-  for (int step = 0; step < 100; ++step) {
-    for (std::size_t n = 0; n < 40; ++n) {
-      const double decay = std::exp(-m[1] * ts[n]);
-      gains(n, 0) = decay, gains(n, 1) = -m[0] * ts[n] * decay, gains(n, 2) = 1;
-      rest[n] = ys[n] - m[0] * decay - m[2];
-    }
-    precision = 100 * gains.transpose() * gains + 0.25 * PlainMatrix::identity(3);
-    m += precision.solve(100 * gains.transpose() * rest - 0.25 * (m - PlainMatrix(3, 1, 1)));
-  }
-  const PlainMatrix variance = precision.inverse().diagonal();
-  std::size_t i = 0;
-  for (const VariableId v : {a, b, c}) {
-    check_beliefs(learner.belief(v), m.segment(i, 1), variance.segment(i, 1), 1e-6);
-    ++i;
   }
 }
 

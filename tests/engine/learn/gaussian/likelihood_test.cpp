@@ -1,31 +1,18 @@
 // Targets whose likelihood is not Gaussian noise.
-#include <doctest/doctest.h>
-
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/trigamma.hpp>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/poisson_distribution.hpp>
-#include <cmath>
-#include <functional>
-#include <numbers>
 
-#include "engine/learn/gaussian/learner.h"
-#include "engine/learn/gaussian/prediction.h"
 #include "engine/learn/gaussian/program/output_likelihood.h"
-#include "engine/learn/gaussian/program/row_model.h"
-#include "engine/support/error.h"
 #include "engine/support/fields.h"
 #include "factors/authoring/from_log_density.h"
-#include "factors/standard_registry.h"
+#include "tests/engine/learn/gaussian/learned_graphs.h"
 #include "tests/oracles/distributions.h"
 #include "tests/oracles/model_files.h"
-#include "tests/oracles/plain_matrix.h"
-#include "tests/oracles/random_matrices.h"
-#include "tests/oracles/relative.h"
 
 namespace {
 
-using namespace dma;
 using oracle::PlainMatrix, oracle::random_matrix;
 
 OutputLikelihood likelihood(const std::string& kind, std::vector<double> parameters) {
@@ -37,9 +24,7 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 constexpr double kByDifferences = 1e-7;  // relative, of a curvature
 
 void check_bend(const OutputLikelihood& l, double x, double y, double slope, double curvature) {
-  CAPTURE(l.kind());
-  CAPTURE(x);
-  CAPTURE(y);
+  INFO("l.kind() ", l.kind(), ", x ", x, ", y ", y);
   const auto found = l.bend(x, y);
   const double size = std::abs(curvature) + slope * slope;  // of a curvature that matters beside the slope
   CHECK(std::abs(found.slope - slope) < kByDifferences * std::sqrt(size));

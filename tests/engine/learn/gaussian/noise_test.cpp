@@ -1,17 +1,9 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <numbers>
-
 #include "engine/learn/gaussian/fit.h"
 #include "engine/learn/gaussian/log_linear_noise.h"
 #include "engine/learn/gaussian/student_tails.h"
+#include "tests/engine/learn/gaussian/learned_graphs.h"
 #include "tests/oracles/distributions.h"
-#include "tests/oracles/linear_rows.h"
-#include "tests/oracles/random_matrices.h"
-#include "tests/oracles/relative.h"
 
-using namespace dma;
 using oracle::LinearRows, oracle::random_matrix;
 
 TEST_CASE("student tails: the widths are Student's t to five digits, and to three where no row lies") {
@@ -22,8 +14,7 @@ TEST_CASE("student tails: the widths are Student's t to five digits, and to thre
       for (const auto& [probability, variance] : tails.widths())
         density += probability * std::exp(-0.5 * r * r / variance) / std::sqrt(2 * std::numbers::pi * variance);
       const double scale = std::sqrt(0.7);
-      CAPTURE(degrees);
-      CAPTURE(r);
+      INFO("degrees ", degrees, ", r ", r);
       const bool no_row = degrees >= 20 && r > 5;
       CHECK(density == oracle::relative(oracle::student(degrees, r / scale) / scale, no_row ? 3e-4 : 1e-5));
     }
@@ -91,8 +82,7 @@ TEST_CASE("joint noise: does not fall to zero where there are more scalars than 
     for (const bool depends_on_inputs : {false, true}) {  // the second goes on from the first
       if (depends_on_inputs) options.epochs = 300, options.noise_depends_on_inputs = true;
       fit_shared(model, data, prior, options, state, *curvature);
-      CAPTURE(seed);
-      CAPTURE(depends_on_inputs);
+      INFO("seed ", seed, ", depends_on_inputs ", depends_on_inputs);
       // Rows cannot tell noise from the 95 idle columns exactly, but neither is it a thousandth of what it is.
       const double found = std::sqrt(row_noise(state, x).mean());
       CHECK(found > kNoise / 3);

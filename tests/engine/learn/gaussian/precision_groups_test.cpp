@@ -1,17 +1,7 @@
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "engine/learn/gaussian/learner.h"
-#include "engine/learn/gaussian/prediction.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "tests/oracles/plain_matrix.h"
-#include "tests/oracles/random_matrices.h"
+#include "tests/engine/learn/gaussian/learned_graphs.h"
 
 namespace {
 
-using namespace dma;
 using oracle::PlainMatrix, oracle::random_matrix;
 
 constexpr double kNoiseVariance = 0.25;

@@ -1,16 +1,6 @@
-#include "engine/learn/gaussian/prediction.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "engine/support/error.h"
 #include "models/table/scores.h"
 #include "models/table/standardiser.h"
-#include "tests/oracles/random_matrices.h"
-#include "tests/oracles/relative.h"
-
-using namespace dma;
+#include "tests/engine/learn/gaussian/learned_graphs.h"
 
 namespace {
 
@@ -37,9 +27,8 @@ TEST_CASE("prediction: the likeliest factor on noise is that of a grid, and less
   for (const double spread : {0.3, 1.0, 3.0}) {
     const Eigen::MatrixXd targets = spread * oracle::random_matrix(rows, 1, 1), ones = Eigen::MatrixXd::Ones(rows, 1);
     const StudentTails gaussian{1e300, 2};
-    const double found = likeliest_factor({{0.2 * ones, 0.1 * ones, ones, {}, {gaussian}},
-                                           {-0.2 * ones, 0.1 * ones, ones, {}, {gaussian}}},
-                                          targets, 0);
+    const double found = likeliest_factor(
+        {{0.2 * ones, 0.1 * ones, ones, {}, {gaussian}}, {-0.2 * ones, 0.1 * ones, ones, {}, {gaussian}}}, targets, 0);
     double best = 0, most = -HUGE_VAL;
     for (double log_factor = -4; log_factor < 4; log_factor += 1e-3) {
       const double variance = 0.01 + 2 * std::exp(log_factor);

@@ -1,17 +1,9 @@
 // A posterior as the prior of rows that come later.
-#include <doctest/doctest.h>
-
-#include "engine/learn/gaussian/posterior.h"
-#include "engine/support/error.h"
-#include "tests/oracles/linear_rows.h"
+#include "tests/engine/learn/gaussian/learned_graphs.h"
 #include "tests/oracles/network_rows.h"
-#include "tests/oracles/plain_matrix.h"
-#include "tests/oracles/random_matrices.h"
-#include "tests/oracles/relative.h"
 
 namespace {
 
-using namespace dma;
 using oracle::LinearRows, oracle::PlainMatrix, oracle::largest_difference, oracle::largest_size, oracle::network_rows,
     oracle::random_matrix;
 

@@ -1,20 +1,9 @@
 // Shared variables of other families than the Gaussian: their messages are added and subtracted all the same.
-#include <doctest/doctest.h>
-
-#include <cmath>
 #include <numeric>
-#include <vector>
 
-#include "engine/learn/messages/learner.h"
-#include "engine/learn/messages/stored_messages.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/learned_line.h"
 
 namespace {
-
-using namespace dma;
 
 // One example: a category, drawn with shared probabilities.
 struct Counting {

@@ -1,63 +1,16 @@
-#include "engine/learn/messages/learner.h"
-
-#include <doctest/doctest.h>
-
-#include <boost/random/mersenne_twister.hpp>
-#include <boost/random/normal_distribution.hpp>
-
-#include "engine/learn/messages/stored_messages.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/learned_line.h"
 
 namespace {
 
-using namespace dma;
+using oracle::LearnedLine, oracle::LineExamples;
 
-constexpr double kNoise = 0.3, kPriorVariance = 2.0;
-constexpr std::uint64_t kDataSeed = 5;
-
-// y = w . x + noise, one example.
-struct LinearRegression {
-  explicit LinearRegression(std::size_t inputs)
-      : w(g.shared("w", inputs)), x(g.observed("x", inputs)), y(g.observed("y")) {
-    const VariableId p = g.variable("p", inputs), z = g.variable("z");
-    g.factor("gaussian_prior", {w}, {{"mean", 0.5}, {"variance", kPriorVariance}});
-    g.factor("product", {w, x, p});
-    g.factor("sum", {p, z});
-    g.factor("gaussian_noise", {z, y}, {{"variance", kNoise}});
-  }
-  Learner learner(LearnOptions options) const {
-    options.targets = {y};
-    return {g, standard_registry(), forward_backward(), forward(), std::move(options)};
-  }
-  Graph g;
-  VariableId w, x, y;
-};
-
-struct Sample {
-  std::vector<double> x, y;
-  Sample(std::size_t rows, std::size_t inputs) {
-    boost::random::mt19937_64 random(kDataSeed);
-    boost::random::normal_distribution<double> normal;
-    for (std::size_t n = 0; n < rows; ++n) {
-      double sum = 0;
-      for (std::size_t j = 0; j < inputs; ++j) {
-        x.push_back(normal(random) + 0.3);
-        sum += (1.0 + static_cast<double>(j)) * x.back();
-      }
-      y.push_back(sum + std::sqrt(kNoise) * normal(random));
-    }
-  }
-  Data data(const LinearRegression& model) const { return {{model.x, x}, {model.y, y}}; }
-};
+constexpr double kNoise = LearnedLine::kNoise, kPriorVariance = LearnedLine::kPriorVariance;
 
 }  // namespace
 
 TEST_CASE("learn: a forgotten batch leaves exactly the prior times the other stored messages") {
-  const LinearRegression model(2);
-  const Sample sample(30, 2);
+  const LearnedLine model(2);
+  const LineExamples sample(30, 2);
   Learner learner = model.learner({.batches = 5, .epochs = 4, .tolerance = 0});
   learner.fit(sample.data(model));
   const Learner::Memory before = learner.memory();
@@ -72,7 +25,7 @@ TEST_CASE("learn: a forgotten batch leaves exactly the prior times the other sto
   // Further epochs refine the belief without it: that of a learner that never saw those rows.
   learner.set_stopping({.epochs = 200, .tolerance = 0});
   learner.fit(sample.data(model));
-  Sample rest = sample;
+  LineExamples rest = sample;
   rest.x.erase(rest.x.begin() + 24, rest.x.begin() + 36);
   rest.y.erase(rest.y.begin() + 12, rest.y.begin() + 18);
   Learner other = model.learner({.batches = 4, .epochs = 200, .tolerance = 0});
@@ -82,31 +35,9 @@ TEST_CASE("learn: a forgotten batch leaves exactly the prior times the other sto
   CHECK_THROWS_AS(learner.forget(5), Error);
 }
 
-TEST_CASE("learn: a weight that the prior knows exactly stays what it is; the others learn") {
-  Graph g;
-  const VariableId w = g.shared("w", 2), x = g.observed("x", 2), y = g.observed("y"), p = g.variable("p", 2),
-                   z = g.variable("z");
-  g.factor("gaussian_prior", {w}, {{"mean", std::vector{2.0, 0.0}}, {"variance", std::vector{0.0, 1.0}}});
-  g.factor("product", {w, x, p});
-  g.factor("sum", {p, z});
-  g.factor("gaussian_noise", {z, y}, {{"variance", kNoise}});
-  Learner learner(g, standard_registry(), forward_backward(), forward(),
-                  {.targets = {y}, .batches = 5, .epochs = 4, .tolerance = 0});
-  const Sample sample(50, 2);
-  learner.fit({{x, sample.x}, {y, sample.y}});
-  CHECK(learner.belief(w)[0] == Gaussian::point(2));
-  double square = 1, product = 0;  // the posterior of the second weight, given the first
-  for (std::size_t n = 0; n < sample.y.size(); ++n) {
-    square += sample.x[2 * n + 1] * sample.x[2 * n + 1] / kNoise;
-    product += sample.x[2 * n + 1] * (sample.y[n] - 2 * sample.x[2 * n]) / kNoise;
-  }
-  CHECK(learner.belief(w)[1].mean() == oracle::relative(product / square, 1e-9));
-  CHECK(learner.belief(w)[1].variance() == oracle::relative(1 / square, 1e-9));
-}
-
 TEST_CASE("learn: another prior, given later, takes the place of the first") {
-  const LinearRegression model(2);
-  const Sample sample(40, 2);
+  const LearnedLine model(2);
+  const LineExamples sample(40, 2);
   Learner learner = model.learner({.batches = 4, .epochs = 3, .tolerance = 0});
   CHECK(learner.belief(model.w)[0].variance() == doctest::Approx(kPriorVariance));
   learner.fit(sample.data(model));
@@ -117,8 +48,8 @@ TEST_CASE("learn: another prior, given later, takes the place of the first") {
 }
 
 TEST_CASE("learn: left-out predictions are those of a learner without the batch") {
-  const LinearRegression model(1);
-  const Sample sample(12, 1);
+  const LearnedLine model(1);
+  const LineExamples sample(12, 1);
   Learner learner = model.learner({.batches = 3, .epochs = 2, .tolerance = 0});
   learner.fit(sample.data(model));
   std::vector<double> means(12), variances(12), other_means(12), other_variances(12);
@@ -134,8 +65,8 @@ TEST_CASE("learn: left-out predictions are those of a learner without the batch"
 }
 
 TEST_CASE("learn: each rule for stopping fires and is named") {
-  const LinearRegression model(2);
-  const Sample sample(30, 2);
+  const LearnedLine model(2);
+  const LineExamples sample(30, 2);
   const auto fit = [&](LearnOptions options, const Learner::Callback& callback = {}) {
     Learner learner = model.learner(std::move(options));
     return learner.fit(sample.data(model), callback);
@@ -172,8 +103,8 @@ TEST_CASE("learn: a log-likelihood that is not a number is never called settled"
 }
 
 TEST_CASE("learn: predictions while sweeping are made before their example is learned") {
-  const LinearRegression model(1);
-  const Sample sample(10, 1);
+  const LearnedLine model(1);
+  const LineExamples sample(10, 1);
   Learner learner = model.learner({.batches = 10, .epochs = 1, .likelihood = LearnOptions::Likelihood::while_sweeping});
   learner.fit(sample.data(model));
   // The first example is predicted from the prior alone.
@@ -182,27 +113,21 @@ TEST_CASE("learn: predictions while sweeping are made before their example is le
 }
 
 TEST_CASE("learn: wrong data and options are refused with a clear line") {
-  const LinearRegression model(2);
-  const Sample sample(6, 2);
-  const auto message = [](const auto& action) {
-    try {
-      action();
-    } catch (const Error& e) {
-      return std::string(e.what());
-    }
-    return std::string();
-  };
-  CHECK(message([&] { model.learner({.batches = 7}).fit(sample.data(model)); }) ==
+  const LearnedLine model(2);
+  const LineExamples sample(6, 2);
+  CHECK(oracle::error_of([&] { model.learner({.batches = 7}).fit(sample.data(model)); }) ==
         "there are 6 examples but 7 batches; give at most one batch per example");
-  CHECK(message([&] {
+  CHECK(oracle::error_of([&] {
           model.learner({.batches = 2}).fit({{model.x, sample.x}});
         }).find("'y' has no value") != std::string::npos);
   const std::vector<double> five(5);
-  CHECK(message([&] { model.learner({.batches = 2}).fit({{model.x, five}, {model.y, sample.y}}); }) ==
-        "variable 'x' has 2 elements, which do not divide the 5 values given");
-  CHECK(message([&] { model.learner({.batches = 2}).fit({{model.x, sample.x}, {model.y, five}}); }) ==
-        "'x' has values for 6 examples but 'y' for 5");
-  CHECK(message([&] { model.learner({.step = 0}); }).find("(0, 1]") != std::string::npos);
+  CHECK(oracle::error_of([&] {
+          model.learner({.batches = 2}).fit({{model.x, five}, {model.y, sample.y}});
+        }) == "variable 'x' has 2 elements, which do not divide the 5 values given");
+  CHECK(oracle::error_of([&] {
+          model.learner({.batches = 2}).fit({{model.x, sample.x}, {model.y, five}});
+        }) == "'x' has values for 6 examples but 'y' for 5");
+  CHECK(oracle::error_of([&] { model.learner({.step = 0}); }).find("(0, 1]") != std::string::npos);
 }
 
 TEST_CASE("learn: a frozen variable stays as it is known, and the other learns as if it were given that way") {

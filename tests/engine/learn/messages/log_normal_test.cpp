@@ -1,21 +1,11 @@
 // Targets that are log-normal.
 #include "factors/families/log_normal.h"
 
-#include <doctest/doctest.h>
-
 #include <boost/math/constants/constants.hpp>
-#include <cmath>
-#include <vector>
 
-#include "engine/learn/messages/learner.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/learned_line.h"
 
 namespace {
-
-using namespace dma;
 
 struct LogNormalPrior {
   struct Parameters {

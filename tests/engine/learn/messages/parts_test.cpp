@@ -1,20 +1,9 @@
 // Mini-batches that are learned in parts, with one stored message for all of them.
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <random>
 
-#include "engine/learn/messages/learner.h"
-#include "engine/learn/messages/stored_messages.h"
-#include "engine/run/run.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/learned_line.h"
 
 namespace {
-
-using namespace dma;
 
 // y = w x + noise: what an example says of w does not depend on what is known of it, so that every way to count
 // examples once is exact.

@@ -1,17 +1,7 @@
 // Values that examples or priors know exactly.
-#include <doctest/doctest.h>
-
-#include <vector>
-
-#include "engine/learn/messages/learner.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/learned_line.h"
 
 namespace {
-
-using namespace dma;
 
 // y = w + noise, with a prior N(2, 1) of w.
 struct Location {

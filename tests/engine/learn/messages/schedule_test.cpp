@@ -1,20 +1,7 @@
 // A learner runs whatever schedule it is given, on every example and every prediction.
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <vector>
-
-#include "engine/learn/messages/learner.h"
-#include "factors/standard_registry.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
-#include "schedules/residual.h"
-#include "schedules/sequential.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/learned_line.h"
 
 namespace {
-
-using namespace dma;
 
 constexpr double kScheduledNoise = 0.3, kScheduledPrior = 2;
 

@@ -1,21 +1,11 @@
 // Shared variables that factors of the model join: a mean of which every weight is a noisy copy.
 #include "engine/learn/messages/shared_factors.h"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/Dense>
-#include <vector>
 
-#include "engine/learn/messages/learner.h"
-#include "engine/learn/messages/stored_messages.h"
-#include "factors/standard_registry.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/learned_line.h"
 
 namespace {
-
-using namespace dma;
 
 constexpr double kMeanVariance = 4, kSpread = 0.5, kSharedNoise = 0.2;
 

@@ -1,18 +1,7 @@
 // Examples that arrive as a stream: learned once, not kept.
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "engine/learn/messages/learner.h"
-#include "engine/learn/messages/stored_messages.h"
-#include "engine/support/error.h"
-#include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
-#include "tests/oracles/relative.h"
+#include "tests/oracles/learned_line.h"
 
 namespace {
-
-using namespace dma;
 
 // y = w x + noise with one weight: whatever the order, the posterior is a sum.
 struct StreamModel {

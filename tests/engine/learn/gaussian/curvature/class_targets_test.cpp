@@ -1,31 +1,12 @@
 // Targets that are classes, or 0 and 1, of a joint learner.
-#include <doctest/doctest.h>
-
-#include <cmath>
-
-#include "engine/learn/gaussian/learner.h"
-#include "engine/learn/gaussian/prediction.h"
-#include "engine/learn/gaussian/program/row_program.h"
-#include "engine/support/error.h"
-#include "models/graphs/expressions.h"
-#include "tests/engine/learn/gaussian/curvature/class_oracle.h"
+#include "tests/engine/learn/gaussian/class_oracle.h"
+#include "tests/engine/learn/gaussian/learned_graphs.h"
 #include "tests/oracles/model_files.h"
-#include "tests/oracles/relative.h"
 
 namespace {
 
-using namespace dma;
 using oracle::Laplace, oracle::OnlyDense, oracle::PlainMatrix, oracle::drawn_classes, oracle::laplace,
     oracle::random_matrix, oracle::with_classes;
-
-std::string error_of(const auto& call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -89,13 +70,13 @@ TEST_CASE(
     CHECK(std::abs(later.belief(w)[i].mean() - learner.belief(w)[i].mean()) < learner.belief(w)[i].sd());
 
   const std::vector<double> wrong(70, 3.0);
-  CHECK(error_of([&] {
+  CHECK(oracle::error_of([&] {
           learner.fit({{x, xs}, {y, wrong}});
         }) == "fit: target 'y' is 3 in row 1; softmax expects a whole number in [0, 2]");
   Graph h;
   const auto c = h.observed("c", 1, "categorical(3)");
   h.factor("argmax", {gaussian_prior(h, h.shared("s", 3), 0.0, 1.0), c});
-  CHECK(error_of([&] { GaussianLearner(h, standard_registry(), {c}); }).find("target 'c' has no likelihood") !=
+  CHECK(oracle::error_of([&] { GaussianLearner(h, standard_registry(), {c}); }).find("target 'c' has no likelihood") !=
         std::string::npos);
 }
 

@@ -1,19 +1,9 @@
 #include "engine/learn/gaussian/curvature/curvature.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <numbers>
-
-#include "engine/learn/gaussian/posterior.h"
-#include "tests/oracles/linear_rows.h"
-#include "tests/oracles/plain_matrix.h"
-#include "tests/oracles/random_matrices.h"
-#include "tests/oracles/relative.h"
+#include "tests/engine/learn/gaussian/learned_graphs.h"
 
 namespace {
 
-using namespace dma;
 using oracle::LinearRows, oracle::PlainMatrix, oracle::diagonal_matrix, oracle::largest_difference,
     oracle::random_matrix;
 
@@ -70,8 +60,7 @@ TEST_CASE("curvature: primal and dual are the dense solution, more rows than sca
     for (const bool dual : {false, true}) {
       const auto curvature = dual ? make_dual() : make_primal();
       curvature->assemble(s.model, s.data, s.m, s.lambda, s.noise);
-      CAPTURE(rows);
-      CAPTURE(dual);
+      INFO("rows ", rows, ", dual ", dual);
       CHECK(largest_difference(curvature->residuals(), s.residuals) < kRounding);
       CHECK(largest_difference(curvature->gradient(), s.gradient) < kRounding);
       CHECK(largest_difference(curvature->step(g, 0), inverse * g) < kRounding);

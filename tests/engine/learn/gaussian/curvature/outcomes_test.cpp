@@ -1,21 +1,11 @@
 #include "engine/learn/gaussian/curvature/outcomes.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <numbers>
-
 #include "engine/learn/gaussian/curvature/targets.h"
-#include "engine/support/error.h"
 #include "factors/authoring/from_log_density.h"
-#include "factors/standard_registry.h"
-#include "tests/oracles/plain_matrix.h"
-#include "tests/oracles/random_matrices.h"
-#include "tests/oracles/relative.h"
+#include "tests/engine/learn/gaussian/learned_graphs.h"
 
 namespace {
 
-using namespace dma;
 using oracle::PlainMatrix, oracle::largest_size, oracle::random_matrix;
 
 PlainMatrix off_one(const PlainMatrix& p) { return p * PlainMatrix(p.columns(), 1, 1) - PlainMatrix(p.rows(), 1, 1); }

@@ -1,12 +1,5 @@
-#include "engine/learn/gaussian/program/row_model.h"
+#include "tests/engine/learn/gaussian/learned_graphs.h"
 
-#include <doctest/doctest.h>
-
-#include "tests/oracles/linear_rows.h"
-#include "tests/oracles/plain_matrix.h"
-#include "tests/oracles/random_matrices.h"
-
-using namespace dma;
 using oracle::LinearRows, oracle::PlainMatrix, oracle::largest_difference, oracle::random_matrix;
 
 TEST_CASE("row model: some columns of the rows, with constants among them, are the model of those values") {
