@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <csignal>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -50,17 +49,6 @@ plot::Figure picture_of(const Learned& learned, const TrainingData& data) {
                          fmt::format("{} rows{}", probabilities.rows(), held_out ? " kept aside" : ", each left out")});
 }
 
-// Files that were written.
-class Pictures {
- public:
-  void draw(const std::filesystem::path& path, const std::function<plot::Figure()>& figure) {
-    if (path.empty()) return;
-    plot::draw_picture(figure(), path);
-    files.push_back(path.string());
-  }
-  std::vector<std::string> files;
-};
-
 void tell_of_end(const FitRequest& request, const Learned& learned, const FitEnd& end) {
   const std::string what = end.signal == 0 ? "the time was over before all was learned" : "interrupted";
   if (!end.resume_line.empty()) {
@@ -80,22 +68,20 @@ void report_fit(const FitRequest& request, Learned& learned, const TrainingData&
   check_learned(learned, data);
   if (!request.quiet) tell_of_rows(request, data, model.training().report.copies);
   if (data.held_out_rows() > 0 && !data.features.empty()) model.judge(held_out_of(data, model));
-  Pictures pictures;
-  if (!request.model.empty()) {
-    write_file(request.model, model.text());
-    pictures.files.push_back(request.model.string());
-  }
+  if (!request.model.empty()) write_file(request.model, model.text());
   if (end.signal != 0 && !learned.interrupted) {  // it came when nothing was left to learn
     team.leave();
     std::raise(end.signal);
   }
-  pictures.draw(request.plot, [&] { return picture_of(learned, data); });
-  pictures.draw(request.plot_training, [&] { return training_figure(model.curves()); });
+  if (!request.plot.empty()) plot::draw_picture(picture_of(learned, data), request.plot);
+  if (!request.plot_training.empty()) plot::draw_picture(training_figure(model.curves()), request.plot_training);
+  std::vector<std::string> files;
+  for (const auto* file : {&request.model, &request.plot, &request.plot_training, &request.report})
+    if (!file->empty()) files.push_back(file->string());
 
   Json json = summary_json(model);
   if (!learned.reason.empty()) json["reason"] = learned.reason;
-  if (!request.report.empty()) pictures.files.push_back(request.report.string());
-  json["files"] = pictures.files;
+  json["files"] = files;
   if (!request.report.empty()) {
     std::optional<ProgressLine> progress;
     if (!request.quiet && !request.json) progress.emplace().show("report: which inputs matter");
@@ -109,7 +95,7 @@ void report_fit(const FitRequest& request, Learned& learned, const TrainingData&
   } else if (!request.quiet) {
     if (!learned.reason.empty()) fmt::print("reason    {}\n", learned.reason);
     fmt::print("{}", summary_text(model));
-    for (const std::string& file : pictures.files) fmt::print("wrote     {}\n", printable(file));
+    for (const std::string& file : files) fmt::print("wrote     {}\n", printable(file));
     for (const std::string& line : honest_sentences(model)) fmt::print("{}\n", line);
     for (const auto& [stage, time] : seconds)
       if (request.verbose) fmt::print("seconds   {:.3f} {}\n", time, stage);

@@ -46,9 +46,7 @@ MadeCommand add_made(Command generate, const char* name, const char* help, const
   command.add_option("--out", request->out, "file (default: standard output)");
   command.callback([request, made] {
     check_outputs({{"--out", request->out}}, {});
-    const std::string text = made(*request);
-    if (request->out.empty()) fmt::print("{}", text);
-    else write_file(request->out, text);
+    write_or_print(request->out, made(*request));
   });
   return {command, request};
 }
@@ -63,11 +61,7 @@ void generate_regression(const GenerateRequest& request) {
   check_outputs({{"--out", request.out}, {"--grid", request.grid}}, {});
   const validation::PaperTask task = validation::small_task(request.seed);
   const Eigen::VectorXd &x = task.raw_inputs, y = task.targets.col(0);
-  if (!request.out.empty()) {
-    write_file(request.out, as_csv(x, y, "y"));
-  } else if (!request.json) {
-    fmt::print("{}", as_csv(x, y, "y"));
-  }
+  if (!request.out.empty() || !request.json) write_or_print(request.out, as_csv(x, y, "y"));
   if (!request.grid.empty()) {
     const Eigen::VectorXd grid = Eigen::VectorXd::LinSpaced(401, -5, 5);
     write_file(request.grid, as_csv(grid, grid.unaryExpr([&](double at) { return task.truth(at)(0); }), "truth"));
@@ -98,15 +92,13 @@ void add_generate_command(Command app) {
   command.add_flag("--json", request->json, "print JSON");
   command.callback([request] { generate_regression(*request); });
 
-  const MadeCommand table = add_made(generate, "table", "Rows of four inputs and a target that bends with two of them",
-                                     "--rows", 200, [](const GenerateRequest& r) {
-                                       return made_table(r.seed, r.count, r.with_classes);
-                                     });
+  const MadeCommand table =
+      add_made(generate, "table", "Rows of four inputs and a target that bends with two of them", "--rows", 200,
+               [](const GenerateRequest& r) { return made_table(r.seed, r.count, r.with_classes); });
   table.command.add_flag("--classes", table.request->with_classes, "a target of three classes");
-  const MadeCommand series = add_made(generate, "series", "A series with dates: sales, patients, a cycle, a walk",
-                                      "--steps", 120, [](const GenerateRequest& r) {
-                                        return made_series(r.seed, r.kind, r.count);
-                                      });
+  const MadeCommand series =
+      add_made(generate, "series", "A series with dates: sales, patients, a cycle, a walk", "--steps", 120,
+               [](const GenerateRequest& r) { return made_series(r.seed, r.kind, r.count); });
   series.command.add_option("--kind", series.request->kind, "what it is a series of")
       .value("sales|patients|cycle|walk")
       .capture_default_str();

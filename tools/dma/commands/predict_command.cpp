@@ -20,22 +20,14 @@ struct PredictRequest {
   bool json = false;
 };
 
-std::string predictions(const PredictRequest& request) {
+void predict(const PredictRequest& request) {
+  check_outputs({{"--out", request.out}}, {{"model", request.model}, {"data", request.data}});
   const TableModel model = load_model(request.model);
   const NewRows rows =
       read_new_rows(TableSource(request.data), fmt::format("'{}'", request.model.string()), columns_of(model));
   for (const std::string& note : rows.notes) say(note);
   const std::vector<PredictedColumn> columns = predicted_columns(model, rows.inputs);
-  return request.json ? readable(json_of(columns)) : csv_of(columns);
-}
-
-void predict(const PredictRequest& request) {
-  check_outputs({{"--out", request.out}}, {{"model", request.model}, {"data", request.data}});
-  const std::string text = predictions(request);
-  if (request.out.empty())
-    fmt::print("{}", text);
-  else
-    write_file(request.out, text);
+  write_or_print(request.out, request.json ? readable(json_of(columns)) : csv_of(columns));
 }
 
 }  // namespace

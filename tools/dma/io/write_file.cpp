@@ -1,6 +1,7 @@
 #include "tools/dma/io/write_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -151,6 +152,13 @@ void write_file(const fs::path& path, std::string_view text) {
   std::error_code ignored;  // the next line says what is wrong
   fs::create_directories(folder_of(to.path), ignored);
   write_beside(to, path, text);
+}
+
+void write_or_print(const fs::path& path, std::string_view text) {
+  if (path.empty())
+    fmt::print("{}", text);
+  else
+    write_file(path, text);
 }
 
 void check_writable(const fs::path& path) {

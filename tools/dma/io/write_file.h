@@ -14,6 +14,9 @@ namespace dma {
 // beside it.
 void write_file(const std::filesystem::path& path, std::string_view text);
 
+// The same, or standard output if there is no path.
+void write_or_print(const std::filesystem::path& path, std::string_view text);
+
 // Throws the Error that write_file would throw, before hours of work are spent. Makes nothing.
 void check_writable(const std::filesystem::path& path);
 
