@@ -216,8 +216,8 @@ void add_smooth_command(Command app, const std::string& command_line) {
       "Rows are steps of equal length; an empty cell is a missing value. With --time, or a first column of dates\n"
       "(1949-01, 1949-01-31, 1949-01-31T12:30), the rows may leave steps out.\n"
       "Models: walk (a level that wanders), trend (a level with a slope), ar (autoregressive around a mean), motion\n"
-      "(position and velocity), ar:0.6,-0.3 (around 0, with these coefficients). auto tries walk, trend and ar, with and\n"
-      "without seasons and logarithms, and takes what best predicts each value from those before it and, with\n"
+      "(position and velocity), ar:0.6,-0.3 (around 0, with these coefficients). auto tries walk, trend and ar, with\n"
+      "and without seasons and logarithms, and takes what best predicts each value from those before it and, with\n"
       "--forecast, as many steps ahead; models of nearly equal score are mixed. Variances are learned by evidence.");
   command.add_option("data", request->data, "CSV file with the series").required();
   command.add_option("--column", request->column, "the column of values (default: the last)");
