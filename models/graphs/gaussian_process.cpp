@@ -86,12 +86,12 @@ class Covariance {
   double signal_;
 };
 
-using Elements = std::vector<std::uint32_t>;
+using ElementList = std::vector<std::uint32_t>;
 
 // Neighbours tell most about an element if those before it are spread over all places: next comes the element that is
 // farthest from all before it. Along one column, the order of the places keeps a Markov process exact.
-Elements spread_order(const Covariance& at, std::size_t size, bool is_line) {
-  Elements order(size);
+ElementList spread_order(const Covariance& at, std::size_t size, bool is_line) {
+  ElementList order(size);
   std::iota(order.begin(), order.end(), 0u);
   if (is_line) {
     std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return at.place(i); });
@@ -108,8 +108,8 @@ Elements spread_order(const Covariance& at, std::size_t size, bool is_line) {
   return order;
 }
 
-Elements nearest_before(const Covariance& at, const Elements& order, std::size_t k, std::size_t count) {
-  Elements all(order.begin(), order.begin() + std::ptrdiff_t(k));
+ElementList nearest_before(const Covariance& at, const ElementList& order, std::size_t k, std::size_t count) {
+  ElementList all(order.begin(), order.begin() + std::ptrdiff_t(k));
   if (k <= count) return all;
   std::ranges::nth_element(all, all.begin() + std::ptrdiff_t(count), {},
                            [&](std::uint32_t i) { return std::pair(at.square(order[k], i), i); });
@@ -122,7 +122,7 @@ struct Row {
   double variance;
 };
 
-Row row_given(const Covariance& covariance, std::uint32_t own, const Elements& before) {
+Row row_given(const Covariance& covariance, std::uint32_t own, const ElementList& before) {
   const auto n = static_cast<Eigen::Index>(before.size());
   Eigen::MatrixXd among(n, n);
   Eigen::VectorXd with(n);
@@ -137,7 +137,7 @@ Row row_given(const Covariance& covariance, std::uint32_t own, const Elements& b
 }
 
 // Every element given all before it, in the order of the elements.
-std::vector<Row> rows_given_all(const Covariance& covariance, const Elements& order) {
+std::vector<Row> rows_given_all(const Covariance& covariance, const ElementList& order) {
   const auto n = static_cast<Eigen::Index>(order.size());
   Eigen::MatrixXd root(n, n);
   for (Eigen::Index i = 0; i < n; ++i)
@@ -166,7 +166,7 @@ std::vector<Rows> rows_of(const GaussianProcess& process, const ProcessCovarianc
   const std::vector<Row> all = is_whole ? rows_given_all(covariance, process.order) : std::vector<Row>();
   std::vector<Rows> found;
   for (std::size_t k = 0; k < size; ++k) {
-    const Elements& before = process.before[k];
+    const ElementList& before = process.before[k];
     const Row row = is_whole ? all[k] : row_given(covariance, process.order[k], before);
     if (k == 0 || before.size() != process.before[k - 1].size()) found.push_back({k, 0, {}, {}});
     found.back().count += 1;
@@ -203,7 +203,7 @@ GaussianProcess gaussian_process(Graph& g, VariableId f, std::vector<double> pla
   for (std::size_t k = 0; k < size; ++k)
     process.before.push_back(nearest_before(covariance, process.order, k, neighbours == 0 ? size : neighbours));
   for (const Rows& rows : rows_of(process, form)) {
-    Elements own, before;
+    ElementList own, before;
     for (std::size_t k = rows.first; k < rows.first + rows.count; ++k) {
       own.push_back(process.order[k]);
       before.insert(before.end(), process.before[k].begin(), process.before[k].end());
