@@ -47,8 +47,10 @@ MadeCommand add_made(Command generate, const char* name, const char* help, const
   command.callback([request, made] {
     check_outputs({{"--out", request->out}}, {});
     const std::string text = made(*request);
-    if (request->out.empty()) fmt::print("{}", text);
-    else write_file(request->out, text);
+    if (request->out.empty())
+      fmt::print("{}", text);
+    else
+      write_file(request->out, text);
   });
   return {command, request};
 }
@@ -98,16 +100,14 @@ void add_generate_command(Command app) {
   command.add_flag("--json", request->json, "print JSON");
   command.callback([request] { generate_regression(*request); });
 
-  const MadeCommand table = add_made(generate, "table", "Rows of four inputs and a target that bends with two of them",
-                                     "--rows", 200, [](const GenerateRequest& r) {
-                                       return made_table(r.seed, r.count, r.with_classes);
-                                     });
+  const MadeCommand table =
+      add_made(generate, "table", "Rows of four inputs and a target that bends with two of them", "--rows", 200,
+               [](const GenerateRequest& r) { return made_table(r.seed, r.count, r.with_classes); });
   table.command.add_flag("--classes", table.request->with_classes, "a target of three classes");
-  const MadeCommand series = add_made(generate, "series", "A series with dates: sales, patients, a cycle, a walk",
-                                      "--steps", 120, [](const GenerateRequest& r) {
-                                        return made_series(r.seed, r.kind, r.count);
-                                      });
-  series.command.add_option("--kind", series.request->kind, "what it is a series of")
+  const MadeCommand series =
+      add_made(generate, "series", "A series with dates: sales, patients, a cycle, a walk", "--steps", 120,
+               [](const GenerateRequest& r) { return made_series(r.seed, r.kind, r.count); });
+  series.command.add_option("--kind", series.request->kind, "the law of the series")
       .value("sales|patients|cycle|walk")
       .capture_default_str();
   const MadeCommand games = add_made(generate, "games", "Games of two players each: winner and loser", "--games", 100,
