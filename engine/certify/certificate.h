@@ -33,7 +33,7 @@ Rate fit_rate(const std::vector<double>& x, const std::vector<double>& values);
 // Definition 2.1 and Cor. 2.1: as the arriving messages narrow around fixed means, the message tends to the exact one.
 struct Consistency {
   struct Point {
-    double width = 0;     // of the arriving messages, relative to the first point
+    double width = 0;     // width of the arriving messages, relative to the first point
     double distance = 0;  // to the exact limit, in the 2-Wasserstein sense, relative to the first point
     double delta = 0;     // KL to the exact message of the same width; NaN where that is not computable
   };
@@ -53,7 +53,7 @@ struct Widening {
 // Valid messages come out, whatever arrives.
 struct Properness {
   std::uint64_t count = 0, faults = 0;
-  std::uint64_t ordinary_faults = 0;  // those of arrivals such as a model sends
+  std::uint64_t ordinary_faults = 0;  // faults for arrivals such as a model sends
   std::string first_fault = {};
 };
 
@@ -85,7 +85,7 @@ struct MasterBound {
 // times what arrives, all other ports being known.
 struct TiltedMoments {
   int count = 0;
-  int widened = 0;            // of them: the exact marginal is wider than what arrives, no proper message can match
+  int widened = 0;            // cases whose marginal is wider than what arrives: no proper message can match
   int missing = 0;            // no message where there is a proper one
   double mean_error = 0;      // largest, in standard deviations
   double variance_error = 0;  // largest, relative

@@ -26,8 +26,8 @@ Properness check_properness(const Edge& edge, Scenarios scenarios, const Certify
 Independence check_independence(const Edge& edge, Scenarios scenarios, const CertifyOptions& options);
 // Moments and the master bound share the traced exact messages; sets edge.proper as well.
 void check_against_exact(const Edge& edge, Scenarios scenarios, const CertifyOptions& options, EdgeCertificate& result);
-// Whether an edge promises the moments of its marginal: then this check takes the place of those against the exact
-// message.
+// True if an edge promises the moments of its marginal; check_tilted() then takes the place of the checks against the
+// exact message.
 bool matches_moments(const Edge& edge);
 TiltedMoments check_tilted(const Edge& edge, Scenarios scenarios, const CertifyOptions& options);
 Concentration check_concentration(const Edge& edge, Scenarios scenarios, const CertifyOptions& options);

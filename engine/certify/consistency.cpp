@@ -33,7 +33,7 @@ Scenario narrowed(const Edge& edge, const Scenario& scenario, double width) {
   });
 }
 
-// Whether anything arrives, on other edges, that can be narrowed or widened.
+// True if a message that can be narrowed or widened arrives on another edge.
 bool has_width(const Edge& edge, const Scenario& scenario) {
   for (std::size_t p = 0; p < scenario.arrivals.size(); ++p)
     for (std::size_t t = 0; t < scenario.arrivals[p].size(); ++t)
@@ -105,8 +105,8 @@ namespace {
 
 // A hundred times as wide as ordinary arrivals, or nothing.
 constexpr double kWidened = 100;
-// How much narrower than the exact message one may be, and how far its mean may be from that of the exact one, in
-// standard deviations of the wider of the two. Wider is no harm.
+// Limits on the exact standard deviation relative to the message's, and on the distance of their means in standard
+// deviations of the wider of the two. A message that is wider than the exact one does no harm.
 constexpr double kMostNarrow = 1.05, kMostApart = 0.1;
 // An exact message whose quadrature is off by more than this is not compared with.
 constexpr double kRoughCurve = 1e-3;

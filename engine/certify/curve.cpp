@@ -119,7 +119,7 @@ void add_tail(const Tracer& tracer, double from, double whole, Curve& curve) {
 
 // Sorted; the first is below and the last above 0.
 std::vector<double> panel_ends(const std::vector<Hint>& hints, const std::vector<Gaussian>& weights) {
-  std::vector<double> ends = {0};  // where a kink is likeliest
+  std::vector<double> ends = {0};  // a kink is likeliest at 0
   const auto add = [&](double centre, double scale, const auto& steps) {
     ends.push_back(centre);
     for (const double step : steps) ends.push_back(centre - step * scale), ends.push_back(centre + step * scale);

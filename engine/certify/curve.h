@@ -27,7 +27,7 @@ class Curve {
     double x, weight, value;  // integral of h f = sum of weight * value * h(x)
   };
   std::vector<Node> nodes = {};
-  // Whether the integral of f is finite. Measured: beyond the nodes the mass of each decade of distance is added up,
+  // True if the integral of f is finite. Measured: beyond the nodes the mass of each decade of distance is added up,
   // and f is improper if decade after decade holds about as much as the one before.
   bool proper = true;
   double mass = 0;

@@ -186,7 +186,7 @@ std::vector<Hint> ExactMessage::hints() const {
       }
     return variance;
   };
-  if (!kind_->function()) {  // of a density: near what arrives
+  if (!kind_->function()) {  // a density has its mass near what arrives
     for (std::size_t i = 0; i < slots_.size(); ++i)
       if (i != target_)
         found.push_back({slots_[i].message.mean(), slots_[i].message.is_proper() ? slots_[i].message.sd() : 1.0});

@@ -38,14 +38,14 @@ class ExactMessage {
   struct Slot {
     Gaussian message;
     bool output;
-    double mean, sd, peak;  // of the message's density
+    double mean, sd, peak;  // moments of the message; peak of its density
 
     Slot(const Gaussian& m, bool is_output);
     double weight(double x) const;  // 1 everywhere if uniform
   };
   ExactMessage() = default;
   void set_values_to_means() const;
-  double g() const;                          // of the inputs among values_
+  double g() const;                          // the function at the inputs among values_
   double integrate(std::size_t from) const;  // over free_[from...]
   double innermost() const;
   double over_roots() const;
@@ -61,7 +61,7 @@ class ExactMessage {
   std::optional<std::size_t> pivot_;    // solved for
   std::optional<double> output_point_;  // the known output, when an input is solved for and the target is an input
   mutable std::vector<double> values_;
-  mutable std::vector<double> inputs_;  // those of values_ that the function takes
+  mutable std::vector<double> inputs_;  // values_ of the inputs, for the function
 };
 
 // The exact message traced where its mass is, and where that of its product with each of `also` is (the computed

@@ -17,7 +17,7 @@ namespace {
 // Theorem 3.3 speaks of r >= 2.
 constexpr double kConcentrated = 2;
 
-// What arrives at the factors of a state.
+// The messages that arrive at the factors of a state.
 class Neighbourhood {
  public:
   Neighbourhood(const Plan& plan, const State& state) : plan_(plan), state_(state) {
@@ -52,7 +52,7 @@ class Neighbourhood {
   const State& state_;
 };
 
-// How many variables the exact message integrates over: all but the target and the one the delta is spent on.
+// Number of variables that the exact message integrates over: all but the target and the one the delta is spent on.
 std::size_t dimensions(const Kind& kind, const Scenario& scenario, std::size_t port, std::size_t term) {
   std::size_t proper_inputs = 0;
   for (std::size_t p = 0; p < scenario.arrivals.size(); ++p)

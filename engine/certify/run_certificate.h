@@ -1,5 +1,5 @@
-// How wrong the messages of a run are: for each edge into a variable, the exact message for what arrived at its factor,
-// its distance to the message the factor sends, and what the master theorem makes of that for the marginal.
+// The errors of the messages of a run: for each edge into a variable, the distance of the message that the factor sends
+// from the exact message for what arrived there, and the bound on the marginal that the master theorem makes of it.
 //
 // The bound is edge-local (Theorem 2.2): it takes what arrives at the factor for granted. It bounds the error of a
 // whole marginal where a single message into it is approximate.

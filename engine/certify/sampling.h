@@ -26,7 +26,7 @@ WeightedSamples sample_marginal(const Kind& kind, const Scenario& scenario, std:
 
 struct Histogram {
   double low = 0, high = 0;
-  std::vector<double> fraction;  // of each of the equally wide bins; sums to 1
+  std::vector<double> fraction;  // one per bin, all equally wide; sums to 1
 
   double width() const { return (high - low) / static_cast<double>(fraction.size()); }
   double centre(std::size_t bin) const { return low + (static_cast<double>(bin) + 0.5) * width(); }

@@ -77,7 +77,7 @@ Arrivals Scenarios::draw(const Draw& draw_message, bool far) {
 }
 
 Gaussian Scenarios::ordinary_message(const PortSpec& port) {
-  if (port.family.value_or(std::string(kGaussian)) != kGaussian) {  // of the logarithm of a positive number
+  if (port.family.value_or(std::string(kGaussian)) != kGaussian) {  // for a positive number: a message to its logarithm
     const double log_sd = log_uniform(0.1, 0.6);
     return Gaussian::from_moments(uniform(-2, 2), log_sd * log_sd);
   }

@@ -56,7 +56,7 @@ void spread_blocked(const std::vector<Need>& needs, std::vector<bool>& blocked) 
 struct Part {
   std::vector<std::uint32_t> values;
   std::vector<Need> needs;    // among them, numbered by their order
-  bool needs_others = false;  // of another part
+  bool needs_others = false;  // some value needs one of another part
 };
 
 std::vector<Part> parts_of(std::uint32_t values, const std::vector<Need>& needs) {

@@ -54,7 +54,7 @@ void check_visits(const Resolved& graph, const Flow& flow, Schedule& schedule) {
 }
 
 void check_chains(const Flow& flow, const Schedule& schedule) {
-  std::size_t end = 0;  // of the chain before
+  std::size_t end = 0;  // end of the chain before
   for (std::size_t c = 0; c < schedule.chains.size(); ++c) {
     const Chained& chain = schedule.chains[c];
     if (chain.offsets.empty() || chain.first < end || chain.first > schedule.visits.size() ||

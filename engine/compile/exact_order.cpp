@@ -277,7 +277,7 @@ struct OneByOne {
       }
   }
   Resolved graph;
-  std::vector<std::uint32_t> factor, slot;  // of the plates
+  std::vector<std::uint32_t> factor, slot;  // by factor of `graph`: its factor and slot among the plates
 };
 
 // FNV-1a word by word: orders have millions of messages.

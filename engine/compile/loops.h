@@ -20,7 +20,7 @@ class Forest {
   std::uint32_t leader(std::uint32_t node);  // the same for connected nodes
 
  private:
-  std::vector<std::uint32_t> leader_, size_;  // of connected nodes
+  std::vector<std::uint32_t> leader_, size_;  // union-find over connected nodes
   std::vector<std::uint32_t> parent_;         // along the edges
 };
 

@@ -22,7 +22,7 @@ class Plan {
   const std::shared_ptr<const PlanData>& data() const { return data_; }
   friend bool operator==(const Plan&, const Plan&) = default;  // true for handles from the same compile()
 
-  std::size_t bytes() const;               // of a State and of the index tables it reads
+  std::size_t bytes() const;               // size of a State and of the index tables it reads
   std::size_t messages_per_sweep() const;  // number of messages that a sweep computes
   std::string schedule_text() const;       // the schedule in words
 

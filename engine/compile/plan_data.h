@@ -87,11 +87,11 @@ struct Group {
   };
   const Kind* kind = nullptr;
   std::vector<std::uint32_t> members;     // factors of the resolved graph
-  std::vector<std::uint32_t> first_slot;  // of each member
+  std::vector<std::uint32_t> first_slot;  // first slot of each member
   std::uint32_t slots = 0;
   std::uint32_t columns = 0;       // the plate as slots / columns rows
-  std::uint32_t first_memory = 0;  // of its slots, in State's memory
-  double damping = 0;              // of messages that are sent repeatedly
+  std::uint32_t first_memory = 0;  // first of its slots in State's memory
+  double damping = 0;              // damping of messages that are sent repeatedly
   std::vector<Port> ports;
   std::vector<Parameter> parameters;
 
@@ -134,7 +134,7 @@ struct ReadView {
 struct Send {
   std::uint32_t group = 0, port = 0;
   std::uint32_t first = 0, count = 0;
-  std::vector<ReadView> reads;       // of a plate
+  std::vector<ReadView> reads;       // for a plate
   const PairKernel* pair = nullptr;  // also sends to its second port
   // Slot after slot, found by the incidence; each slot may read messages of the one before.
   bool is_chain = false;
@@ -185,22 +185,22 @@ struct ValueSlots {
 struct PlanData {
   using Variable = VariableTable::Variable;
 
-  std::uint16_t mark = 0;                    // of the user's graph
+  std::uint16_t mark = 0;                    // mark of the user's graph
   std::shared_ptr<const Registry> registry;  // keeps kinds and message functions alive
   VariableTable variables;
-  FactorTable factors;  // of the fused graph
+  FactorTable factors;  // factors of the fused graph
   std::vector<Group> groups;
   struct Membership {
     std::uint32_t group = kNowhere, member = 0;
   };
-  std::vector<Membership> memberships;  // of every factor of the user's graph
+  std::vector<Membership> memberships;  // one per factor of the user's graph
   Schedule schedule;
   // All messages, those to missing values included, are exact; or they are while no value is missing, because known
   // inputs make their factors linear.
   bool has_exact_messages = false, is_exact_given_values = false;
   const Kind* approximating = nullptr;   // the first kind with approximate messages; null: all are exact
   bool is_gaussian = false;              // all variables are Gaussian
-  std::string loop;                      // of an iterative schedule: the variables on a loop (loops.h); empty: a tree
+  std::string loop;                      // variables on a loop, for an iterative schedule (loops.h); empty: a tree
   std::shared_ptr<const Solver> solver;  // engine/run/solver.h; null: sweeps of messages by the schedule
   std::string solver_text;               // for describe()
 

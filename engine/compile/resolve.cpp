@@ -88,7 +88,7 @@ const std::string* method_of_run(const Registry& registry, const std::string& me
        suggestion(method, registry.methods()));
 }
 
-constexpr std::uint32_t kLargestNumber = 0x3fffffffu;  // of a factor, which has 30 bits for it
+constexpr std::uint32_t kLargestNumber = 0x3fffffffu;  // a factor has 30 bits for its number
 
 // The message functions of a factor by port; null if its method has none.
 using Messages = ShortList<const MessageFunction*, 4>;
@@ -298,13 +298,13 @@ class FactorResolver {
   const Registry& registry_;
   const Resolved& so_far_;
   const std::string* const method_of_run_;
-  const bool is_usual_method_;  // which nobody may have asked for: a kind without it takes one that it has
+  const bool is_usual_method_;  // true if the method of the run is the default: a kind without it may then take another
   std::map<const Kind*, const std::string*> kind_methods_;
   std::map<const Kind*, Known> all_known_;
   Known* known_ = nullptr;       // the kind of the factor before
   bool is_for_observed_ = false;
   std::array<Pattern, 64> patterns_ = {};  // the last ones, by a hash
-  PortEnds ports_;               // of the factor at hand
+  PortEnds ports_;               // ends of the factor at hand
   std::vector<bool> connected_;  // by variable
 };
 

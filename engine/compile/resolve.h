@@ -65,8 +65,8 @@ struct Resolved {
   std::shared_ptr<std::list<Parameters>> parameters = std::make_shared<std::list<Parameters>>();
   std::shared_ptr<const GivenNames> names = std::make_shared<const GivenNames>();
   std::uint32_t elements = 0;
-  std::uint16_t mark = 0;  // of the user's graph
-  std::vector<const Kind*> kinds = {};  // of the factors before fusion
+  std::uint16_t mark = 0;  // mark of the user's graph
+  std::vector<const Kind*> kinds = {};  // kinds of the factors before fusion
   bool has_plates = false;              // some factor has several slots, or lies along a chain
 };
 

@@ -73,7 +73,7 @@ bool has_value(const PlanData& plan, std::int64_t slot, const std::vector<Places
 
 // Returns nothing if neighbours keep constant places for too few slots at a time.
 std::optional<ChainSend> straightened(const PlanData& plan, const Send& op) {
-  constexpr std::uint32_t kEnds = 4, kLeastLength = 64;  // of segments: at the ends of a chain they are short
+  constexpr std::uint32_t kEnds = 4, kLeastLength = 64;  // short segments at the ends, mean length of the rest
   const bool has_kernel = plan.groups[op.group].ports[op.port].message->chain != nullptr;
   if (!op.is_chain || op.at_hubs || !has_kernel || !has_one_message_each(plan, op) || !gathers_all(plan, op))
     return {};

@@ -46,7 +46,7 @@ class VariableTable {
     bool observed = false, shared = false;
     bool cuts = false;                    // observed and never missing
     bool eliminated = false;              // fused away: it has no messages
-    std::uint32_t first_slot = kNowhere;  // of the value of an observed or the cavity of a shared variable
+    std::uint32_t first_slot = kNowhere;  // slot of an observed value, or of a shared variable's cavity
     std::span<const End> ends = {};
 
     std::uint32_t elements() const { return family.components() == 1 ? size : size / family.components(); }

@@ -24,7 +24,7 @@ void check_values(const PlanData::Variable& v, std::span<const double> values) {
   }
 }
 
-// What stands where nothing was observed does not count: a value that was observed elsewhere. Empty if none was.
+// Replaces missing values, which do not count, by one that was observed. Empty if none was.
 std::vector<double> without_missing(std::span<const double> values, std::span<const std::uint8_t> is_missing) {
   const auto there = static_cast<std::size_t>(std::ranges::find(is_missing, 0) - is_missing.begin());
   if (there == values.size()) return {};

@@ -52,7 +52,7 @@ class Partition {
   std::size_t batches() const { return batches_.empty() ? 0 : batches_.back().end; }
   // A worker's examples are split into its mini-batches in their order, as evenly as possible.
   Range examples_of_batch(std::size_t batch) const;
-  std::size_t all_batches() const { return all_batches_; }  // of all workers
+  std::size_t all_batches() const { return all_batches_; }  // mini-batches of all workers
   std::size_t rounds() const { return rounds_; }            // mini-batches of the worker with the most
 
   // The examples of each local worker.
@@ -76,7 +76,7 @@ class TeamSum {
 
  private:
   WorkerTeam* team_;
-  std::vector<Partition::Range> rows_;  // of the local workers
+  std::vector<Partition::Range> rows_;  // rows of the local workers
 };
 
 }  // namespace dma

@@ -33,7 +33,7 @@ struct JointReport {
   std::string undetermined = {};  // variables that nothing determines: "x[3], z"
   std::string unpredicted = {};   // missing variables whose likelihood predicts no Gaussian
 
-  // Whether the Gaussian fits the posterior (tools/docs/methods.md): by importance weights of draws from it, by a few
+  // Fit of the Gaussian to the posterior (tools/docs/methods.md): by importance weights of draws from it, by a few
   // steps of a sampler from such draws, and by solutions from other starts.
   struct Fit {
     int draws = 0;         // 0: the check was not made
@@ -62,7 +62,7 @@ struct JointReport {
 };
 
 struct Report {
-  // How good the answer is; code that sets a value can prove it.
+  // The quality of the answer; code that sets a value can prove it.
   enum class Stop {
     exact,        // the posterior: one sweep of exact messages, each after all it depends on
     approximate,  // one sweep that differs from the end of an iteration, or a fixed point that misses a mode: see `why`

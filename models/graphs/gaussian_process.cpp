@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kNugget = 1e-10;  // K of 2,000 close places keeps its smallest pivots above rounding
 
-using Shape = double (*)(double square);  // of the squared distance, in lengths
+using Shape = double (*)(double square);  // correlation at a squared distance in lengths
 struct NamedShape {
   std::string_view name;
   Shape shape;

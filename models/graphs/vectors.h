@@ -78,8 +78,8 @@ struct GaussianProcess {
   std::vector<double> places;  // row by row
   std::size_t columns = 1;
   ProcessCovariance form;
-  std::vector<std::uint32_t> order = {};                // of the elements
-  std::vector<std::vector<std::uint32_t>> before = {};  // the neighbours of each, in this order
+  std::vector<std::uint32_t> order = {};                // elements in the order of conditioning
+  std::vector<std::vector<std::uint32_t>> before = {};  // neighbours of each element, in this order
   std::vector<FactorId> rows = {};
 
   // Another covariance of the same shape, in one state: about n^3 / 3 products for n elements, n m^3 / 3 with m

@@ -41,7 +41,7 @@ Nearby nearby(const NearestRows& search, const ClassNeighbours::Memory& m, const
   return found;
 }
 
-// What is said for each class, by points.
+// Sums of kernel weights by class: points x classes.
 Matrix votes_of(const Nearby& near, double width, Index classes) {
   Matrix weights = Matrix::Zero(near.classes.cols(), classes);
   for (Index p = 0; p < weights.rows(); ++p)
@@ -56,7 +56,7 @@ Matrix probabilities_of(Matrix weights, double doubt, const auto& frequencies) {
   return weights.array().colwise() / weights.rowwise().sum().array();
 }
 
-// Sets width and doubt; log density of the classes of the rows, of each by the others.
+// Sets width and doubt; returns the log density of the classes of rows, each given the others.
 double choose(const Nearby& near, const Matrix& frequencies, ClassNeighbours::Memory& m) {
   // Widths in ratio to the usual squared distance of the nearest row, and doubts: both in half steps of the logarithm.
   constexpr int kNarrowest = -10, kWidest = 8, kLeastDoubt = -40, kMostDoubt = 12;
@@ -98,7 +98,7 @@ ClassNeighbours::ClassNeighbours(Memory memory) : memory_(std::move(memory)), se
 
 bool ClassNeighbours::suits(Index rows, Index columns) {
   constexpr Index kFewestRows = 30;
-  constexpr double kMostProducts = 4e10, kMostTreeRows = 2e5;  // of the search among rows of many columns, and of few
+  constexpr double kMostProducts = 4e10, kMostTreeRows = 2e5;  // limits of the search with many columns, and with few
   const auto n = static_cast<double>(rows);
   if (rows < kFewestRows || columns < 1) return false;
   return columns <= NearestRows::kMostTreeColumns ? n <= kMostTreeRows

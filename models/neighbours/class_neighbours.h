@@ -22,23 +22,23 @@ class ClassNeighbours {
   static constexpr double kFlattery = 4;
 
   struct Memory {
-    Vector scales;  // of every column: what its standardised values are multiplied by
-    Matrix rows;    // after that
+    Vector scales;  // factor of every standardised column
+    Matrix rows;    // scaled
     std::vector<Index> classes;
     Vector frequencies;
     double width = 1, doubt = 1;
-    double fraction = 0;  // of a mixture with other models
-    Vector weights = {};  // of the rows; empty: 1 for all
+    double fraction = 0;  // weight in a mixture with other models
+    Vector weights = {};  // one per row; empty: 1 for all
   };
 
   explicit ClassNeighbours(Memory memory);
 
-  // Whether a table is one for neighbours: neither too few rows nor too many for the search.
+  // True if a table has neither too few rows nor too many for the search.
   static bool suits(Index rows, Index columns);
 
   struct Fit;
-  // Standardised rows, and the units that this has taken off every column; the frequencies of the classes, and what
-  // they are without each row (rows x classes): a row that counts itself would flatter.
+  // `rows` are standardised, and `units` are those that standardising has taken off every column. `without_each` (rows
+  // x classes) has the frequencies of the classes without each row: a row that counts itself would flatter.
   static Fit fit(const Matrix& rows, const Vector& units, std::vector<Index> classes, Vector frequencies,
                  const Matrix& without_each, std::size_t jobs = 1, const Vector& weights = {});
 
@@ -53,7 +53,7 @@ class ClassNeighbours {
 
 struct ClassNeighbours::Fit {
   ClassNeighbours model;
-  Matrix left_out;  // of the learned rows, each by the others
+  Matrix left_out;  // probabilities of the learned rows, each given the others
 };
 
 }  // namespace dma

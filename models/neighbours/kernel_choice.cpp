@@ -20,9 +20,9 @@ constexpr double kShiftSd = 1, kOwnSd = 2, kVarianceSd = 3;
 constexpr Index kFirstRows = 200;
 constexpr int kFirstSteps = 20, kSteps = 15;
 constexpr double kTolerance = 4;  // nats by one unit of a logarithm
-// What changes many times over the table looks like noise to long lengthscales: starts with shorter ones.
+// A function that changes many times over the table looks like noise to long lengthscales: shorter ones are tried too.
 constexpr double kShorter[] = {0.0, 1.5, 3.0};
-constexpr double kLeftByLine[] = {0.5, 0.02};  // of the variance
+constexpr double kLeftByLine[] = {0.5, 0.02};  // fractions of the variance
 
 // By densities given neighbours: so many of each row, sought anew after each of these rounds of steps.
 constexpr Index kFew = 24;

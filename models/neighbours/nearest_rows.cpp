@@ -90,7 +90,7 @@ IndexMatrix NearestRows::find(const Matrix& points, Index count, std::span<const
     found.emplace_back(count, own.empty() ? -1 : own[static_cast<std::size_t>(p)]);
   if (nodes_.empty()) scan(points, found);
   Eigen::ArrayXd distances;
-  Eigen::RowVectorXd point, beyond;  // how far the point lies outside of the cell, by column
+  Eigen::RowVectorXd point, beyond;  // beyond: offset of the point from the cell, by column
   const auto visit = [&](const auto& self, std::size_t node, double outside, Found& nearest) -> void {
     const Node& n = nodes_[node];
     if (n.column < 0) {

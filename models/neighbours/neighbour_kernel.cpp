@@ -105,7 +105,7 @@ double RowConditional::log_density(double y, Eigen::Ref<Vector> gradient) {
   Matrix by_covariance = (g * weights_ - h * solved) * weights_.transpose();
   by_covariance = (0.5 * (by_covariance + by_covariance.transpose())).eval();
   const Index columns = rows_.cols();
-  const double by_noise = by_covariance.diagonal().dot(near_noise_);  // of the neighbours
+  const double by_noise = by_covariance.diagonal().dot(near_noise_);  // through the noise of the neighbours
   gradient(columns + 1) += v * g + by_noise;
   gradient(columns) += g * s + (by_own * own_.array()).sum() + by_covariance.cwiseProduct(covariance_).sum() - by_noise;
   by_covariance.array() *= s * steepness(distances_, decay_);

@@ -20,12 +20,13 @@ struct NeighbourKernel {
   double signal = 1, noise = 1;  // s, v
 
   Index parameters() const { return lengthscales.size() + 2; }
-  Vector logs() const;  // of l, s, v
+  Vector logs() const;  // logarithms of l, s, v
   static NeighbourKernel from_logs(const Vector& logs);
   Matrix scaled(const Matrix& rows) const { return rows * lengthscales.cwiseInverse().asDiagonal(); }
-  Matrix covariance(const Matrix& rows) const;  // of f between rows
+  Matrix covariance(const Matrix& rows) const;  // s M, without noise
   Matrix covariance(const Matrix& rows, const Matrix& points) const;
-  // The first, and s times what (z_p - z_q)^2 of one column, z = x / l, changes M by with the logarithm of its l.
+  // The first; and, in `steep`, s times the derivative of M by the logarithm of a column's l, divided by the column's
+  // (z_p - z_q)^2, z = x / l.
   void covariance(const Matrix& rows, Matrix& found, Matrix& steep) const;
 };
 
@@ -37,7 +38,7 @@ class RowConditional {
       : kernel_(kernel), rows_(rows), values_(values), row_weights_(weights) {}
 
   struct Belief {
-    double mean = 0, variance = 0;  // of f
+    double mean = 0, variance = 0;  // moments of f at the point
   };
   Belief at(const Eigen::RowVectorXd& point, const Eigen::Ref<const Eigen::Matrix<Index, Eigen::Dynamic, 1>>& nearest);
 

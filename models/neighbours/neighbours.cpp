@@ -18,14 +18,14 @@ namespace dma {
 namespace {
 
 constexpr Index kFewestToLearn = 50, kMostColumns = 500;
-constexpr double kMostKeptNumbers = 2e7;    // of a table: 160 MB, twice
+constexpr double kMostKeptNumbers = 2e7;    // numbers of a table: 160 MB, twice
 constexpr double kMostSearched = 1e11;      // products, of all rows with all rows, where no tree helps
 constexpr double kRowsPerLengthscale = 20;  // fewer: one shift of all lengthscales
 // Parts of the rows that are judged by kernels of the others: more where that takes no time.
 constexpr std::size_t kParts = 2, kPartsOfFew = 4;
 constexpr Index kFewRows = 500;
 constexpr Index kChoosing = 600;                              // rows of a large table that choose its kernel
-constexpr Index kEnoughJudged = 20000, kJudgedSample = 5000;  // of more rows than the former so many are judged
+constexpr Index kEnoughJudged = 20000, kJudgedSample = 5000;  // above the first, a sample of the second is judged
 
 // Calls f with the first and the number of every so many rows, several at the same time.
 void by_blocks(Index rows, std::size_t jobs, const auto& f) {
@@ -41,8 +41,8 @@ std::span<const Index> part_of(std::span<const Index> all, Index begin, Index si
   return all.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(size));
 }
 
-// What the process says of points by their nearest rows; with `own`, the numbers of the rows that they are, each
-// without itself. An error of the line counts by `apart`: as far as the neighbours do not share it.
+// Beliefs of the process about points by their nearest rows. With `own` the points are rows of these numbers, each left
+// out of its own neighbours. An error of the line counts by `apart`: as far as the neighbours do not share it.
 struct NearBeliefs {
   Vector mean, variance;
   Matrix apart;
@@ -66,7 +66,7 @@ NearBeliefs believed_by_nearest(const NeighbourKernel& kernel, const NearestRows
   return all;
 }
 
-// What is learned of one output, and its judged rows, each without itself.
+// Model of one output, with errors and variances of its judged rows, each left out.
 struct Learned {
   NeighbourKernel kernel;
   Line line;
@@ -132,7 +132,7 @@ Learned learned_by_nearest(const Matrix& rows, const Vector& targets, const Vect
           found.variance.array() + of_line / others};
 }
 
-// Of so many rows some that choose the kernel, in order, and those that are judged.
+// Numbers of the rows that choose the kernel, and of those that are judged, in ascending order.
 struct Roles {
   std::vector<Index> choosing, judged;
   Roles(Index rows, bool is_exact, std::uint64_t seed) {

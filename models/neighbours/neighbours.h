@@ -29,24 +29,24 @@ class Neighbours {
   static constexpr Index kMostExactRows = 2000, kNeighbours = 64;
 
   struct Output {
-    Vector trend;            // of every column, then the constant: the line
-    NeighbourKernel kernel;  // of what the trend leaves
+    Vector trend;            // coefficients of the line: one per column, then the constant
+    NeighbourKernel kernel;  // process of what the trend leaves
     StudentTails tails = {};
-    double fraction = 0;  // of a mixture with other models: weight of the predictions
-    // Of the trend's weights, which widens predictions away from the rows; none: a trend that is certain.
+    double fraction = 0;  // weight of the predictions in a mixture with other models
+    // Covariance of the coefficients, which widens predictions away from the rows; empty: the trend is certain.
     Matrix trend_covariance = {};
   };
   struct Memory {
     Matrix rows, targets;
     std::vector<Output> outputs;
-    Vector weights = {};  // of the rows; empty: 1 for all
+    Vector weights = {};  // one per row; empty: 1 for all
   };
 
   explicit Neighbours(Memory memory) : Neighbours(std::move(memory), {}) {}
 
-  // Whether every row is seen by all others.
+  // True if every row is seen by all others.
   static bool is_exact(Index rows, Index outputs);
-  // Whether a table is one for neighbours: enough rows for its columns and few enough numbers to keep.
+  // True if a table has enough rows for its columns and few enough numbers to keep.
   static bool suits(Index rows, Index columns, Index outputs);
 
   struct Fit;
@@ -54,7 +54,7 @@ class Neighbours {
   static Fit fit(Matrix rows, Matrix targets, const NeighbourOptions& options = {}, Vector weights = {});
 
   PredictionComponent predict(const Matrix& rows) const;
-  // The learned rows, each without itself, of a table that is not exact; of others Fit::left_out has all.
+  // Predictions of all learned rows, each left out, for a table that is not exact; for others see Fit::left_out.
   PredictionComponent left_out(std::size_t jobs) const;
   // More rows to be neighbours; trend, kernel and tails stay.
   void add(const Matrix& rows, const Matrix& targets, const Vector& weights = {});
@@ -79,10 +79,10 @@ class Neighbours {
 
 struct Neighbours::Fit {
   Neighbours model;
-  // Learned rows, each without itself, by kernels that were chosen without it; the noise is that of the model. Of large
-  // tables rows that did not choose the kernel, or a sample of them.
+  // Learned rows, each predicted without itself by a kernel chosen without it; the noise is that of the model. In large
+  // tables they are rows that did not choose the kernel, or a sample of these.
   std::vector<Index> judged;
-  PredictionComponent left_out;  // of these
+  PredictionComponent left_out;  // predictions of the judged rows
   std::vector<bool> is_learned;  // by output; false: the line leaves nothing to learn
 };
 

@@ -34,11 +34,11 @@ struct LinePrior {
 // w equal rows.
 double log_evidence(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior& line, Vector& gradient);
 
-// Of points: mean and variance of h.b + f.
+// Mean and variance of h.b + f at points.
 struct ProcessBeliefs {
   Vector mean, variance;
 };
-// Some of the rows, each by all others.
+// Beliefs about some of the rows, each given all others.
 ProcessBeliefs left_out(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior& line,
                         const std::vector<Index>& own);
 
@@ -47,16 +47,16 @@ struct Line {
   Vector mean;
   Matrix covariance;  // empty: the line is certain
 };
-// From observations of what is left of y once its b has this mean: a row's `apart`.(b - mean), and independent errors
-// of these variances.
+// Observations for line_given(), of what is left of y with b at `mean`: `apart`.(b - mean) per row, plus independent
+// errors of these variances.
 struct LineRows {
   Matrix apart;
   Vector left, variances;
 };
 Line line_given(const LinePrior& prior, const Vector& mean, const LineRows& rows);
 
-// What rows say of other points. An error of the line counts as far as the rows do not share it: given b, f at x is
-// k.A^-1 (y - H b) with A = s M + v diag(1 / w), so b counts by h - H^T A^-1 k.
+// The process at other points, given the rows. An error of the line counts as far as the rows do not share it: given b,
+// f at x is k.A^-1 (y - H b) with A = s M + v diag(1 / w), so b counts by h - H^T A^-1 k.
 class TableProcess {
  public:
   TableProcess(const ProcessRows& table, NeighbourKernel kernel, Line line);

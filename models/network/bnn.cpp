@@ -25,7 +25,7 @@ NetworkFamilyOptions family_of(const BnnOptions& o, const PreparedColumns& colum
 }
 
 TableLearnOptions table_options(const BnnOptions& o) {
-  // Where somebody knows the prior, nothing is learned of it or added to it.
+  // Given priors are kept: nothing is learned of them or added to them.
   const bool is_free = o.priors.empty(), has_hidden = o.layers.size() > 2;
   const bool is_table = o.learn_noise && is_free && o.standardise && has_hidden;
   TableLearnOptions table{

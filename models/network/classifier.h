@@ -27,13 +27,13 @@ struct ClassifierOptions {
   // Widths of the hidden layers; empty: the linear model alone. Not given: one layer, as wide as is quick
   // (classifier_size.h).
   std::optional<std::vector<std::size_t>> hidden = {};
-  double slope = 0.1;                    // of the leaky ReLU, in (0, 1]
-  double smoothing = 0.5;                // of the inputs of every layer: smooths the kinks
+  double slope = 0.1;                    // slope of the leaky ReLU, in (0, 1]
+  double smoothing = 0.5;                // sd of noise on the inputs of hidden layers: smooths the kinks
   double prior_variance_scale = 1;       // times 1 / fan-in, before the learned scale
   bool standardise = true;               // inputs
   std::vector<std::size_t> levels = {};  // as BnnOptions::levels
   bool neighbours = true;                // mixed in where they gain; the model then keeps all rows
-  bool log_inputs = true;   // where that suits them (log_scale.h): with hidden layers, of standardised inputs
+  bool log_inputs = true;   // log scale for inputs that it suits (log_scale.h), if standardised, with hidden layers
   std::size_t members = 0;  // networks from different draws, mixed; 0: as many as are quick, up to four
   int epochs = 40;          // limit, for every part
   std::uint64_t seed = 1;
@@ -41,7 +41,7 @@ struct ClassifierOptions {
 };
 void list_fields(Fields& f, ClassifierOptions& options);
 void check(const ClassifierOptions& options);  // an Error for what no classifier can have
-// How a table of so many columns and classes is learned.
+// Options to learn a table with so many inputs and classes.
 TableLearnOptions class_table(const ClassifierOptions& options, std::size_t inputs, std::size_t classes);
 TableFit class_fit(const ClassifierOptions& options);
 
@@ -69,7 +69,7 @@ class Classifier {
   Eigen::MatrixXd left_out() const;
   const std::vector<std::string>& classes() const { return classes_; }  // names in the order of predict()
   const ClassifierOptions& options() const { return options_; }         // as they were given, and chosen
-  std::size_t weights() const;                                          // of a fitted network, in each member
+  std::size_t weights() const;                                          // number in each member of a fitted network
   const TableLearner& method() const { return *table_; }
   TableLearner& method() { return *table_; }
 

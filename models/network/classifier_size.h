@@ -1,4 +1,4 @@
-// How large a classifier a table can carry, in a time that somebody waits for.
+// Size of the classifier that a table can carry, learned in a time that somebody waits for.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ constexpr auto logits_for(auto classes) { return classes == 2 ? decltype(classes
 struct ClassifierSize {
   std::vector<std::size_t> hidden;  // none: the linear model alone
   std::size_t members = 1;
-  std::size_t directions = 0;  // that the inputs are reduced to (principal_directions.h); 0: they stay as they are
+  std::size_t directions = 0;  // number that inputs are reduced to (principal_directions.h); 0: they stay as they are
   std::string reason;          // one line
 };
 

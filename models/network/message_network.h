@@ -74,12 +74,12 @@ class MessageNetwork : public TableMethod {
   FeatureMap features_;
   Standardiser inputs_, targets_;
   std::vector<Member> members_;
-  std::vector<double> noise_variance_;  // of predictions, standardised
+  std::vector<double> noise_variance_;  // one per output, standardised
   std::optional<Ensemble> linear_;
   double fraction_ = 1;
   TableReport report_;
   std::vector<PredictionComponent> left_out_;  // standardised
-  // What every member has learned from the rows of all processes, for the one that writes a file; none: one has all.
+  // Memory of every member from the rows of all processes, for the one that writes a file; empty: one has all.
   std::vector<LearnMemory> gathered_;
   std::optional<LearnOptions> go_on_with_;
   std::size_t batches_ = 1;

@@ -1,4 +1,4 @@
-// What a MessageNetwork has learned, as members of a file, and told of its weights.
+// Members of the file of a MessageNetwork, and its learned variables.
 #include <algorithm>
 #include <cmath>
 #include <set>

@@ -13,7 +13,7 @@ namespace dma {
 
 namespace {
 
-constexpr double kBiasPrecision = 0.04;  // of scores of classes: frequencies from 1 to 1000 are within two deviations
+constexpr double kBiasPrecision = 0.04;  // biases of class scores: frequencies from 1 to 1000 are within two deviations
 constexpr double kCertain = 1e300;       // precision of a start that is not drawn
 
 void set_rows(const BnnGraph& net, std::size_t inputs, SharedModel& model) {

@@ -4,7 +4,7 @@
 //        x_(l-1) - product - p_l - sum - z_l - leaky_relu - x_l ... z_L - gaussian_noise - y
 //
 // Layer l: W_l is d_l x d_(l-1), row by row; with a bias, b_l is added to the sum. A network without hidden layers is
-// the linear model. What the values of a row say (LevelEffects) is added to the last layer.
+// the linear model. The effects of the values of a row (LevelEffects) are added to the last layer.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct BnnShape {
   std::size_t level_scalars() const;
 };
 
-// What is learned of the noise of an output.
+// Learned noise of an output.
 struct NetworkNoise {
   LogLinearNoise noise;
   StudentTails tails = {};
@@ -54,7 +54,7 @@ struct BnnGraph {
   };
   std::vector<Effect> effects;
 
-  // What a layer learns, with the priors: its weights, then its biases if it has any.
+  // Learned variables of a layer, with their priors: weights, then biases if it has any.
   struct Learned {
     VariableId variable;
     FactorId prior;
@@ -85,7 +85,7 @@ struct NetworkFamilyOptions {
   double prior_variance_scale = 1;      // times 1 / fan-in
   std::vector<LayerPrior> priors = {};  // given instead
   bool classes = false;                 // the outputs are scores of classes; one output tells two apart
-  bool learns_relevance = true;         // of the inputs, by evidence: models/table/relevance.h
+  bool learns_relevance = true;         // relevance of the inputs is chosen by evidence: models/table/relevance.h
   std::uint64_t seed = 1;
 };
 

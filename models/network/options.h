@@ -1,4 +1,4 @@
-// What a network for a table is made of, and how it is learned.
+// Options of a network for a table, and of the way it is learned.
 #pragma once
 
 #include <initializer_list>
@@ -16,7 +16,7 @@ namespace dma {
 class Fields;
 struct BnnShape;  // network_graph.h
 
-// One number for everything, or one for each: how options that may differ per layer or per output are written.
+// One number for everything, or one for each: the form of options that may differ per layer or per output.
 struct Numbers {
   Numbers() = default;
   Numbers(double one) : values{one} {}                            // NOLINT: .noise = 0.2
@@ -43,15 +43,15 @@ struct BnnOptions {
   Numbers slopes = 0.1;             // in (0, 1], one per hidden layer or one for all
   Numbers noise = {};               // standard deviation per output or one for all; none: learned from the data
   bool learn_noise = false;         // start from `noise` and learn it (always so when `noise` is not given)
-  NoiseModel noise_model = NoiseModel::choose;  // of learned noise; messages know constant noise only
+  NoiseModel noise_model = NoiseModel::choose;  // form of learned noise; messages know constant noise only
   bool bias = true;                             // a bias in every layer
   bool standardise = true;                      // inputs and targets, undone in predictions
   double prior_mean_scale = 1;                  // prior means are drawn from N(0, scale^2 / fan_in)
   double prior_variance_scale = 1;              // prior variances are scale / (layers * fan_in)
   std::vector<LayerPrior> priors = {};          // given explicitly instead, for a single member
-  // By input: how many values a column of values has, which are numbered from 0, and 0 for numbers; empty: all are
-  // numbers. One more number stands for a value that was not learned. The values have effects of their own where these
-  // gain (joint, of standardised columns with learned noise).
+  // Number of values of every input, numbered from 0, and 0 for an input of numbers; empty: all are numbers. One more
+  // number stands for a value that was not learned. The values have effects of their own where these gain (joint, of
+  // standardised columns with learned noise).
   std::vector<std::size_t> levels = {};
   std::string features = "none";                         // fixed feature map in front, by name (feature_map.h)
   std::string method = "joint";                          // "joint", or how messages are computed: "dma", "hybrid", ...
@@ -59,9 +59,9 @@ struct BnnOptions {
   // A linear model learned beside the network and mixed with it by how well each predicts left-out rows. Joint learning
   // has one in any case.
   bool linear_baseline = false;
-  // Where hidden layers and noise are learned jointly of standardised columns, by one worker: a Gaussian process on the
-  // nearest rows (neighbours.h) beside the network, with the weight under which left-out rows are most probable; and
-  // inputs and targets on a logarithmic scale where that suits them (log_scale.h).
+  // A Gaussian process on the nearest rows (neighbours.h) beside the network, with the weight under which left-out rows
+  // are most probable; and inputs and targets on a logarithmic scale where that suits them (log_scale.h). Both only
+  // where hidden layers and noise are learned jointly of standardised columns, by one worker.
   bool neighbours = true, log_inputs = true, log_target = true;
   std::size_t members =
       0;  // networks with their own prior draws, predictions mixed; 0: as many as are quick (joint), or 1
@@ -72,7 +72,7 @@ struct BnnOptions {
   bool shuffle = true;  // rows into mini-batches at random, by the seed; otherwise in their order
   bool fuse = true;     // see CompileOptions
   std::optional<double> smoothing =
-      {};  // of the inputs of every layer, standardised: smooths the kinks (joint); none: chosen by evidence
+      {};  // sd of noise on standardised inputs of hidden layers: smooths the kinks (joint); none: chosen by evidence
 
   bool is_joint() const { return method == "joint"; }  // true if all weights are one Gaussian
 };

@@ -30,7 +30,7 @@ RegressionSettings regression_settings(std::size_t inputs, std::size_t outputs, 
 inline constexpr double kMostStoredBytes = 5e8;
 std::string bound_stored_messages(const BnnOptions& network, std::size_t rows, LearnOptions& fit);
 
-// What fitting so many rows takes, about, in seconds of one core. By a matrix over rows its products are those of the
+// Estimated time of a fit to so many rows, in seconds of one core. By a matrix over rows its products are those of the
 // units of each layer with both sides, never of weights; see regression.cpp for what was measured.
 double seconds_of_fit(const BnnOptions& network, const LearnOptions& fit, std::size_t rows);
 

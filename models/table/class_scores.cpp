@@ -22,7 +22,7 @@ void check(const ClassScores& s) {
 ClassScores class_scores_of(const Eigen::MatrixXd& probabilities, std::span<const Eigen::Index> classes,
                             const Eigen::VectorXd& weights) {
   constexpr std::size_t kBins = 10;
-  std::array<double, kBins> surplus{};  // of confidence over hits
+  std::array<double, kBins> surplus{};  // sum of confidence minus hits
   const std::vector<Eigen::Index> found = most_probable(probabilities);
   const double rows = total_weight(probabilities.rows(), weights);
   ClassScores scores;

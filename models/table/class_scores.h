@@ -1,4 +1,4 @@
-// How well probabilities of classes agree with the classes that were observed.
+// Scores of class probabilities against the observed classes.
 #pragma once
 
 #include <Eigen/Core>

@@ -30,9 +30,9 @@ struct TableColumn {
 struct ColumnRule {
   std::string name = {};
   std::shared_ptr<const ColumnType> type = {};  // none: it is left out
-  std::string why = {};                         // it is left out
-  // Of a missing cell, and of a value that the fit has not seen: the means of the columns that the rule makes, so that
-  // the other columns decide.
+  std::string why = {};                         // reason that it is left out
+  // Numbers for a missing cell, and for a value that the fit has not seen: the means of the columns that the rule
+  // makes, so that the other columns decide.
   std::vector<double> fill = {};
   bool marks_missing = false;           // one more column: 1 where the cell is missing
   std::size_t missing = 0, strays = 0;  // cells of the fit; strays are text among numbers, taken as missing
@@ -41,10 +41,10 @@ struct ColumnRule {
   bool is(const ColumnKind& kind) const;
   char decimal_mark() const;
   std::size_t levels() const;                // see ColumnType
-  std::vector<std::string> columns() const;  // names of those that it makes
-  // Writes the numbers of those that are no mark of missing cells, see ColumnType::read.
+  std::vector<std::string> columns() const;  // names of the columns that it makes
+  // Writes the numbers of these but the mark of missing cells, see ColumnType::read.
   CellFound read(const TableColumn& column, std::size_t row, double* made) const;
-  std::string text() const;  // what was made of the column, in a few words
+  std::string text() const;  // description of the coded column in a few words
 };
 
 // The rule for a column, from all its rows; see ColumnKind::guess.
@@ -54,10 +54,10 @@ ColumnRule column_rule(const TableColumn& column, bool has_semicolons);
 void list_fields(Fields& f, ColumnRule& rule);
 
 struct ColumnCoding {
-  std::vector<ColumnRule> rules;  // of every column that was there; none: all are numbers as they are
+  std::vector<ColumnRule> rules;  // one for every column that was there; empty: all are numbers as they are
 
   bool empty() const { return rules.empty(); }
-  std::vector<std::string> columns() const;  // of numbers, each with its own name
+  std::vector<std::string> columns() const;  // names of the columns of numbers, all different
 
   // The numbers. A cell that is no number in a column of numbers, or no date in one of dates, is missing; or, where the
   // fit had no such cells, an Error which begins with what `where` says of the row. What there is to tell of missing
@@ -67,7 +67,7 @@ struct ColumnCoding {
 
   std::vector<std::string> lines() const;  // "'colour': text with 3 values, ..." of every column
 
-  // By feature: how many values a column of values has, 0 for numbers; empty: all are numbers.
+  // Number of values of every feature, 0 for a feature of numbers; empty: all are numbers.
   std::vector<std::size_t> levels(const std::vector<std::string>& features) const;
 
   // The places of these features among the columns; an Error if one is not there.

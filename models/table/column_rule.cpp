@@ -1,4 +1,4 @@
-// What a column is, learned from its cells, and the numbers that it becomes.
+// Types of columns, learned from their cells, and the numbers that the cells become.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -8,15 +8,14 @@
 namespace dma {
 
 struct DistinctRows {
-  std::vector<Eigen::Index> first;   // of every distinct row, the first place
-  std::vector<Eigen::Index> number;  // of every row, the place in `first` of the one it repeats
+  std::vector<Eigen::Index> first;   // first place of every distinct row
+  std::vector<Eigen::Index> number;  // place in `first` of the row that each repeats
   std::size_t copies() const { return number.size() - first.size(); }
 };
 
 // Rows count as copies where equal inputs always come with equal targets and some column tells nearly all distinct rows
 // apart, as a measured number does. A table of few values, or one whose equal inputs were observed with different
-// targets, repeats itself by nature:
-// there every row is its own.
+// targets, repeats itself by nature: there every row is its own.
 DistinctRows distinct_rows(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets);
 
 }  // namespace dma

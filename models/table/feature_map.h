@@ -17,7 +17,7 @@ class FeatureMap {
   const std::string& name() const { return name_; }
   static std::vector<std::string> names();
 
-  // How many features the given number of inputs makes; an Error if the map does not take so many.
+  // Number of features that so many inputs make; an Error if the map does not take so many.
   std::size_t outputs(std::size_t inputs) const;
   Eigen::MatrixXd apply(Eigen::MatrixXd inputs) const;
 

@@ -1,4 +1,4 @@
-// Which columns of a table are read on a logarithmic scale. Amounts, counts and durations often spread over powers of
+// Columns of a table that are read on a logarithmic scale. Amounts, counts and durations often spread over powers of
 // ten: rows then crowd at one end, and a ratio says more than a difference.
 #pragma once
 
@@ -13,9 +13,8 @@ namespace dma {
 // column is logarithmic.
 Eigen::RowVectorXd skewed_from(const Matrix& rows, const Vector& weights = {});
 
-// The same of inputs, a sample of whose rows decides. Targets may speak against it:
-// what a linear model of all columns leaves, and the column's own part of it, are then likelier under a smooth function
-// of the column as it is.
+// The same for inputs, by a sample of the rows. Targets may speak against it: what a linear model of all columns
+// leaves, and the column's own part of it, are then likelier under a smooth function of the column as it is.
 Eigen::RowVectorXd log_scales_of(const Matrix& rows, const Matrix& targets, std::uint64_t seed,
                                  const Vector& weights = {});
 

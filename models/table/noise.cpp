@@ -58,8 +58,8 @@ double most_likely_noise(std::span<const ComponentPredictions> components, std::
 }
 
 double step_of(const Eigen::VectorXd& values) {
-  constexpr double kMost = 0.9;                                             // of the values
-  constexpr double kRounding = 8 * std::numeric_limits<double>::epsilon();  // of differences of such values
+  constexpr double kMost = 0.9;                                             // fraction of the values
+  constexpr double kRounding = 8 * std::numeric_limits<double>::epsilon();  // rounding of differences of such values
   constexpr double kDigitsLeft = 0.01;  // rounding by as much leaves no digit to look at
   constexpr int kFewestDecimals = -15;
   const double largest = values.size() == 0 ? 0.0 : values.cwiseAbs().maxCoeff();

@@ -1,4 +1,4 @@
-// What the noise of a table is taken for, and the variance that explains observations best.
+// Models of the noise of a table, and the variance that explains observations best.
 #pragma once
 
 #include <Eigen/Dense>

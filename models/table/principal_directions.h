@@ -12,7 +12,7 @@ namespace dma {
 struct PrincipalDirections {
   Eigen::MatrixXd basis;  // columns x directions, orthonormal; empty: columns stay as they are
 
-  // Of centred rows, the `directions` with the largest variance.
+  // The `directions` of centred rows with the largest variance.
   static PrincipalDirections of(const Eigen::MatrixXd& rows, Eigen::Index directions);
 
   bool used() const { return basis.size() > 0; }

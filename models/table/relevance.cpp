@@ -20,7 +20,7 @@ constexpr Index kMostRows = 2000;                        // a sample of so many 
 constexpr Index kCosines = 6;
 constexpr std::size_t kMostEffects = 16;
 constexpr double kDoubt = 2.3;             // nats: ten to one
-constexpr double kMostPairProducts = 1e9;  // of all pairs, every time they are searched
+constexpr double kMostPairProducts = 1e9;  // limit for a search of all pairs
 
 // sqrt2 cos(pi u) of every column; equal values share their ranks.
 Matrix cosines_of_ranks(const Matrix& rows, const Vector& weights) {
@@ -44,12 +44,12 @@ Matrix cosines_of_ranks(const Matrix& rows, const Vector& weights) {
   return all;
 }
 
-// What a table offers: features of an effect of one input, or of two.
+// Effects that a table offers: features of one input, or of two.
 struct Effects {
   const Matrix& rows;
   Matrix cosines;
-  Matrix squares;  // of pairs, c_i^2 . c_j^2; empty: there are too many
-  Vector roots;    // of the weights of rows
+  Matrix squares;  // c_i^2 . c_j^2 of pairs; empty: there are too many
+  Vector roots;    // square roots of the weights of rows
 
   Effects(const Matrix& of, const Vector& weights)
       : rows(of), cosines(cosines_of_ranks(of, weights)), roots(weights.cwiseSqrt()) {
@@ -59,7 +59,7 @@ struct Effects {
     squares = transposed_product(each, each);
   }
   double count() const { return roots.squaredNorm(); }
-  // Around their mean, rows times the roots of their weights.
+  // Features minus their means, rows times the roots of their weights.
   Matrix centred(Matrix features) const {
     features.rowwise() -= (roots.cwiseAbs2().transpose() * features / count()).eval();
     return roots.asDiagonal() * features;
@@ -178,7 +178,7 @@ void EffectEvidence::set_variance(std::size_t effect, double variance) {
   factor_ = Eigen::LLT<Matrix>(sum).matrixL();
   known_ = roots_.cwiseProduct(with_targets_);
   solve_lower(factor_, known_);
-  constexpr double kRounding = 1e-14;  // what is left of targets without noise is no less
+  constexpr double kRounding = 1e-14;  // least fraction left of targets without noise
   const double all = targets_.squaredNorm();
   squares_ = std::max(all - known_.squaredNorm(), kRounding * all);
 }

@@ -1,4 +1,4 @@
-// Which inputs of a table matter, by the evidence of a model in which every effect has a prior variance of its own:
+// Inputs of a table that matter, by the evidence of a model in which every effect has a prior variance of its own:
 //
 //   y = constant + sum_j f_j(x_j) + sum_ij b_ij c_i c_j + noise of variance s,   c_j = sqrt2 cos(pi u_j),
 //   f_j = a_j0 x_j + sum_k a_jk sqrt2 cos(pi k u_j),  u_j the rank of x_j, from 0 to 1,
@@ -28,20 +28,20 @@ class EffectEvidence {
   struct Gain {
     double nats = 0, variance = 0;
   };
-  // The variance of an effect becomes that of most evidence; what the effect gains.
+  // Gives an effect the variance of most evidence; returns its gain.
   Gain adjust(std::size_t effect);
   double mean_variance() const;
   double log_evidence() const;
   Vector rest() const;  // C^-1 y
 
-  // Of features F. Whoever asks for the gain after every new effect keeps them, and completes them by those with the
-  // new.
+  // Products of features F. A caller that asks for the gain after every new effect keeps them, and completes them by
+  // those with the new effect.
   struct Products {
     Matrix with_themselves, with_effects;
     Vector with_targets;
   };
   void complete(Products& products, const Matrix& features) const;
-  // Of one more effect, whose variance is chosen.
+  // Gain of one more effect, whose variance is chosen.
   Gain gain(const Products& products) const;
   Gain gain(const Matrix& features) const;
 
@@ -60,7 +60,7 @@ class EffectEvidence {
   double squares_;            // y^T C^-1 y
 };
 
-// Those of an effect of one input: x, then sqrt2 cos(k t) / k, of which cos(t) is given.
+// Features of an effect of one input: x, then sqrt2 cos(k t) / k, with cos(t) given.
 Matrix effect_features(const Vector& x, const Vector& cosine);
 
 // Factors on the prior variances of the inputs' weights, for models that learn `targets` from `rows`: kLeastRelevance
@@ -71,7 +71,7 @@ Matrix effect_features(const Vector& x, const Vector& cosine);
 inline constexpr double kLeastRelevance = 1e-5;
 // A row of weight w is w equal rows; no weights: 1.
 Vector relevance_of(const Matrix& rows, const Matrix& targets, std::uint64_t seed, const Vector& weights = {});
-// With p above 1/2; and all that are.
+// True if p is above 1/2; and all inputs for which it is.
 bool is_relevant(double relevance);
 std::vector<Index> inputs_that_matter(const Vector& relevance);
 // An Error unless these may be the factors of so many inputs, or are none: they may come from a file.

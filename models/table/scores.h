@@ -1,4 +1,4 @@
-// How well predictions agree with what was observed.
+// Scores of predictions against the observations.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@ namespace dma {
 
 class Fields;
 
-// Of one output.
+// Scores of the predictions of one output.
 struct Scores {
   double rmse = 0;
   double log_likelihood = 0;  // mean log density, in the units of the data
@@ -21,8 +21,8 @@ struct Scores {
 void list_fields(Fields& f, Scores& scores);
 void check(const Scores& scores);  // an Error for what cannot be scores
 
-// Of the variance of the targets, by predictions with this error: 1 - rmse^2 / variance. 0 where the targets are all
-// the same.
+// Fraction of the variance of the targets that predictions with this error explain: 1 - rmse^2 / variance. 0 where the
+// targets are all the same.
 double fraction_explained(double rmse, const Eigen::VectorXd& targets, const Eigen::VectorXd& weights = {});
 
 // Rows count by their weights, here and below, if they have any.

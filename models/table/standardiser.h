@@ -10,18 +10,18 @@ namespace dma {
 
 class Fields;
 
-// log x of numbers from `log_from` of their column on, and of those below it the tangent there, which goes on to 0 and
-// beyond. Where it is 0 a column stays as it is; empty: all do.
+// log x for numbers from the `log_from` of their column on; below it the tangent there, which goes on to 0 and beyond.
+// A column with `log_from` 0 stays as it is; empty: all do.
 Eigen::MatrixXd with_logs(Eigen::MatrixXd data, const Eigen::RowVectorXd& log_from);
 
 struct Standardiser {
   Eigen::RowVectorXd shift, scale;
-  Eigen::RowVectorXd log_from = {};  // of columns that are shifted and scaled with_logs()
+  Eigen::RowVectorXd log_from = {};  // argument of with_logs(), which comes before shift and scale
 
   static Standardiser identity(Eigen::Index columns);
   static Standardiser of(const Eigen::MatrixXd& data, const Eigen::VectorXd& weights = {},
                          const Eigen::RowVectorXd& log_from = {});
-  // Of the rows of all workers; or of one, whose rows may have weights.
+  // Standardiser of the rows of all workers; or of one, whose rows may have weights.
   static Standardiser of(const Eigen::MatrixXd& data, const TeamSum& sum, const Eigen::VectorXd& weights = {},
                          const Eigen::RowVectorXd& log_from = {});
   bool is_log(Eigen::Index column) const { return log_from.size() > 0 && log_from(column) > 0; }
@@ -31,7 +31,7 @@ struct Standardiser {
   bool fits(Eigen::Index columns) const;  // sizes and signs are possible: it may come from a file
 
   Eigen::MatrixXd apply(const Eigen::MatrixXd& data) const;
-  Eigen::RowVectorXd centre() const;  // what becomes 0
+  Eigen::RowVectorXd centre() const;  // values that become 0
   Eigen::MatrixXd usual() const;      // rows that any model can predict: the centre, and a scale above and below it
   Eigen::MatrixXd undo(const Eigen::MatrixXd& data) const;  // logarithms stay
   // Standard deviations know no shift.

@@ -16,7 +16,7 @@ using Work = std::function<void()>;
 struct Row {
   std::string name;
   double engine = 0, plain = 0;  // medians; 0: not timed
-  double value = 0;              // what the bound is about: the ratio of the two unless it has a unit of its own
+  double value = 0;              // the quantity that is bounded: the ratio of the two unless it has a unit of its own
   double bound = 0;              // 0: none, shown for comparison
   std::string unit = "x";
   double messages = 0;  // computed by one run of the engine; 0: not counted

@@ -25,7 +25,7 @@ class HandNetwork {
 
   struct Layer {
     std::size_t rows = 0, columns = 0;
-    std::vector<double> mean, variance;            // of the weights, row by row
+    std::vector<double> mean, variance;            // weights, row by row
     std::vector<double> in_mean, in_variance;      // activations
     std::vector<double> sum_mean, sum_variance;    // pre-activations
     std::vector<double> back_mean, back_variance;  // messages from above to the pre-activations
@@ -48,7 +48,7 @@ class HandNetwork {
   std::size_t batches_, rows_;
   std::vector<std::vector<double>> stored_tau_, stored_rho_;  // batch -> weights of all layers
   std::vector<double> cavity_tau_, cavity_rho_;
-  std::vector<double> tau_, rho_, new_tau_, new_rho_;  // of one layer's units
+  std::vector<double> tau_, rho_, new_tau_, new_rho_;  // messages at the units of one layer
 };
 
 }  // namespace dma::bench

@@ -14,7 +14,7 @@ struct NetworkRow {
   std::size_t weights = 0, rows = 0;
   double fused = 0, unfused = 0, hand = 0, adam = 0;                  // nanoseconds per weight and row, medians
   double fused_by_hand = 0, unfused_by_fused = 0, fused_by_adam = 0;  // medians of ratios of neighbouring runs
-  double difference = 0;  // of the weights' precisions between the engine and the loop by hand
+  double difference = 0;  // difference of the weights' precisions between the engine and the loop by hand
 };
 
 // `seconds` of every way for each network, and three epochs at least.

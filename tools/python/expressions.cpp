@@ -153,7 +153,7 @@ void bind_growing(py::module_& module) {
            [](Growing& g, const py::object& variable, const Array& values) {
              g.whole.observe(g.of(variable), span_of(values));
            })
-      .def("start(variable, values)", "Where a new variable is looked for first.",
+      .def("start(variable, values)", "Sets the starting values of the solver for a new variable.",
            [](Growing& g, const py::object& variable, const Array& values) {
              g.whole.start(g.of(variable), span_of(values));
            })

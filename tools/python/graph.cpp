@@ -191,7 +191,7 @@ void bind_handles(py::module_& module) {
           [](const VariableHandle& v, std::vector<std::string> names) {
             v.graph->name_categories(v.id, std::move(names));
           },
-          "What its values 0, 1, ... are called.");
+          "The names of its values 0, 1, ...");
   bind_operators(variable);
   Class<FactorHandle>(module, "Factor", "A factor of a graph: a plate of them.")
       .get("name", "Its own, or the kind with a number.", [](const FactorHandle& f) { return (*f.graph)[f.id].name(); })
@@ -231,10 +231,10 @@ void bind_files(py::module_& module) {
     for (const GraphFile::Observation& one : all) named[py::str(graph[one.variable].name)] = one.values;
     return named;
   };
-  Class<Parsed>(module, "ParsedGraph", "What a file of `dma infer` says.")
+  Class<Parsed>(module, "ParsedGraph", "The contents of a file of `dma infer`.")
       .get("graph", "", &Parsed::graph)
       .get("observations", "Values by variable.", &Parsed::observations)
-      .get("starts", "Where joint() begins, by variable.", &Parsed::starts)
+      .get("starts", "Values from which joint() starts, by variable.", &Parsed::starts)
       .get("description", "", [](const Parsed& p) { return p.file.description; })
       .get("schedule", "", [](const Parsed& p) { return p.file.schedule; })
       .get("method", "", [](const Parsed& p) { return p.file.method; })

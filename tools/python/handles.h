@@ -69,7 +69,7 @@ void observe_all(State& state, const Graph& graph, const py::dict& values);
 VariableId variable_of(py::handle variable);
 // A variable, or an index map of one.
 Connection connection_of(py::handle end);
-// Where a result goes: None, the name of a new variable, or one that is there.
+// The destination of a result: none, a new variable by its name, or an existing variable.
 Destination result_of(py::handle into);
 
 // A number or an array of them as the value of a parameter.
@@ -114,7 +114,7 @@ template <>
 struct type_caster<dma::ParameterValue> : ReadCaster<dma::ParameterValue, &dma::python::numbers_of> {
   static constexpr auto name = const_name("npt.ArrayLike");
 };
-// What row(), gather() and the others return is a class of its own.
+// A Connection is bound as a class of its own: row(), gather() and the others return it.
 template <>
 struct type_caster<dma::Connection> : type_caster_base<dma::Connection> {
   bool load(handle given, bool) {

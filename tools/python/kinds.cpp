@@ -120,7 +120,7 @@ void bind_domains(py::module_& module) {
 }
 
 void bind_certificates(py::module_& module) {
-  Class<EdgeCertificate>(module, "EdgeCertificate", "What was found about the messages to one port.")
+  Class<EdgeCertificate>(module, "EdgeCertificate", "The result of checking the messages to one port.")
       .get("port", "", &EdgeCertificate::port)
       .get("band", "", [](const EdgeCertificate& e) { return name(e.band); })
       .get("failures", "", &EdgeCertificate::failures);
@@ -211,14 +211,12 @@ void bind_comparisons(py::module_& module) {
              return rows;
            })
       .def("__repr__()", "", [](const ExactComparison& c) { return brief(c.text()); });
-  def_comparison(
-      module, "joint",
-      "What sweeps get wrong: the graph with these values of its observed variables, by sweeps and by joint().",
-      &compare_with_joint);
-  def_comparison(
-      module, "exact",
-      "What sweeps get wrong: the graph with these values of its observed variables, by sweeps and by exact().",
-      &compare_with_exact);
+  def_comparison(module, "joint",
+                 "Compares sweeps with joint() on the graph, with these values of its observed variables.",
+                 &compare_with_joint);
+  def_comparison(module, "exact",
+                 "Compares sweeps with exact() on the graph, with these values of its observed variables.",
+                 &compare_with_exact);
 }
 
 // A kind from Python: maker(name, function as C++ calls it, what is given besides, summary, parameters).
@@ -251,11 +249,11 @@ void bind_kinds(py::module_& module) {
   const auto family = [](const PortSpec& port) {
     return std::string(port.family && *port.family != kGaussian ? *port.family : "");
   };
-  Class<Kind>(module, "Kind", "What a factor is, and how its messages are computed.", py::dynamic_attr())
+  Class<Kind>(module, "Kind", "The definition of a factor, and how its messages are computed.", py::dynamic_attr())
       .get("name", "", &Kind::name)
       .get("summary", "", &Kind::summary)
       .get("ports", "Their names.", of_ports([](const PortSpec& port) { return port.name; }))
-      .get("families", "Those that the ports ask for; empty for Gaussians and for any.", of_ports(family))
+      .get("families", "Families that the ports ask for; empty for Gaussians and for any.", of_ports(family))
       .get("methods", "", &Kind::methods)
       .def("describe()", "Ports, parameters and methods as text.", [](const Kind& kind) { return describe(kind); })
       .def("__deepcopy__(memo)", "", [](const py::object& self, const py::dict&) { return self; })  // it never changes

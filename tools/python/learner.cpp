@@ -128,7 +128,7 @@ std::unique_ptr<LearnerHandle> make_learner(const Graph& graph, const std::vecto
 }  // namespace
 
 void bind_learner(py::module_& module) {
-  Class<LearnReport>(module, "LearnReport", "What learning did, and why it stopped.")
+  Class<LearnReport>(module, "LearnReport", "The course of learning, and why it stopped.")
       .get("stop", "", [](const LearnReport& r) { return name_of(r.stop); })
       .get("log_likelihood", "After each epoch, the mean over examples and elements of the targets.",
            [](const LearnReport& r) {
@@ -171,11 +171,11 @@ void bind_learner(py::module_& module) {
       .def("predict(values, tables={})", "Mean and standard deviation of the targets, examples x elements.",
            predicted_by(&Learner::predict))
       .def("predict_left_out(values, tables={})",
-           "Of the examples that were fitted, each as if its mini-batch had never been learned.",
+           "Predictions for the fitted examples, each as if its mini-batch had never been learned.",
            predicted_by(&Learner::predict_left_out))
-      .def("forget(batch)", "What a mini-batch taught is taken back.",
+      .def("forget(batch)", "Takes back what a mini-batch taught.",
            [](LearnerHandle& h, std::size_t batch) { h.learner.forget(batch); })
-      .def("belief(variable)", "What is known of a shared variable.",
+      .def("belief(variable)", "The belief of a shared variable.",
            [](LearnerHandle& h, const py::object& variable) {
              return std::make_shared<Belief>(h.learner.belief(id_of(h.plan, variable)));
            })

@@ -25,7 +25,7 @@ void bind_tables(py::module_& module) {
       .get("weight", "", &MixtureFit::weight)
       .get("mean", "Cluster x column.", &MixtureFit::mean)
       .get("variance", "Cluster x column.", &MixtureFit::variance)
-      .get("probability", "Of each row (first axis) to be of each cluster.", &MixtureFit::probability)
+      .get("probability", "Row x cluster: the probability that the row is of the cluster.", &MixtureFit::probability)
       .get("log_likelihood", "", &MixtureFit::log_likelihood)
       .get("log_evidence", "", &MixtureFit::log_evidence)
       .get("converged", "", &MixtureFit::converged)
@@ -128,7 +128,7 @@ void bind_regimes(py::module_& module) {
           [](const HiddenMarkov& model, const KnownValues& values) { return model.decode(values); }, kUnlocked)
       .get("start", "", &HiddenMarkov::start)
       .get("transition", "", &HiddenMarkov::transition)
-      .get("mean", "Of what each state emits; None with symbols.", emitted(&GaussianEmission::mean))
+      .get("mean", "Mean of the emissions of each state; None with symbols.", emitted(&GaussianEmission::mean))
       .get("variance", "Likewise.", emitted(&GaussianEmission::variance))
       .get("symbols", "Their probabilities in each state, or None.", emitted(&SymbolEmission::probability));
 }

@@ -1,4 +1,4 @@
-// What is read after a run: beliefs, reports, evidence, the joint posterior, tables of the exact one.
+// The results of a run: beliefs, reports, evidence, the joint posterior, tables of the exact one.
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
@@ -58,12 +58,13 @@ std::string_view name_of_stop(Report::Stop stop) {
 }
 
 void bind_belief(py::module_& module) {
-  Class<Belief, std::shared_ptr<Belief>>(module, "Belief", "What is known of a variable, element by element.")
+  Class<Belief, std::shared_ptr<Belief>>(module, "Belief",
+                                         "The belief of a variable: the marginal of each of its elements.")
       .get("mean", "", [](const Belief& b) { return shaped(b, b.means()); })
       .get("variance", "", [](const Belief& b) { return shaped(b, b.variances()); })
       .get("sd", "", &sd_of)
       .get("std", "The same as sd.", &sd_of)
-      .def("quantile(probability)", "What each element is below with this probability.",
+      .def("quantile(probability)", "The quantile of each element at this probability.",
            [](const Belief& b, double probability) {
              return array_by(b.size(), [&](std::size_t i) { return b.quantile(probability, i); });
            })
@@ -97,7 +98,7 @@ void bind_belief(py::module_& module) {
 }
 
 void bind_reports(py::module_& module) {
-  Class<Report>(module, "Report", "What a run did and what its answer is worth.")
+  Class<Report>(module, "Report", "The work of a run, and how good its answer is.")
       .get("stop", "", [](const Report& r) { return name_of_stop(r.stop); })
       .get("why", "", &Report::caveat)
       .get("converged", "", &Report::converged)
@@ -128,9 +129,9 @@ void bind_reports(py::module_& module) {
   def(
       module, "log_evidence(plan, state)", "Log p(observed) after a run.",
       [](const PlanHandle& plan, StateHandle& s) { return log_evidence(plan.plan, s.state); }, kUnlocked);
-  Class<Explanation>(module, "Explanation", "Which factors a belief comes from.")
+  Class<Explanation>(module, "Explanation", "The factors that a belief comes from.")
       .get("name", "", &Explanation::name)
-      .get("elements", "Of each element: the sources and their fractions of its precision, the largest first.",
+      .get("elements", "The sources of each element, with their fractions of its precision, the largest first.",
            [](const Explanation& e) {
              std::vector<std::vector<std::pair<std::string, double>>> all;
              for (const Explanation::Element& element : e.elements) {
@@ -149,7 +150,7 @@ void bind_reports(py::module_& module) {
 
 // Correlations and draws, after a run by joint().
 void bind_joint(py::module_& module) {
-  def(module, "covariance(state, a, b)", "Of the elements of two variables, after a run by joint().",
+  def(module, "covariance(state, a, b)", "Covariance of the elements of two variables, after a run by joint().",
       [](StateHandle& s, const py::object& a, const py::object& b) {
         return JointPosterior(s.state).covariance(id_of(s.plan, a), id_of(s.plan, b));
       });
@@ -170,11 +171,11 @@ void bind_joint(py::module_& module) {
         const JointSamples found = JointPosterior(s.state).sample(draws, seed);
         return rows([&](std::size_t draw, std::size_t i) { return found(draw, id, i); });
       });
-  def(module, "set_start(state, variable, values)", "Where the next run by joint() begins.",
+  def(module, "set_start(state, variable, values)", "Sets the values from which the next run by joint() starts.",
       [](StateHandle& s, const py::object& variable, const Array& values) {
         set_start(s.state, id_of(s.plan, variable), span_of(values));
       });
-  Class<HyperBelief>(module, "HyperBelief", "What is known of a hyper.")
+  Class<HyperBelief>(module, "HyperBelief", "The belief of a hyper.")
       .get("mean", "", &HyperBelief::mean)
       .get("sd", "", &HyperBelief::sd)
       .def("quantile(probability)", "The value that it is below with this probability.", &HyperBelief::quantile)
@@ -214,7 +215,7 @@ void bind_exact(py::module_& module) {
         return std::pair(best.action, best.utilities);
       });
   def(module, "value_of_information(state, causes, utility, seen)",
-      "What it is worth to see a variable before choosing.",
+      "The gain in expected utility from seeing a variable before choosing.",
       [](StateHandle& s, const std::vector<py::object>& causes, const std::vector<double>& utility,
          const py::object& seen) {
         return value_of_information(ExactPosterior(s.state), elements_of(s, causes), utility, id_of(s.plan, seen));

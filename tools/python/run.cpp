@@ -52,7 +52,7 @@ void observe_values(State& state, const Graph& graph, VariableId variable, const
   if (values.is_none()) return state.observe(variable, std::nullopt);
   if (py::isinstance<py::str>(values) && !graph.categories(variable).empty())
     return state.observe(variable, graph.category(variable, values.cast<std::string>()));
-  // Where an element is None, or masked, it is missing; a NaN is a mistake.
+  // An element that is None, or masked, is missing; a NaN is a mistake.
   const auto refuse = [&] {
     fail("observe: {} is given; a number, an array of numbers, or None for what is missing is expected", shown(values));
   };
@@ -158,7 +158,7 @@ py::object page_of_state(StateHandle& s) {
 }  // namespace
 
 void bind_run(py::module_& module) {
-  Class<PlanHandle>(module, "Plan", "What compile makes of a graph: immutable, shared by any number of states.")
+  Class<PlanHandle>(module, "Plan", "A compiled graph: immutable, shared by any number of states.")
       .get("messages_per_sweep", "", [](const PlanHandle& p) { return p.plan.messages_per_sweep(); })
       .get("bytes", "", [](const PlanHandle& p) { return p.plan.bytes(); })
       .def("describe()", "The operations of the plan, one per line.",
@@ -196,7 +196,7 @@ void bind_run(py::module_& module) {
               const std::vector<std::uint32_t>& elements) {
              s.state.set_table(factor_of(s.plan, factor), port, std::span<const std::uint32_t>(elements));
            })
-      .def("belief(variable)", "What is known of a variable.",
+      .def("belief(variable)", "The belief of a variable.",
            [](StateHandle& s, const py::object& variable) {
              return std::make_shared<Belief>(s.state.belief(id_of(s.plan, variable)));
            })
@@ -277,7 +277,7 @@ AnswerHandle solve_graph(const Graph& graph, const py::dict& values, const py::o
 }  // namespace
 
 void bind_solve(py::module_& module) {
-  Class<AnswerHandle>(module, "Answer", "What solve found, by which solver, and why by that one.")
+  Class<AnswerHandle>(module, "Answer", "The result of solve, its solver, and why that one.")
       .get("report", "", &AnswerHandle::report)
       .get("solver", "", &AnswerHandle::solver)
       .get("why", "", &AnswerHandle::why)

@@ -29,7 +29,7 @@ std::vector<SeriesInput> series_inputs(const Inputs& given) {
   return inputs;
 }
 
-// What was found, with the names that it needs.
+// A smoothed series, with the names of its inputs and of the models that were tried.
 struct Found {
   Smoothed series;
   std::vector<std::string> inputs;
@@ -62,10 +62,12 @@ Found smooth_values(const KnownValues& known, std::size_t forecast, const std::s
 
 void bind_smoothed(py::module_& module) {
   Class<Found>(module, "Smoothed", "A series as it is known: every step of it, and those that were forecast.")
-      .get("mean", "Of the signal, without noise.", [](const Found& f) { return as_array(f.series.signal.mean); })
-      .get("signal_sd", "Of the signal, without noise.", [](const Found& f) { return as_array(f.series.signal.sd); })
-      .get("sd", "Of a value observed there.", [](const Found& f) { return as_array(f.series.sd); })
-      .def("quantile(probability)", "What a value is below with this probability, at every step.",
+      .get("mean", "Mean of the signal, without noise.", [](const Found& f) { return as_array(f.series.signal.mean); })
+      .get("signal_sd", "Standard deviation of the signal, without noise.",
+           [](const Found& f) { return as_array(f.series.signal.sd); })
+      .get("sd", "Standard deviation of a value observed at the step.",
+           [](const Found& f) { return as_array(f.series.sd); })
+      .def("quantile(probability)", "The quantile of a value at this probability, at every step.",
            [](const Found& f, double probability) {
              if (!(probability > 0 && probability < 1))
                fail("quantile: a probability of {} is given; one above 0 and below 1 is expected", probability);
@@ -92,7 +94,8 @@ void bind_smoothed(py::module_& module) {
                steps.emplace_back(step.t, step.is_level ? "level" : "value", step.surprise);
              return steps;
            })
-      .get("log_evidence", "Of the values that were seen.", [](const Found& f) { return f.series.log_evidence; })
+      .get("log_evidence", "Log evidence of the values that were seen.",
+           [](const Found& f) { return f.series.log_evidence; })
       .get("models", "Name, log score and weight of each that was tried, the best first.", &Found::models)
       .def("__len__()", "", [](const Found& f) { return f.series.sd.size(); })
       .def("__repr__()", "",

@@ -23,13 +23,13 @@ namespace dma::python {
 
 namespace {
 
-// How a fit ended, and the rows that it learned.
+// The result of a fit, and the rows that it learned.
 struct Outcome {
   std::shared_ptr<TableModel> model = {};
   std::shared_ptr<Learned> learned = {};
   TrainingData data = {};
   std::vector<std::size_t> far = {};  // rows that were given
-  py::object error = py::none();      // that stopped it: Ctrl-C, or what the callback raised
+  py::object error = py::none();      // the error that stopped it: Ctrl-C, or one that the callback raised
 };
 
 void learn_into(Outcome& outcome, ModelToLearn made, Listener& listener) {
@@ -193,7 +193,7 @@ py::array_t<double> relevance_of(const TableModel& model) {
 
 void bind_model(py::module_& module) {
   Class<TableModel, std::shared_ptr<TableModel>>(module, "Model",
-                                                 "What was learned of a table; the text is that of a model file.")
+                                                 "A model learned from a table; its text is that of a model file.")
       .def("text()", "", &model_text)
       .def("predict(inputs)", "", &TableModel::predict, kUnlocked)
       .def("probabilities(inputs)", "", &TableModel::probabilities, kUnlocked)

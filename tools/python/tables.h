@@ -1,4 +1,4 @@
-// What fitting numbers and fitting classes share: matrices, columns of a user, and who listens to a fit.
+// Code that fitting numbers and fitting classes share: matrices, columns of a user, and listeners to a fit.
 #pragma once
 
 #include <Eigen/Dense>
@@ -19,20 +19,20 @@ namespace dma::python {
 // Column after column, as Eigen keeps a matrix.
 using Columns = py::array_t<double, py::array::f_style | py::array::forcecast>;
 Eigen::MatrixXd matrix_of(const Columns& values, const char* what);
-// Asked after every epoch whether to go on. What Python raises is kept: a fit that is stopped still has what it
-// learned.
+// Says after every epoch whether the fit goes on. An error that Python raises is kept, because a fit that is stopped
+// still has what it learned.
 class Listener {
  public:
   explicit Listener(py::object on_epoch, std::optional<double> max_seconds = {});
 
   bool hear(std::size_t member, int epoch, double log_likelihood, double seconds);
   void watch(TableFit& fit);
-  bool goes_on();  // nobody has stopped it, nor is its time over; between epochs
+  bool goes_on();  // false if it was stopped or its time is over; between epochs
   std::optional<double> seconds_left() const;
   py::object error() const { return error_; }
 
  private:
-  bool asks(const std::function<bool()>& question);  // of Python; no after an exception
+  bool asks(const std::function<bool()>& question);  // asks Python; false after an exception
 
   py::object on_epoch_, error_ = py::none();
   std::optional<std::chrono::steady_clock::time_point> end_;

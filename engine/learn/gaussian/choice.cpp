@@ -13,7 +13,7 @@ namespace dma {
 
 namespace {
 
-constexpr double kTrialProducts = 1e7, kMostTrialledProducts = 4e8;  // of an epoch: some 2 ms, and some 50
+constexpr double kTrialProducts = 1e7, kMostTrialledProducts = 4e8;  // products per epoch: some 2 ms, and some 50
 constexpr Index kFewestTrialRows = 30;
 constexpr int kFirstTrialEpochs = 15, kTrialEpochs = 40;
 constexpr double kClearTrialNats = 5, kClearTrialNatsPerRow = 0.05;
@@ -27,7 +27,7 @@ constexpr double kDearSizeProducts = 1e9, kGainBeforeDear = 0.1;
 // Nats per held-out row that a larger graph must gain, and in standard errors; so many of these are clear. A small one
 // takes less time, and more members of it can be mixed.
 constexpr double kLeastGain = 0.005, kLeastErrors = 0.5, kClearErrors = 1.5;
-constexpr double kDeepProducts = 4e8;  // of an epoch of a deeper graph, at most
+constexpr double kDeepProducts = 4e8;  // most products per epoch of a deeper graph
 constexpr double kNextTrial = 8;       // times as long as a graph takes one of the next size, twice
 
 Index rows_for_smoothing(Index rows, Index outputs, Index scalars) {
@@ -60,7 +60,7 @@ double choose_smoothing(const GraphMixture& mixture, const RowData& data, std::s
     own.smoothing = trial.smoothing;
     const bool is_dual = subset.count() <= scalars && !subset.has_classes() && prior.group_count() <= 1;
     const auto curvature = is_dual ? make_dual() : make_primal();
-    const SharedModel graph = family.model(own);  // which the curvature refers to
+    const SharedModel graph = family.model(own);  // the curvature refers to it
     curvature->use_threads(jobs, nullptr);
     trial.evidence = fit_shared(*graph.rows, subset, prior,
                                 {.epochs = epochs,
@@ -133,7 +133,7 @@ class SizeSearch {
   struct Candidate {
     GraphChoice choice;
     Index scalars;
-    bool reads_some = false;  // of the inputs
+    bool reads_some = false;  // true if it does not read all inputs
   };
   struct Best {
     GraphChoice choice;
@@ -141,7 +141,7 @@ class SizeSearch {
     Judged judged;
     Matrix scores;
   };
-  // What a graph gains over the best so far, in nats per row held out, and whether it takes the place of that.
+  // Gain of a graph over the best so far, in nats per row held out; is_enough: true if it takes the place of that.
   struct Gain {
     double nats = 0;
     bool is_enough = false;

@@ -7,13 +7,13 @@
 
 namespace dma {
 
-// The smoothing with clearly more evidence than that of the choice, of those that the family has; on a random subset of
-// the rows, small enough to take little time, and on none where even that would take long.
+// The smoothing, of those that the family has, with clearly more evidence than that of the choice. It is sought on a
+// random subset of the rows, small enough to take little time, and not at all where even that would take long.
 double choose_smoothing(const GraphMixture& mixture, const RowData& data, std::size_t jobs);
 
 struct ChosenSizes {
   GraphChoice choice = {};
-  Judged judged = {};       // of the trials that chose them
+  Judged judged = {};       // the trials that chose the sizes
   std::string reason = {};  // one line
   double trial_seconds = 0;
   bool stopped = false;

@@ -40,7 +40,7 @@ class Ensemble {
   std::string size_reason_;
   bool prepared_ = false;
   Judged judged_;
-  double trial_seconds_ = 0;  // of a graph that a trial learns
+  double trial_seconds_ = 0;  // time that a trial takes to learn a graph
   ExpectedEnd end_;
 };
 

@@ -20,14 +20,14 @@ struct GraphChoice {
 // One graph as learning sees it.
 struct SharedModel {
   std::shared_ptr<const RowModel> rows = {};
-  std::vector<Index> columns = {};  // of the rows that it reads; empty: all
+  std::vector<Index> columns = {};  // columns of the rows that it reads; empty: all
   // Its shared variables, in the order of the scalars; a matrix has its elements row by row.
   struct Variable {
     std::string name;
     std::size_t rows = 1, columns = 1;
   };
   std::vector<Variable> variables = {};
-  OutputLikelihoods likelihoods = {};  // of targets that are not Gaussian; empty: all are
+  OutputLikelihoods likelihoods = {};  // likelihoods of targets that are not Gaussian; empty: all are
   SharedPrior prior = {};
   // Members start at the prior's mean plus a draw of this, which is about 0.
   SharedPrior spread = {};
@@ -41,12 +41,12 @@ struct GraphFamily {
   std::function<SharedModel(const GraphChoice&)> model;
   // The simplest graph, which is mixed in unless the others predict left-out rows better; none: there is none.
   std::function<SharedModel(const Vector& relevance)> simple = {};
-  GraphChoice first = {};  // where choosing begins, or what there is
+  GraphChoice first = {};  // the choice to begin with, or the only one
   // Sizes to try, each while those before it gain; then deeper ones, each where the first size is as large at least.
   std::vector<std::vector<std::size_t>> sizes = {}, deeper = {};
   std::function<std::vector<double>(const GraphChoice&)> smoothings = {};  // to try; none: the first stays
   std::function<Vector(const RowData&)> relevance = {};                    // none: inputs are alike
-  std::function<std::string(const std::vector<std::size_t>&)> text = {};   // of sizes: "20 hidden units"
+  std::function<std::string(const std::vector<std::size_t>&)> text = {};   // sizes in words: "20 hidden units"
 };
 
 // A family of one graph.

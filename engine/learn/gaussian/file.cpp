@@ -11,7 +11,7 @@ namespace dma {
 
 namespace {
 
-constexpr double kMostLog = 690;  // of a variance: 1e300
+constexpr double kMostLog = 690;  // logarithm of the largest variance: 1e300
 constexpr std::string_view kLearner = "learner";
 
 void check_state(const SharedState& s, Index scalars, std::size_t outputs, Index inputs) {
@@ -143,7 +143,7 @@ void check_mixture(const GraphMixture::Memory& memory, const MixtureSizes& sizes
 
 void list_fields(Fields& f, SavedLearner& value) { DMA_LIST(shape, examples, frozen, held, mixture); }
 
-// What must be the same in the learner that loads it.
+// Names and sizes that must be the same in the learner that loads it.
 std::string shape_of(const Graph& graph, const RowProgram& program, const std::vector<VariableId>& targets) {
   const auto sizes = [&](const std::vector<VariableId>& variables) {
     Json list = Json::array();

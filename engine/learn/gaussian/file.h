@@ -1,5 +1,5 @@
-// What was learned as members of a file (engine/support/fields.h), and whether it can be computed with: it may come
-// from a damaged one.
+// Learned states as members of a file (engine/support/fields.h), and checks that they can be computed with: the file
+// may be damaged.
 #pragma once
 
 #include <string>
@@ -21,19 +21,19 @@ void list_fields(Fields& f, GraphMixture::Memory& memory);
 // Each throws Error unless sizes fit and all numbers can be computed with (engine/support/usable.h).
 void check_tails(const StudentTails& tails);
 void check_row_weights(const Vector& weights, Index rows);
-// What a mixture must fit: `scalars` of its graph, and of the simple one if there is one.
+// Sizes that a mixture must fit: `scalars` of its graph, and of the simple one if there is one.
 struct MixtureSizes {
   MixtureSizes(const SharedModel& model, const SharedModel* simple, Index scalars, Index inputs);
   Index scalars, simple = 0, inputs = 0;
-  Index scales = 1, scales_of_simple = 1;  // of the prior's precisions
+  Index scales = 1, scales_of_simple = 1;  // factors on the prior's precisions
   std::size_t outputs = 1;
-  bool is_gaussian = true;  // noise of all targets; otherwise there is always a factor of the precision
+  bool is_gaussian = true;  // true if the noise of all targets is; otherwise there is always a factor of the precision
 };
 void check_mixture(const GraphMixture::Memory& memory, const MixtureSizes& sizes);
 
 // All that a GaussianLearner knows.
 struct SavedLearner {
-  std::string shape = {};  // of the graph, which must be the same
+  std::string shape = {};  // names and sizes in the graph, which must be the same
   std::size_t examples = 0;
   std::vector<bool> frozen = {};  // by scalar
   Vector held = {};

@@ -207,7 +207,7 @@ double left_out_score(const RowData& data, const Vector& noise, const Vector& re
   return -0.5 * ((residuals.array() / rest).square() / variance + (2 * std::numbers::pi * variance).log()).mean();
 }
 
-// Whether left-out rows are no longer predicted better: twice in a row, for single scores waver.
+// True if left-out rows are no longer predicted better: twice in a row, for single scores waver.
 bool is_flat(double score, const SharedState& scored, double least_gain, SharedState::Watch& watch) {
   const bool gained = score - watch.reference >= kEpochsBetweenScores * least_gain;
   watch.flat = gained ? 0 : watch.flat + 1;

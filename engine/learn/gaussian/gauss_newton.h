@@ -10,7 +10,7 @@
 
 namespace dma {
 
-// From epoch kFirstScaleEpoch on, the prior's scale follows the evidence by at most this factor an epoch.
+// From epoch kFirstScaleEpoch on, the prior's scale follows the evidence by at most this factor per epoch.
 inline constexpr int kFirstScaleEpoch = 4;
 inline constexpr double kLargestScaleStep = 2, kLargestGroupStep = 10;
 
@@ -24,7 +24,7 @@ template <class Step, class Objective>
 std::optional<double> gauss_newton_step(const Vector& g, double before, double& damping, const Step& step,
                                         const Objective& objective) {
   constexpr int kMostTries = 10;
-  constexpr double kRounding = 1e-13;  // of the objective, a sum over rows
+  constexpr double kRounding = 1e-13;  // relative to the objective, a sum over rows
   const double nothing = kRounding * (1 + std::abs(before));
   for (int attempt = 0; attempt < kMostTries; ++attempt) {
     Vector delta = step(damping);

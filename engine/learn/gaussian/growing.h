@@ -6,7 +6,7 @@
 
 namespace dma {
 
-// Whether N rows are so many for P scalars that it pays.
+// True if the rows are so many for the scalars that it pays.
 bool worth_growing(Index rows, Index outputs, Index scalars);
 
 // Learns on growing random subsets; `state` keeps mean, noise, scale and damping for the epochs on all rows that

@@ -13,7 +13,7 @@
 namespace dma {
 
 inline constexpr Index kFewestToHoldOut = 100;  // four fifths of fewer say too little of what all of them teach
-inline constexpr Index kMostTrialRows = 10000;  // that a graph learns from to be tried
+inline constexpr Index kMostTrialRows = 10000;  // rows that a graph learns from in a trial
 // With so many rows for every scalar leverage leaves rows out as well.
 inline constexpr Index kRowsPerScalar = 16;
 
@@ -43,14 +43,14 @@ class Judged {
          const RowData& data, bool trial);
 
   std::size_t parts() const { return parts_.size(); }
-  bool has_learned_all(Index rows) const;             // that are not held out: a trial may learn fewer
-  void learn_as(const GraphMixtureOptions& options);  // what is learned from now on
+  bool has_learned_all(Index rows) const;             // true if all rows not held out were learned
+  void learn_as(const GraphMixtureOptions& options);  // members, noise model and simple graph from now on
   // So many parts from the first one on. False: stopped.
   bool learn(const RowData& data, const LearnControl& control, const std::string& what, std::size_t first,
              std::size_t count);
   // Log density of every row that so many trials hold out, with the tails that suit them, and its weight.
   Matrix scores(const RowData& data, std::size_t count, bool tails) const;
-  // Where graphs that learn all rows may start: from those of the first part, if they read the same columns.
+  // Starts of graphs that learn all rows: from those of the first part, if they read the same columns.
   std::vector<SharedState> starts(const SharedModel& model, Index rows) const;
   HeldOut beliefs(const RowData& data, std::size_t members) const;
 

@@ -95,13 +95,13 @@ struct GaussianLearner::Impl {
   std::vector<VariableId> targets;
   std::shared_ptr<const RowProgram> program;
   GaussianLearnOptions options;
-  SharedModel whole = {};                    // of all scalars
+  SharedModel whole = {};                    // model of all scalars
   std::vector<std::uint8_t> is_frozen = {};  // by scalar
   Vector held = {};                          // values of the frozen ones
-  std::optional<Ensemble> ensemble = {};     // of the others
+  std::optional<Ensemble> ensemble = {};     // learns the scalars that are not frozen
   RowData data = {};
   std::size_t known = 0;       // examples learned
-  bool rows_are_there = true;  // all of them
+  bool rows_are_there = true;  // true if data has all of them
 
   std::vector<Index> free() const {
     std::vector<Index> all;

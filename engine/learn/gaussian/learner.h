@@ -38,12 +38,12 @@ struct Prediction;  // prediction.h, which <dma_models.h> includes: it has matri
 struct GaussianEpoch {
   std::size_t start = 0;  // counting from 0
   int epoch = 0;
-  double log_evidence = 0;         // where the epoch began
+  double log_evidence = 0;         // at the beginning of the epoch
   std::vector<double> noise = {};  // geometric mean of the variance over examples, per output
 };
 
 struct GaussianLearnOptions {
-  int epochs = 100;            // of one fit, at most
+  int epochs = 100;            // most epochs of one fit
   double least_gain = 0.0003;  // stop when left-out examples gain less than so many nats each in an epoch; 0: never
   // One variance for every element of the targets that have Gaussian noise; otherwise they are the graph's.
   bool learn_noise = false;
@@ -66,16 +66,16 @@ struct GaussianLearnOptions {
 struct GaussianLearnReport {
   struct Start {
     int epochs = 0;
-    bool settled = false;  // left-out examples gained no more; otherwise the limit came, or it was stopped
+    bool settled = false;  // true if left-out examples gained no more; otherwise the limit came, or it was stopped
     double log_evidence = 0, weight = 1;  // in the mixture
   };
   std::vector<Start> starts;
-  double log_evidence = 0;       // of the best start
-  double effective_scalars = 0;  // that the examples determine, of its scalars
+  double log_evidence = 0;       // evidence of the best start
+  double effective_scalars = 0;  // scalars of the best start that the examples determine
   // Elements of precision variables: the value that the evidence chose, in the best start.
   struct Precision {
     std::string name;
-    double value = 0, determined = 0;  // how many of its scalars the examples determine
+    double value = 0, determined = 0;  // determined: the number of its scalars that the examples determine
     std::size_t scalars = 0;
     bool is_off() const { return determined < 0.05 * static_cast<double>(scalars); }  // the scalars stay at their mean
   };
@@ -114,7 +114,7 @@ class GaussianLearner {
   Prediction predict(const Data& inputs) const;
   // The same of the learned examples, each as if it had not been learned; after fit() or forget().
   Prediction left_out() const;
-  double noise_variance(std::size_t output) const;  // where inputs are 0, if it depends on them
+  double noise_variance(std::size_t output) const;  // at inputs of 0, if it depends on them
 
   // All that was learned, as the bytes of a file; load() gives it to a learner made with the same graph and targets,
   // which can then predict and update. The examples are not in it.
@@ -122,7 +122,7 @@ class GaussianLearner {
   void load(std::string_view bytes);
 
   const RowProgram& program() const;  // steps that a block of examples goes through
-  std::size_t scalars() const;        // shared, that it learns
+  std::size_t scalars() const;        // shared scalars that it learns
 
  private:
   struct Impl;

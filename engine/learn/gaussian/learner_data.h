@@ -18,7 +18,7 @@ Matrix gather_rows(const Graph& graph, const std::vector<VariableId>& variables,
 // Reports of the members of a mixture.
 GaussianLearnReport report_of(const GraphMixture& mixture, const GraphMixtureReport& fitted);
 
-// How a graph is learned by these options.
+// The same options for an ensemble.
 EnsembleOptions ensemble_options(const GaussianLearnOptions& options, const RowProgram& program);
 // The graph of a program as a family knows it.
 SharedModel shared_model(std::shared_ptr<const RowProgram> program, const GaussianLearnOptions& options,

@@ -74,7 +74,7 @@ void LogLinearNoise::learn(const Matrix& rows, const Vector& squares, const Vect
     solve_by_factor(factor.matrixLLT(), slope);
     const double largest = logarithms(slope, rows).cwiseAbs().maxCoeff();
     beta += slope * std::min(1.0, 1 / std::max(largest, 1e-300));
-    Matrix root = Matrix::Identity(f.rows(), f.cols());  // of the inverse
+    Matrix root = Matrix::Identity(f.rows(), f.cols());  // root of the inverse
     solve_lower(factor.matrixLLT(), root);
     const double determined = static_cast<double>(rows.cols()) - precision * root.rightCols(rows.cols()).squaredNorm();
     precision = std::clamp(determined / std::max(beta.tail(rows.cols()).squaredNorm(), 1e-300), kLeastPrecision,

@@ -8,15 +8,15 @@
 
 namespace dma {
 
-// Where the rows do not tell noise from a function with as many degrees of freedom as rows, the evidence of a variance
-// often has its maximum at 0. A density of the noise sd that is linear at 0 keeps it away: the count of rows that are
-// left over is less by this.
+// Rows that do not tell noise from a function with as many degrees of freedom as rows often give a variance its
+// greatest evidence at 0. A density of the noise sd that is linear at 0 keeps it away: the count of rows that are left
+// over is less by this.
 inline constexpr double kAwayFromZero = 1;
 
 struct LogLinearNoise {
   Vector beta = Vector::Zero(1);  // intercept, then one slope per input, or none
-  double precision = 1;           // of the prior N(0, 1/precision) on every slope
-  // The logarithm stays where it was on the training rows.
+  double precision = 1;           // prior N(0, 1/precision) on every slope
+  // Range of the logarithm on the training rows; it stays within.
   double lowest = -1e300, highest = 1e300;
 
   static constexpr double kSmallestLog = -23;  // 1e-10 in standardised units: exact data for all purposes

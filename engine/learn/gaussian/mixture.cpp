@@ -16,12 +16,12 @@ namespace {
 constexpr double kFirstNoise = 0.3;  // a good part of the target's variance is still unexplained
 constexpr int kSimpleEpochs = 100, kSimpleWeightedEpochs = 20, kFewestSimpleEpochs = 3;
 constexpr double kSimpleGain = 1e-4;
-constexpr int kFullEpochs = 5;             // on all rows, after growing subsets; twice
-constexpr double kLeastFraction = 1e-6;    // of a mixture; less is none
+constexpr int kFullEpochs = 5;             // epochs on all rows, after growing subsets; twice
+constexpr double kLeastFraction = 1e-6;    // a smaller fraction of a mixture is none
 constexpr double kAnywhere = 1e15;         // beyond any number of an element that a column chooses
-constexpr double kWeightedSquares = 1.03;  // of left-out rows, that the simple graph may lose by weights
+constexpr double kWeightedSquares = 1.03;  // most by which weights may raise left-out squares of the simple graph
 
-// Whether a scalar that has influence at a draw has none on these rows at the prior's mean, as in a network whose
+// True if a scalar that has influence at a draw has none on these rows at the prior's mean, as in a network whose
 // weights are all 0.
 bool has_dead_scalar(const SharedModel& model, const Matrix& rows, const Vector& drawn) {
   const Matrix block = rows.topRows(std::min(kRowsPerBlock, rows.rows()));
@@ -133,7 +133,7 @@ GraphMixtureReport GraphMixture::fit(RowData data, const LearnControl& control, 
   share_among_members();
   const std::vector<double> noise_of_members = noise_before_tails(rows, 1),
                             noise_of_simple = noise_before_tails(rows, 0);
-  rows.resize(0, 0);  // what follows is as large as they are
+  rows.resize(0, 0);  // makes room for components, which are as large
   left_out_.clear();
   for (std::size_t k = 0; k < members && begun[k]; ++k)
     add_member(memory_.members[k], fitting.plain[k],
@@ -296,7 +296,7 @@ void GraphMixture::fit_plain(Fitting& fitting, std::size_t index) {
   {
     const std::lock_guard lock(fitting.mutex);
     if (starts) member = {}, member.plain = plain;
-    member.plain_posterior.reset();  // of an earlier fit; this one may stop before it has new ones
+    member.plain_posterior.reset();  // the one of an earlier fit; this fit may stop before it has a new one
     member.weighted_posterior.reset();
   }
   const SharedPrior prior = prior_of(index);

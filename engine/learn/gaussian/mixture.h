@@ -23,8 +23,8 @@ namespace dma {
 struct GraphMixtureOptions {
   std::vector<double> noise = {};  // variance per output where learning begins, or stays; empty: 0.3
   bool learn_noise = true, learn_scale = true;
-  NoiseModel noise_model = NoiseModel::choose;  // of learned noise
-  double weight_exponent = 0.7;                 // of rows weighted by their noise, see SharedFitOptions
+  NoiseModel noise_model = NoiseModel::choose;  // model of learned noise
+  double weight_exponent = 0.7;                 // for rows weighted by their noise, see SharedFitOptions
   bool tails = true, simple = true, doubt_extrapolation = true;
   bool by_evidence = false;               // members are mixed by their evidence; otherwise all alike
   bool grows = true;                      // many rows: first on subsets of them
@@ -34,7 +34,7 @@ struct GraphMixtureOptions {
   std::uint64_t seed = 1;
 };
 
-// How learning is run. No result depends on it, unless time is limited.
+// Resources and callbacks of a fit. No result depends on them, unless time is limited.
 struct LearnControl {
   std::size_t jobs = 1;
   std::shared_ptr<WorkerTeam> team = nullptr;  // see Curvature::use_threads(); the rows are those of all workers
@@ -51,29 +51,29 @@ struct LearnControl {
 
 struct GraphMixtureReport {
   SolverForm form = {};
-  std::vector<int> epochs = {};    // of every member, in this fit
-  std::vector<bool> settled = {};  // whether every stage of its learning ended because nothing more was gained
-  double fraction = 1;             // of the members, beside the simple graph
+  std::vector<int> epochs = {};    // by member, in this fit
+  std::vector<bool> settled = {};  // by member: true if all its stages ended because nothing more was gained
+  double fraction = 1;             // weight of the members beside the simple graph
   double score = 0;                // log density of the judged rows, each left out
   bool interrupted = false;
-  std::vector<double> noise = {};  // of the learned rows, see GraphMixture::noise()
+  std::vector<double> noise = {};  // variance on the learned rows, see GraphMixture::noise()
 };
 
-// What graphs that have not learned these rows say of them, in place of what leverage says.
+// Beliefs of graphs that have not learned these rows, in place of those by leverage.
 struct HeldOut {
   std::vector<Index> rows = {};                       // empty: there are none
-  std::vector<RowBeliefs> plain = {}, weighted = {};  // of every member
+  std::vector<RowBeliefs> plain = {}, weighted = {};  // by member
   RowBeliefs simple = {};
 };
 
 class GraphMixture {
  public:
   struct Member {
-    SharedState plain, weighted;  // to go on from
+    SharedState plain, weighted;  // states to go on from
     bool plain_done = false;
     std::optional<SharedPosterior> plain_posterior, weighted_posterior;
-    double plain_evidence = 0;  // with constant noise
-    double fraction = 1;        // of the members
+    double plain_evidence = 0;  // evidence with constant noise
+    double fraction = 1;        // weight among the members
     double effective_scalars = 0;
     Vector determined = {};  // by group of scalars that share a precision
     int since = 0;           // the epoch at which this fit began
@@ -84,8 +84,8 @@ class GraphMixture {
     bool first_at_mean = false;
     std::vector<Member> members = {};
     std::optional<SharedPosterior> simple = {};
-    double fraction = 1;                           // of the members, beside the simple graph
-    Eigen::RowVectorXd lowest = {}, highest = {};  // of every column of the learned rows
+    double fraction = 1;                           // weight of the members beside the simple graph
+    Eigen::RowVectorXd lowest = {}, highest = {};  // range of every column of the learned rows
   };
 
   struct Progress {
@@ -100,8 +100,8 @@ class GraphMixture {
   void choose(GraphChoice choice);  // before anything is learned
   void set_members(std::size_t members, NoiseModel noise_model, bool simple);
   void set_grows(bool grows) { options_.grows = grows; }
-  void set_limits(int epochs, int weighted_epochs, double least_gain);  // of the next fit; a gain of 0 changes nothing
-  void start_from(std::vector<SharedState> states) { starts_ = std::move(states); }  // of the first members
+  void set_limits(int epochs, int weighted_epochs, double least_gain);  // for the next fit; a gain of 0 changes nothing
+  void start_from(std::vector<SharedState> states) { starts_ = std::move(states); }  // states of the first members
 
   // Goes on where an interrupted fit stopped. All members are learned with constant noise, then those that the simple
   // graph has not beaten with weighted rows; with several jobs at the same time. on_epoch is called by one of them at a
@@ -130,7 +130,7 @@ class GraphMixture {
   void scale_noise(Index output, double factor);  // in all graphs and in left_out()
 
   bool is_fitted() const { return !memory_.members.empty() && memory_.members[0].plain_posterior.has_value(); }
-  bool has_begun(int epochs) const;  // a member has learned more epochs than these
+  bool has_begun(int epochs) const;  // true if a member has learned more epochs than these
   SharedPrior prior_of(std::size_t member) const;
   // Mean and variance of every scalar of a member.
   struct Marginals {
@@ -184,7 +184,7 @@ class GraphMixture {
 // The benefit of the doubt of a simpler model, in nats: ten to one. Ten rows cannot tell, and then the simpler is
 // safer.
 inline constexpr double kBenefitOfDoubt = 2.3;
-// Of a model that is so many nats ahead, the benefit of the doubt taken off: its probability against the simpler one.
+// Probability of a model against the simpler one if it is so many nats ahead, the benefit of the doubt taken off.
 double fraction_of_model(double nats_ahead);
 
 }  // namespace dma

@@ -14,12 +14,12 @@ struct GraphMixture::Fitting {
   const LearnControl& control;
   OnEpoch on_epoch;
   HeldOut held = {};
-  std::vector<RowBeliefs> plain = {}, weighted = {};  // left out, of every member
+  std::vector<RowBeliefs> plain = {}, weighted = {};  // left out, by member
   RowBeliefs simple = {};
   double simple_score = 0;     // log density of the judged rows
   double simple_evidence = 0;  // with constant noise
-  std::size_t jobs = 1;        // of every member
-  std::mutex mutex = {};       // of the members, on_epoch and stopped, while members are learned
+  std::size_t jobs = 1;        // threads per member
+  std::mutex mutex = {};       // guards the members, on_epoch and stopped while members are learned
   bool stopped = false;
 
   bool is_stopped() {

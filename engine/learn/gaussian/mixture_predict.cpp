@@ -1,5 +1,5 @@
-// What a fitted mixture says of rows and learns from more of them; its intervals where left-out rows say that they are
-// too narrow.
+// A fitted mixture predicts rows and learns from more of them; it widens intervals where left-out rows say that they
+// are too narrow.
 #include <algorithm>
 #include <cmath>
 

@@ -27,7 +27,7 @@ double likeliest_factor(const std::vector<PredictionComponent>& components, cons
                             least_noise);
   }
   constexpr double kLeast = 0.01, kMost = 1e4;
-  constexpr int kBits = 10;  // of the logarithm
+  constexpr int kBits = 10;  // bits of the logarithm
   const auto loss = [&](double log_factor) {
     return -weighted_sum(with_noise_times(components, std::exp(log_factor), output).log_density(targets).col(output),
                          weights);

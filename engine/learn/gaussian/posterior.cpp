@@ -24,7 +24,7 @@ Matrix factor_of(Matrix covariance) {
   return scaled_columns(eigen.eigenvectors(), eigen.eigenvalues().cwiseMax(0).cwiseSqrt());
 }
 
-// Of solutions C^-1 J^T of n rows, the covariance of the outputs of one.
+// Covariance of the outputs of one row, from the solutions C^-1 J^T of n rows.
 Matrix covariance_of_row(const Matrix& solved, Index row, Index n) {
   const Index outputs = solved.cols() / n;
   Matrix own(solved.rows(), outputs);

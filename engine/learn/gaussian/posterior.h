@@ -1,4 +1,4 @@
-// What is kept of a joint fit: enough to predict new rows, to be saved and to go on.
+// The part of a joint fit that is kept: enough to predict new rows, to be saved and to go on.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,10 @@ namespace dma {
 // Per row and output: the function's mean and variance, and the noise's variance before tails.
 struct RowBeliefs {
   Matrix mean, variance, noise;
-  std::vector<Matrix> covariances = {};  // of the outputs of every row, where a target is a class; or empty
+  std::vector<Matrix> covariances = {};  // by row, among its outputs, where a target is a class; or empty
 
   RowBeliefs some(const std::vector<Index>& which) const;
-  OutcomeBeliefs outcomes(Index first, Index reads) const;  // of outputs that are log odds
+  OutcomeBeliefs outcomes(Index first, Index reads) const;  // for outputs that are log odds
 };
 
 struct SharedUpdate;
@@ -53,7 +53,7 @@ class SharedPosterior {
 struct SharedUpdate {
   SharedPosterior posterior;
   RowBeliefs left_out;   // the new rows, each as if it had not come
-  bool settled = false;  // otherwise mean or noise was still changing at the limit
+  bool settled = false;  // true unless mean or noise was still changing at the limit
 };
 
 // Every learned row as if it had not been: with o = 1 - h the others' fraction, residual r / o and variance
@@ -64,18 +64,19 @@ RowBeliefs leave_one_out(const RowData& data, const Vector& noise, Curvature& cu
 // with all of its weight.
 RowBeliefs leave_one_out(const RowModel& model, const RowData& data, const SharedPosterior& posterior);
 
-// Where a curvature stands after a fit: the posterior, with tails per output from left-out errors if they are asked
-// for and the stretch of outcomes, and the learned rows, each left out.
+// The solution at which a curvature stands after a fit: the posterior, with tails per output from left-out errors if
+// they are asked for and the stretch of outcomes, and the learned rows, each left out.
 struct SharedSolution {
   SharedPosterior posterior;
   RowBeliefs left_out;
 };
-// Tails per output that make these targets most likely, if beliefs are what others say of them.
+// Tails per output that make these targets most likely under left-out beliefs.
 std::vector<StudentTails> tails_of(const RowData& data, const RowBeliefs& left_out);
 SharedSolution solution_of(const RowModel& model, const RowData& data, const SharedState& state, Curvature& curvature,
                            double log_evidence, bool tails);
 
-// What a posterior says of rows, as a part of a mixture; of outcomes, their probabilities. The beliefs are taken over.
+// A posterior's beliefs about rows as a part of a mixture; for outcomes, their probabilities. The beliefs are taken
+// over.
 PredictionComponent component(RowBeliefs beliefs, const SharedPosterior& posterior, Matrix weight,
                               const OutputLikelihoods& likelihoods = {});
 

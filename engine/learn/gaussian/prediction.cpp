@@ -61,13 +61,13 @@ const OutputLikelihood* likelihood_of(const std::vector<PredictionComponent>& co
   return all.empty() ? nullptr : all[static_cast<std::size_t>(output)].get();
 }
 
-// What components say of one row and output, their Gaussians being those of what a likelihood reads.
+// The mixture of one row and output; its Gaussians are those of what a likelihood reads.
 struct MixedTarget {
   const std::vector<PredictionComponent>& components;
   const OutputLikelihood& likelihood;
   Eigen::Index row, output;
 
-  double probability() const {  // of an outcome
+  double probability() const {  // for outcomes alone
     double all = 0;
     for_each([&](double weight, double mean, double) { all += weight * mean; });
     return std::clamp(all, 0.0, 1.0);
@@ -86,7 +86,7 @@ struct MixedTarget {
     for_each([&](double weight, double mean, double sd) { mass += weight * likelihood.cumulative(mean, sd, y); });
     return mass;
   }
-  // Of a class, the sum over its columns.
+  // Log density of y; that of a class is the sum over its columns.
   double log_density(double y) const {
     if (likelihood.has_log_odds())
       return y > 0 ? std::log(probability()) : likelihood.is_class() ? 0 : std::log1p(-probability());

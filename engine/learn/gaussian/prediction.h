@@ -1,4 +1,4 @@
-// What a regression model says about new rows: for every row and output a mixture of Gaussians, whose noise may have
+// Prediction of new rows by a regression model: for every row and output a mixture of Gaussians, whose noise may have
 // the tails of Student's t, or such a mixture of the output's logarithm, or what a likelihood of another kind makes of
 // them.
 #pragma once
@@ -19,20 +19,19 @@ using OutputLikelihoods = std::vector<std::shared_ptr<const OutputLikelihood>>;
 // row by row.
 enum class NoiseModel { choose, constant, inputs };
 
-// What one model says; all rows x outputs.
+// Prediction by one model; all rows x outputs.
 struct PredictionComponent {
   Eigen::MatrixXd mean, epistemic_sd;
   Eigen::MatrixXd noise_sd;              // before the tails
   Eigen::MatrixXd weight = {};           // in the mixture; empty: the same for all components
-  std::vector<StudentTails> tails = {};  // of the noise, per output; empty: Gaussian
-  // Where an output has a likelihood of another kind, mean and epistemic_sd are of what that reads, and noise and tails
-  // mean nothing; of outcomes whose log odds are read they are those of the outcome (1 or 0; of a class, each of its
-  // columns).
+  std::vector<StudentTails> tails = {};  // tails of the noise, per output; empty: Gaussian
+  // For an output with a likelihood of another kind, mean and epistemic_sd are those of what it reads, and noise and
+  // tails mean nothing; if it reads log odds, they are those of the outcome (1 or 0; of a class, each of its columns).
   OutputLikelihoods likelihoods = {};
   std::vector<bool> is_log = {};  // per output: all numbers are of its logarithm; empty: of none. Alike in a mixture
 };
 
-// Of some rows alone.
+// Components for some rows alone.
 std::vector<PredictionComponent> rows_of(const std::vector<PredictionComponent>& components, Eigen::Index begin,
                                          Eigen::Index rows);
 std::vector<PredictionComponent> rows_of(std::vector<PredictionComponent> components,
@@ -43,8 +42,8 @@ std::vector<PredictionComponent> rows_of(std::vector<PredictionComponent> compon
 double score_of(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
                 const Eigen::VectorXd& weights = {});
 
-// Where noise has another shape than the tails can take, as one row in ten that is shifted, the likeliest tails may
-// leave too many rows outside. The least factor on the noise of an output, from 1 on, with which 95 % intervals hold
+// Noise of another shape than the tails can take, as one row in ten that is shifted, may leave too many rows outside
+// the likeliest tails. Returns the least factor on the noise of an output, from 1 on, with which 95 % intervals hold
 // 94.5 % of the targets or more.
 double covering_factor(const std::vector<PredictionComponent>& components, const Eigen::MatrixXd& targets,
                        Eigen::Index output, const Eigen::VectorXd& weights = {});
@@ -57,7 +56,7 @@ double likeliest_factor(const std::vector<PredictionComponent>& components, cons
                         Eigen::Index output, const Eigen::VectorXd& weights = {}, double least_noise = 0);
 
 struct Prediction {
-  Eigen::MatrixXd mean, sd;      // of the mixture, rows x outputs; sd includes the noise
+  Eigen::MatrixXd mean, sd;      // moments of the mixture, rows x outputs; sd includes the noise
   Eigen::MatrixXd epistemic_sd;  // without the noise: what more data could remove
   Eigen::MatrixXd noise_sd;      // rows x outputs
   std::vector<PredictionComponent> components;

@@ -23,7 +23,7 @@ double products_of_epoch(Index count, Index scalars) {
 }
 
 std::size_t affordable_members(Index rows, Index outputs, Index scalars, Index times) {
-  constexpr double kProducts = 2e8;  // of an epoch
+  constexpr double kProducts = 2e8;  // products per epoch
   const double products = static_cast<double>(times) * products_of_epoch(rows * outputs, scalars);
   return static_cast<std::size_t>(std::clamp(kProducts / products, 1.0, 4.0));
 }

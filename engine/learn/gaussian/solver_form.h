@@ -11,12 +11,12 @@ namespace dma {
 struct SolverForm {
   enum class Form { dual, primal, growing, none } form = Form::primal;
   std::string reason;               // one line
-  std::size_t members_at_once = 1;  // that there is memory for
+  std::size_t members_at_once = 1;  // members that there is memory for
 
   std::unique_ptr<Curvature> curvature() const;
 };
 
-// Of so many rows and outputs: their number, times the square of the smaller one of that and of the scalars.
+// Products of an epoch: `count` (rows times outputs) times the square of the smaller of `count` and `scalars`.
 double products_of_epoch(Index count, Index scalars);
 
 // Graphs from different draws that one core learns in about two seconds, each so many times: 1 to 4.

@@ -17,7 +17,7 @@ constexpr double kLeastScale = 0.1, kMostScale = 3;
 constexpr double kClearLoss = 2;   // nats
 constexpr Index kMostRows = 4000;  // a shape of two numbers needs no more
 
-// Where the density of log omega has fallen by e^-16 from its top: a (omega - 1 - log omega) = 16, on either side of 1.
+// The log omega whose density has fallen by e^-16 from its top: a (omega - 1 - log omega) = 16, on either side of 1.
 double edge(double a, bool upper) {
   const auto fall = [a](double log_omega) { return a * (std::expm1(log_omega) - log_omega) - 16; };
   const double low = upper ? 0 : -17 / a - 2, high = upper ? 60 : 0;
@@ -44,7 +44,7 @@ struct Scored {
 
 Scored best_scale(const Vector& errors, const Vector& variances, const Vector& noise, const Vector& weights,
                   double degrees) {
-  constexpr int kBits = 8;  // of the logarithm: the scale to less than a hundredth, far below what rows can tell
+  constexpr int kBits = 8;  // for the logarithm: the scale to less than a hundredth, far below what rows can tell
   const auto loss_at = [&](double log_scale) {
     return -log_likelihood(errors, variances, noise, weights, {degrees, std::exp(log_scale)});
   };

@@ -15,11 +15,11 @@ struct StudentTails {
   bool gaussian() const { return degrees >= kGaussian; }
 
   struct Width {
-    double probability, variance;  // of the noise, relative to the Gaussian noise it refines
+    double probability, variance;  // variance: relative to the Gaussian noise it refines
   };
   // Narrow enough for eight digits of the density within what one row in 10^7 exceeds.
   std::vector<Width> widths() const;
-  // Relative to the noise it refines; degrees > 2.
+  // Variance relative to the noise it refines; degrees > 2.
   double variance() const { return gaussian() ? scale : scale * degrees / (degrees - 2); }
 };
 

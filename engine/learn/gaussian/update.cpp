@@ -14,8 +14,8 @@ namespace dma {
 namespace {
 
 constexpr int kMostSteps = 50, kMostRounds = 30;
-constexpr double kSettled = 0.01;       // of a step, in standard deviations of what is being found: 5e-5 nats
-constexpr double kLevelSettled = 1e-3;  // of the logarithm of the noise
+constexpr double kSettled = 0.01;       // largest last step, in standard deviations of what is being found: 5e-5 nats
+constexpr double kLevelSettled = 1e-3;  // largest last change of the logarithm of the noise
 
 // A root of the precision of what is known, L0 L0^T: its lower triangle, or, of Lambda + J^T S^-1 J with fewer rows
 // than scalars, what a matrix over the rows makes of it. With Q = Lambda^-1/2 J^T S^-1/2 and I + Q^T Q = C C^T it is
@@ -144,10 +144,10 @@ class Linearised {
     return product_by_transposed(known_.lower(), upper);
   }
 
-  Vector rest;  // what the new rows have left
+  Vector rest;  // residuals of the new rows
 
  private:
-  // Of the smaller of (1 + mu) I + C C^T and (1 + mu) I + C^T C.
+  // Factor of the smaller of (1 + mu) I + C C^T and (1 + mu) I + C^T C.
   Eigen::LLT<Matrix> root_with(double mu) const {
     Matrix smaller = (1 + mu) * Matrix::Identity(std::min(columns_.rows(), columns_.cols()),
                                                  std::min(columns_.rows(), columns_.cols()));

@@ -1,4 +1,4 @@
-// What every pass over examples does with one of them.
+// One example solved, as in every pass over examples.
 #pragma once
 
 #include "engine/compile/plan_data.h"
@@ -19,7 +19,7 @@ inline void solve_example(State& state, Executor& executor, EpochRecord& record)
     record.replaced += total.replaced;
   } else {
     const Report report = run(state.plan(), state, {.diagnose = false});
-    record.faults += report.faults - executor.refused_constants().faults;  // those are no example's
+    record.faults += report.faults - executor.refused_constants().faults;  // constants belong to no example
     record.replaced += report.replaced;
     record.unfinished += report.stop != Report::Stop::converged;
   }

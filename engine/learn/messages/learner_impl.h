@@ -87,8 +87,8 @@ struct Learner::Impl {
   std::vector<double> means_, variances_;
   std::size_t examples_ = 0;
   std::shared_ptr<WorkerTeam> team_;
-  Partition partition_;                          // of the fitted examples
-  std::vector<Partition::Range> local_batches_;  // of the local workers
+  Partition partition_;                          // partition of the fitted examples
+  std::vector<Partition::Range> local_batches_;  // mini-batches of the local workers
   std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<Worker> alone_;  // the only worker, kept for its memory
 };

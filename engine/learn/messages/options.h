@@ -27,7 +27,7 @@ struct LearnOptions {
   double tolerance = 0.1, floor = 1e-3;
   int patience = 0;       // stop after this many epochs without a better L; 0: never
   double least_gain = 0;  // stop when L has risen by less than this per epoch over the last ten; 0: never
-  // How many times each stored message counts in the belief: 1 is the posterior, more is colder ("tempered"). A
+  // Number of times each stored message counts in the belief: 1 is the posterior, more is colder ("tempered"). A
   // mini-batch takes out one copy before it is learned anew, or all of it if it counts less than once.
   double evidence_weight = 1;
   double first_step = 1, step = 1;  // fraction of a stored message's change, in (0, 1]; in the first epoch, and later

@@ -218,7 +218,7 @@ void StoredMessages::take_out(Range range, const Learned& learned, const Message
   };
   subtract(old.tau, product.tau, cavity.tau);
   subtract(old.rho, product.rho, cavity.rho);
-  // What is left is a sum of non-negative precisions, up to rounding.
+  // The quotient is a sum of non-negative precisions, up to rounding.
   for (std::uint32_t i = 0; i < range.size; ++i)
     assert(any_sign_[range.first + i] || product.rho[i] >= -1e-9 * weight_ * old.rho[i]);
 }

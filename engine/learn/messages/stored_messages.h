@@ -1,4 +1,4 @@
-// What is known of the shared scalars, in parts: their prior, and for every mini-batch the message that it taught them.
+// The belief of the shared scalars, in parts: their prior, and for every mini-batch the message that it taught them.
 //
 //   product = prior * product over mini-batches b of message_b ^ weight * added ^ weight
 //
@@ -62,7 +62,8 @@ class StoredMessages {
   // Begins a mini-batch in parts: writes the fraction of its message that each part replaces. The message becomes
   // uniform, and gains the message of each part in put_back().
   void begin_parts(Range range, std::size_t batch, std::size_t parts, const MessageArrays& fraction);
-  // What is learned anew: a mini-batch with its message, or a part with its fraction; for the scalars of a range.
+  // The unit that is learned anew: a mini-batch with its message, or a part with its fraction; for the scalars of a
+  // range.
   struct Learned {
     std::size_t batch = 0;
     MessageArrays old;

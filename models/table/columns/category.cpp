@@ -13,8 +13,8 @@ namespace dma {
 
 namespace {
 
-constexpr std::size_t kMostValues = 30;      // that have columns of their own
-constexpr std::size_t kMostLevels = 10'000;  // that are numbered
+constexpr std::size_t kMostValues = 30;      // values with columns of their own
+constexpr std::size_t kMostLevels = 10'000;  // numbered values
 
 class CategoryColumn final : public ColumnType {
  public:
@@ -54,7 +54,7 @@ class CategoryColumn final : public ColumnType {
 
  private:
   std::size_t groups() const { return values_.size() + (has_rest_ ? 1 : 0); }
-  // Of two groups the second is what the first is not.
+  // Two groups need one column: the second is what the first is not.
   std::size_t count_made() const { return groups() <= 2 ? groups() - 1 : groups(); }
 
   std::vector<std::string> values_;  // the most frequent first

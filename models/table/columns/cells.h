@@ -1,4 +1,4 @@
-// What the text of a cell says, whatever type its column has.
+// Readers of the text of a cell, whatever type its column has.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 namespace dma {
 
 bool is_missing_cell(std::string_view cell);     // empty, NA or the like
-bool stands_for_nothing(std::string_view cell);  // that, and what does among numbers and dates: -, None, ...
+bool stands_for_nothing(std::string_view cell);  // also -, None, ..., as among numbers and dates
 
 // A finite number: 1234.5, 1,234.50, -$5, 12 %, (3.20 €) for -3.2. `mark` is before the decimals, '.' or ','; the other
-// one of the two, spaces and ' stand between groups of three digits. Of 12 % it is 12.
+// one of the two, spaces and ' stand between groups of three digits. 12 % is 12.
 std::optional<double> number_in(std::string_view cell, char mark);
 
 enum class DateOrder { year_first, day_first, month_first };

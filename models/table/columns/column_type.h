@@ -16,7 +16,7 @@ namespace dma {
 class Fields;
 class ColumnType;
 
-// What a type makes of all cells of a column; neither a type nor a reason: they are of another type.
+// Guess at the type of a column from all its cells; neither a type nor a reason: the cells are of another type.
 struct ColumnGuess {
   std::shared_ptr<const ColumnType> type = {};
   std::string why_left_out = {};
@@ -26,7 +26,7 @@ struct ColumnGuess {
 struct ColumnKind {
   std::string_view name;         // in files
   std::string_view cell, cells;  // for people: "date", "dates"
-  std::string_view unit = {};    // in which a number says the same; none: its cells are no quantity
+  std::string_view unit = {};    // unit of numbers that say the same; none: its cells are no quantity
   // A file whose cells are separated by semicolons is one in which commas may be decimal commas and days come first.
   ColumnGuess (*guess)(std::span<const std::string> cells, bool has_semicolons);
   std::shared_ptr<ColumnType> (*blank)();  // to be read from a file
@@ -34,7 +34,7 @@ struct ColumnKind {
 
 enum class CellFound : std::uint8_t { value, missing, unseen, stray };
 
-// What was learned of one column.
+// Learned type of one column.
 class ColumnType {
  public:
   using Found = CellFound;
@@ -46,19 +46,20 @@ class ColumnType {
   // then those of the rest, if there is one.
   virtual Found read(std::string_view cell, double* made) const = 0;
   virtual std::vector<std::string> columns(const std::string& name) const { return {name}; }
-  virtual std::string text() const { return std::string(kind().cells); }  // what was made of it, in a few words
+  virtual std::string text() const { return std::string(kind().cells); }  // description in a few words
   virtual bool has_rest() const { return false; }  // values that the fit had rarely, or not at all, share a column
   virtual char decimal_mark() const { return '.'; }
   // Values that are numbered, the most frequent being 0; this number stands for all others. 0: it makes quantities.
   virtual std::size_t levels() const { return 0; }
-  // Of a file: its members, and an Error for those that cannot have been learned.
+  // Members in a file, and an Error for those that cannot have been learned.
   virtual void list(Fields& /*fields*/) {}
   virtual void check() const {}
 };
 
 inline constexpr std::size_t kFewestMarked = 5;  // missing cells from which a column marks them
 
-// How many cells are missing, are of the type, and are neither; strays are few enough to be slips.
+// Numbers of cells of the type, of missing ones, and of strays, which are neither; is_most() if strays are few enough
+// to be slips.
 struct CellCounts {
   std::size_t found = 0, missing = 0, strays = 0;
 

@@ -26,7 +26,7 @@ std::optional<Duration> clock_in(std::string_view text) {
   return Duration{found.hours + seconds / 3600, found.is_clear, digits == 1};
 }
 
-// The hours of a unit; of `m`, which alone may be metres, after larger units only.
+// Hours of a unit. `m`, which alone may be metres, counts after larger units only.
 std::optional<double> hours_of_unit(std::string_view unit, bool is_first) {
   struct Unit {
     double hours;
@@ -85,7 +85,7 @@ class DurationColumn final : public ColumnType {
   std::string text() const override { return "durations in hours"; }
 };
 
-// What may be times of the day in all rows is left to dates, unless all are below ten hours and have seconds.
+// Cells that may all be times of the day are left to dates, unless all are below ten hours and have seconds.
 ColumnGuess guess_durations(std::span<const std::string> cells, bool /*has_semicolons*/) {
   bool is_clear = false, is_short = true;
   const CellCounts counts(cells, [&](const std::string& cell) {

@@ -1,4 +1,4 @@
-// What a learner refuses, and that nothing of an earlier call is left in a later one.
+// Data, options and memories that a learner refuses; nothing of an earlier call is left in a later one.
 #include "engine/learn/data.h"
 
 #include "tests/oracles/learned_line.h"

@@ -1,4 +1,4 @@
-// What is told inside an epoch.
+// Progress that is told inside an epoch.
 #include "engine/learn/stage.h"
 
 #include "tests/oracles/learned_line.h"

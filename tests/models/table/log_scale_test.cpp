@@ -24,7 +24,7 @@ Matrix amounts(Index rows, Index columns, std::uint64_t seed) {
   return filled(rows, columns, [&](Index n, Index j) { return std::exp(logs(n, j)); });
 }
 
-// Which columns get a logarithmic scale.
+// Columns that get a logarithmic scale.
 std::vector<Index> logged(const Matrix& rows, const Matrix& targets, const Vector& weights = {}) {
   const Eigen::RowVectorXd from = log_scales_of(rows, targets, 1, weights);
   std::vector<Index> which;
@@ -76,7 +76,7 @@ TEST_CASE("log scale: amounts get one unless the target is smoother in them as t
   CHECK(logged_for([](double x, double z) { return 1 / x + 3 * z; }, 0.1) == Which{0});
   CHECK(logged(rows, noise) == Which{0, 1});
   CHECK(logged(rows, Vector::Constant(n, 7)) == Which{0, 1});
-  // Of several targets the sum of what they say counts: one speaks loudly against it, one hardly for it.
+  // Several targets count by their sum: one speaks loudly against the logarithm, one hardly for it.
   const Matrix both = filled(n, 2, [&](Index i, Index j) {
     return j == 0 ? std::log(some(i, 0)) + 10 * noise(i) : some(i, 0) + 0.3 * noise(i);
   });
@@ -179,7 +179,7 @@ TEST_CASE("logarithmic targets: where noise is relative, predictions are log-nor
   CHECK(std::abs(found.coverage_95 - 0.95) < 0.02);
   // Logarithms spread by about 1.3, and so do the densities of 300 rows.
   CHECK(std::abs(report.left_out[0].scores.log_likelihood - found.log_likelihood) < 4 * 1.3 / std::sqrt(kRows));
-  CHECK(net.noise()[0] == oracle::relative(kNoise, 0.15));  // of the logarithm
+  CHECK(net.noise()[0] == oracle::relative(kNoise, 0.15));  // noise of the logarithm
   CHECK((p.quantile(0.001).array() > 0).all());
   CHECK_THROWS_WITH_AS((void)net.update(fresh.inputs.topRows(1), Matrix::Zero(1, 1), kRows),
                        doctest::Contains("logarithms of numbers above 0"), Error);

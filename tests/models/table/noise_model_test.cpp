@@ -37,7 +37,7 @@ Table made(const Law& law, Eigen::Index rows, std::uint64_t seed) {
           })};
 }
 
-// Of the mean and of least squares, the better.
+// Error of the mean or of least squares, the smaller one.
 double simple_rmse(const Table& learned, const Table& fresh) {
   const double mean = oracle::mean_of(learned.y);
   return std::min(oracle::rmse(oracle::filled(fresh.y.rows(), [&](Eigen::Index) { return mean; }), fresh.y),

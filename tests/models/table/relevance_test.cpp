@@ -48,7 +48,7 @@ TEST_CASE("relevance: evidence with a variance for every effect, and what one mo
   const Vector y = x.col(0) - 2 * x.col(2) + random_matrix(12, 1, 2);
   std::vector<Effect> effects;
   EffectEvidence evidence(y);
-  EffectEvidence::Products kept;  // of features that were asked for before there were effects
+  EffectEvidence::Products kept;  // products of features, asked for before there were effects
   for (Index j = 0; j < 4; ++j) {
     CHECK(evidence.log_evidence() == oracle::relative(dense_evidence(y, effects), 1e-12));
     const auto [nats, variance] = evidence.gain(x.middleCols(j, 2));

@@ -99,7 +99,7 @@ void add_generate_command(Command app) {
   const MadeCommand series =
       add_made(generate, "series", "A series with dates: sales, patients, a cycle, a walk", "--steps", 120,
                [](const GenerateRequest& r) { return made_series(r.seed, r.kind, r.count); });
-  series.command.add_option("--kind", series.request->kind, "what it is a series of")
+  series.command.add_option("--kind", series.request->kind, "the law of the series")
       .value("sales|patients|cycle|walk")
       .capture_default_str();
   const MadeCommand games = add_made(generate, "games", "Games of two players each: winner and loser", "--games", 100,

@@ -212,7 +212,7 @@ void add_infer_command(Command app, const std::string& command_line) {
   command.add_option("--plot", request->plot, "picture of it, .svg; needs Graphviz");
   command.add_option("--report", request->report, "page with the graph, beliefs, messages and report, .html");
   command.add_option("--poses", request->poses, "file for the poses found in a g2o file, in the same format");
-  command.add_option("--loss", request->loss, "what loops of a g2o file cost that are far off, such as cauchy:2")
+  command.add_option("--loss", request->loss, "cost of loops of a g2o file that are far off, such as cauchy:2")
       .value("huber|cauchy");
   command.add_flag("--verbose", request->verbose, "everything the report says, one item per line");
   command.add_flag("--json", request->json, "JSON instead of text");

@@ -168,7 +168,7 @@ void print_solved(const SolvedFile& solved, bool by_factor, bool verbose) {
                                                        : found.line);
   if (!answer.why_not_exact.empty()) fmt::print("not {}\n", answer.why_not_exact);
   if (found.value == -kInfinity && found.why.empty() && !answer.plan->solver)
-    fmt::print("what is observed is impossible under this graph\n");
+    fmt::print("the observations are impossible under this graph\n");
 }
 
 }  // namespace dma

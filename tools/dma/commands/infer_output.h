@@ -20,7 +20,7 @@ FoundEvidence evidence_of(const Answer& solved);
 
 struct SolvedFile {
   const GraphFile& file;
-  const std::optional<PoseGraph>& poses;  // of a g2o file: a person knows them by their vertices
+  const std::optional<PoseGraph>& poses;  // poses of a g2o file, which people know by their vertices
   const JointOptions& options;            // with the hypers of the file
   const Answer& answer;
   FoundEvidence evidence = evidence_of(answer);

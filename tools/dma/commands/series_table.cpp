@@ -296,7 +296,7 @@ namespace {
 // Times are years with fractions; an axis of a few years shows dates instead.
 plot::Axis date_axis(const SeriesTable& table, std::size_t steps) {
   constexpr double kFewYears = 4;
-  constexpr std::size_t kCharacters = 44;  // of all ticks together
+  constexpr std::size_t kCharacters = 44;  // all ticks together
   plot::Axis axis{.label = table.time_name};
   if (!table.time.is_date() || table.time.number(steps) - table.time.number(0) > kFewYears) return axis;
   const std::size_t count = std::min(steps, kCharacters / table.time.text(0).size());

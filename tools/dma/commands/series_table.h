@@ -15,12 +15,12 @@
 namespace dma {
 
 struct SeriesTable {
-  std::string key;   // of its rows; empty: all rows are one series
-  std::string name;  // of the column of values
+  std::string key;   // value of the key column; empty: all rows are one series
+  std::string name;  // name of the column of values
   std::string time_name = "step";
-  SeriesTime time;                            // of the steps
+  SeriesTime time;                            // times of the steps
   std::vector<std::optional<double>> values;  // one per step; none: missing
-  std::vector<SeriesInput> inputs;            // of each step, and of `ahead` more
+  std::vector<SeriesInput> inputs;            // inputs of each step, and of `ahead` more
   std::size_t ahead = 0;                      // rows after the last value, which have inputs alone
 
   bool has_unread_columns = false;  // the last column was taken, and there are others

@@ -230,7 +230,7 @@ void add_smooth_command(Command app, const std::string& command_line) {
           "columns that explain, with commas: prices, holidays; each has a coefficient. Rows with an empty value "
           "at the end give their future")
       .value("NAME,...");
-  command.add_option("--model", request->model, "what the series is made of; ar: with coefficients, ar:0.6,-0.3")
+  command.add_option("--model", request->model, "parts of the series; ar: with coefficients, ar:0.6,-0.3")
       .value("auto|walk|trend|ar|motion|ar:")
       .capture_default_str();
   command

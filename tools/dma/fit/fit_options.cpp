@@ -41,8 +41,9 @@ void add_fit_settings(Command command, FitSettings& s) {
   s.written = &as_option;
   const std::string network = "Network", learning = "Learning";
   command
-      .add_option("--preset", s.preset,
-                  "what is not given below: table (for tables of measurements, the default) or paper (as published)")
+      .add_option(
+          "--preset", s.preset,
+          "defaults of the options below: table (for tables of measurements, the default) or paper (as published)")
       .value("table|paper")
       .group(network);
   command
@@ -61,7 +62,7 @@ void add_fit_settings(Command command, FitSettings& s) {
       .group(network);
   command
       .add_option("--noise-model", s.noise_model,
-                  "what learned noise is taken for: constant, inputs (its logarithm linear in the inputs), or choose "
+                  "form of the learned noise: constant, inputs (its logarithm linear in the inputs), or choose "
                   "(a fit of each, "
                   "shared row by row; the default); with --graph also given (the graph's), and constant is the default")
       .value("choose|constant|inputs|given")
@@ -78,7 +79,7 @@ void add_fit_settings(Command command, FitSettings& s) {
       .group(network);
   command
       .add_flag("--learn-prior,!--no-learn-prior", s.learn_prior,
-                "of a graph: one factor on all its prior variances is learned from the data (default: of a table)")
+                "for a graph: one factor on all its prior variances is learned from the data (default: of a table)")
       .group(network);
   command
       .add_flag("--neighbours,!--no-neighbours", s.neighbours,

@@ -47,7 +47,7 @@ void fit_update(const FitRequest& request) {
   const NewRows rows = read_rows_to_add(request, model);
   const std::vector<std::string>& notes = rows.notes;
   const auto added = static_cast<std::size_t>(rows.inputs.rows());
-  std::vector<Scores> before;  // how the new rows were predicted by the old ones
+  std::vector<Scores> before;  // scores of the new rows, predicted by the old ones
   if (rows.inputs.cols() > 0) before = scores_of(model.predict(rows.inputs), rows.targets, rows.weights);
   bool settled = false;
   try {

@@ -18,7 +18,7 @@ struct Learned {
   TableModel model;
   bool interrupted = false;
   std::string reason = {};   // for the form of the model
-  std::string warning = {};  // of the model's check, see check_learned
+  std::string warning = {};  // warning of the model's check, see check_learned
   // Predictions of the learned rows, each as if it had been left out, if the method has them.
   std::optional<Prediction> left_out = {};
   Eigen::MatrixXd left_out_probabilities = {};

@@ -22,11 +22,12 @@ std::string told_of(const std::filesystem::path& path, std::string_view column);
 
 struct MixedTable {
   std::filesystem::path path;                   // empty: the columns are in memory
-  std::vector<std::string> names;               // of the columns
+  std::vector<std::string> names;               // names of the columns
   Eigen::MatrixXd numbers;                      // rows x columns; NaN for what is no plain number
-  std::vector<std::vector<std::string>> cells;  // of a column some of whose cells are not; empty of the others
-  std::vector<std::size_t> lines = {};  // of the rows in the file, where a column has cells; in memory their numbers
-  bool has_semicolons = false;          // or tabs, or spaces, between cells: commas are free for decimals
+  std::vector<std::vector<std::string>> cells;  // cells of a column with text; empty for columns of numbers
+  std::vector<std::size_t> lines =
+      {};                       // lines of the rows in the file, where a column has cells; in memory their numbers
+  bool has_semicolons = false;  // or tabs, or spaces, between cells: commas are free for decimals
 
   std::size_t rows() const { return static_cast<std::size_t>(numbers.rows()); }
   bool has_cells(std::size_t column) const { return !cells[column].empty(); }
@@ -46,7 +47,7 @@ class TableSource {
   explicit TableSource(MixedTable columns);  // an Error for names that no file could have
 
   bool is_file() const { return !columns_; }
-  CsvReader open() const;  // of a file
+  CsvReader open() const;  // reader of the file
   const std::filesystem::path& path() const { return path_; }
   std::string name() const;  // as it is called in errors
   const std::vector<std::string>& names() const { return names_; }
@@ -67,7 +68,7 @@ class TableSource {
 struct NewRows {
   Eigen::MatrixXd inputs, targets;
   Eigen::VectorXd weights = {};    // if their column is named
-  std::vector<std::string> notes;  // what is to be told of missing cells, and of values that the fit did not have
+  std::vector<std::string> notes;  // notes on missing cells, and on values that the fit did not have
 };
 struct ModelColumns {
   const std::vector<std::string>& features;

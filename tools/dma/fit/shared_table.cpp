@@ -65,7 +65,7 @@ std::vector<RowPlace> places_of(const std::vector<std::size_t>& counts, std::siz
 
 // Rows of [place, numbers...] in the order of `sorted`, as inputs and outputs.
 struct Received {
-  std::size_t width;  // of a record
+  std::size_t width;  // bytes of a record
   std::vector<double> numbers;
   std::size_t rows() const { return numbers.size() / width; }
   std::size_t place(std::size_t record) const { return static_cast<std::size_t>(numbers[record * width]); }

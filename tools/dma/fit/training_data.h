@@ -22,22 +22,21 @@ struct TrainingData {
   std::vector<std::string> features, targets;
   Eigen::MatrixXd inputs, outputs;                      // rows to learn from
   Eigen::MatrixXd held_out_inputs, held_out_outputs;    // rows kept aside, perhaps none
-  Eigen::VectorXd weights = {}, held_out_weights = {};  // of both; empty: 1 for all
-  std::vector<std::string> classes = {};                // of a target with names: the output is a place among them
+  Eigen::VectorXd weights = {}, held_out_weights = {};  // weights of rows; empty: 1 for all
+  std::vector<std::string> classes = {};                // names of the classes; the output is a place among them
 
-  ColumnCoding coding = {};             // what makes columns of the file into features; empty: they are numbers
+  ColumnCoding coding = {};             // coding of columns as features; empty: they are numbers
   std::string without_target = {};      // one line about rows that are left out; empty if there are none
   std::vector<std::string> notes = {};  // lines about what was made of columns and rows
   std::string ignored = {};  // one line about columns that say nothing, or nothing new; empty if there are none
 
-  std::vector<std::size_t> lines =
-      {};  // of all rows in memory that count: their numbers, in order; else empty or lines
+  std::vector<std::size_t> lines = {};  // numbers of all rows in memory that count, in order; else empty or lines
 
   std::size_t rows_elsewhere = 0;  // rows to learn from that other processes have
 
   std::size_t rows() const { return static_cast<std::size_t>(inputs.rows()) + rows_elsewhere; }
   std::size_t held_out_rows() const { return static_cast<std::size_t>(held_out_inputs.rows()); }
-  void drop(const std::vector<Eigen::Index>& far) {  // of the rows to learn from; sorted
+  void drop(const std::vector<Eigen::Index>& far) {  // places among the rows to learn from, sorted
     if (far.empty()) return;
     std::vector<Eigen::Index> kept;
     for (Eigen::Index n = 0; n < inputs.rows(); ++n)
@@ -52,7 +51,7 @@ struct TrainingData {
   // A checksum of names and numbers, to recognise the same data again.
   std::string fingerprint() const { return known_fingerprint.empty() ? compute_fingerprint() : known_fingerprint; }
   std::string compute_fingerprint() const;
-  std::string known_fingerprint = {};  // of all rows, where some are elsewhere
+  std::string known_fingerprint = {};  // fingerprint of all rows, where other processes have some
   // The same from the sum of the checksums of all rows, in any order.
   std::string fingerprint_of(std::size_t all_rows, std::uint64_t sum) const;
   static std::uint64_t fingerprint_of_row(std::uint64_t place, bool is_held_out,

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kBufferSize = 1 << 22;
 // Bytes that are tried at once after a line that was not plain: other processors read behind such a line in vain.
 constexpr std::size_t kFirstSegment = 1 << 16;
-constexpr std::size_t kLongestLine = 1 << 30;  // what has no line ends, like /dev/zero, must not fill the memory
+constexpr std::size_t kLongestLine = 1 << 30;  // a file without line ends, like /dev/zero, must not fill the memory
 
 }  // namespace
 
@@ -207,7 +207,7 @@ std::optional<Eigen::MatrixXd> CsvReader::read_shard(std::span<const std::size_t
     return body + (size_ - body) / shards * k + (size_ - body) % shards * k / shards;
   };
   const std::size_t first = cut(shard), last = cut(shard + 1);  // lines that begin in [first, last) are of this shard
-  size_ = last;                                                 // what watch() is told is a fraction of
+  size_ = last;                                                 // watch() is told a fraction of it
   if (first > body) {
     if (std::fseek(file_.get(), static_cast<long>(first - 1), SEEK_SET) != 0) return {};
     passed_ = first - 1;
@@ -220,7 +220,7 @@ std::optional<Eigen::MatrixXd> CsvReader::read_shard(std::span<const std::size_t
   NumberRows rows(columns.size());
   while (passed_ + begin_ < last) {
     std::string_view lines = whole_lines(last - passed_ - begin_);
-    std::string end;  // of a file without a line end there
+    std::string end;  // last line of a file without a line end
     if (lines.empty() && !at_end_) {
       fill();
       continue;

@@ -75,14 +75,14 @@ class CsvReader {
   std::filesystem::path path_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0, end_ = 0;  // of what is in the buffer and not yet read
+  std::size_t begin_ = 0, end_ = 0;  // range of the buffer that is not yet read
   bool at_end_ = false;
-  std::size_t size_ = 0, passed_ = 0;  // of the file, if it has one; of what has left the buffer
+  std::size_t size_ = 0, passed_ = 0;  // bytes of the file, if known, and bytes that have left the buffer
   std::size_t segment_ = 0;            // bytes of plain rows to be tried at once
   std::function<void(double)> watch_;
-  std::size_t line_ = 0;  // of the last line read, counting from 1
+  std::size_t line_ = 0;  // number of the last line read, from 1
   std::string joined_;    // a record whose quoted cell spans lines
-  CsvCells cells_;        // of the last record
+  CsvCells cells_;        // cells of the last record
   std::vector<std::string> names_;
   std::map<std::string, std::size_t, std::less<>> columns_;
 };

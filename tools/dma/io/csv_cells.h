@@ -42,7 +42,7 @@ class CsvCells {
 
   char separator_;
   std::string_view record_;
-  std::size_t at_ = 0, begin_ = 0;  // of what comes next, of the cell it belongs to
+  std::size_t at_ = 0, begin_ = 0;  // next character, and start of its cell
   bool in_quotes_ = false;
   std::vector<Cell> cells_;
 };

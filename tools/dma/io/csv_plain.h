@@ -11,7 +11,7 @@ namespace dma {
 
 struct PlainRows {
   std::vector<double> values;        // row after row, of the columns asked for
-  std::size_t bytes = 0, lines = 0;  // of the text that they were read from
+  std::size_t bytes = 0, lines = 0;  // size of the text that they were read from
 };
 
 class PlainReader {

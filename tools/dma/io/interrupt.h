@@ -22,7 +22,7 @@ class InterruptWatch {
   double seconds_left() const;
 
  private:
-  double end_;  // of the clock that counts since the machine was started
+  double end_;  // time on the clock that counts since the machine was started
   struct sigaction old_interrupt_ = {}, old_terminate_ = {};
 };
 

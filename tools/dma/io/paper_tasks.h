@@ -15,7 +15,7 @@ struct PaperTask {
   Eigen::MatrixXd inputs;  // features, one row per example
   Eigen::MatrixXd targets;
   std::function<Eigen::RowVectorXd(double)> truth;     // noise-free outputs at a raw input
-  std::function<Eigen::RowVectorXd(double)> features;  // of a raw input
+  std::function<Eigen::RowVectorXd(double)> features;  // features of a raw input
   Eigen::VectorXd raw_inputs = {};                     // one per example
 };
 

@@ -21,7 +21,7 @@ class ProcessGroup {
   bool is_first() const;  // the one that speaks and writes
   // A team of so many workers, as many in each process. An Error if they cannot be split so.
   std::shared_ptr<WorkerTeam> team(std::size_t workers) const;
-  int largest(int value) const;  // of all processes
+  int largest(int value) const;  // largest value among all processes
   std::size_t rank() const;      // from 0
   // Sends numbers to every process and returns those for this one, in the order of the processes. All must call it.
   std::vector<double> exchange(const std::vector<std::vector<double>>& for_each) const;

@@ -30,12 +30,12 @@ class FitProgress {
   double epochs_left() const;
   std::string time_left(double seconds) const;
 
-  std::vector<int> epochs_;  // of each member
+  std::vector<int> epochs_;  // last epoch of each member
   int limit_;
   double log_scale_;
   bool has_limit_;
   BnnEpoch last_ = {};
-  LearnStage stage_;                    // of the epoch that is running
+  LearnStage stage_;                    // stage of the running epoch
   std::optional<double> expected_end_;  // seconds, as the last stage has it
   std::uint64_t faults_ = 0;
   int run_ = 0;      // epochs of this run: a resumed fit has others

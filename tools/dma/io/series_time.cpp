@@ -25,7 +25,7 @@ struct Date {
   int year = 0;
   unsigned month = 1;
   std::optional<unsigned> day;
-  std::optional<std::int64_t> second;  // of the day
+  std::optional<std::int64_t> second;  // second of the day
 
   std::int64_t months() const { return 12 * static_cast<std::int64_t>(year) + month - 1; }
   std::int64_t days() const {
@@ -79,7 +79,8 @@ std::optional<Date> parsed(std::string_view text) {
   }
   if (unit == 60) return {};  // an hour without minutes
   if (take(text, ".,"))
-    while (!text.empty() && digits(text, 1)) {}
+    while (!text.empty() && digits(text, 1)) {
+    }
   (void)take(text, "Z");
   date.second = second;
   return text.empty() ? std::optional(date) : std::nullopt;
@@ -160,7 +161,7 @@ SeriesTime SeriesTime::of_dates(const std::string& where, std::span<const std::s
 
 SeriesTime SeriesTime::of_numbers(const std::string& where, std::span<const double> times,
                                   std::vector<std::size_t>& steps) {
-  constexpr double kSameStep = 1e-3;  // of a step: times are rounded when they are written down
+  constexpr double kSameStep = 1e-3;  // part of a step; people round times when they write them
   double step = times.size() < 2 ? 1 : HUGE_VAL;
   for (std::size_t i = 0; i < times.size(); ++i) {
     if (std::isnan(times[i])) fail("{}, row {}: the time is missing; fill it in, or delete the row", where, i + 1);
@@ -189,7 +190,7 @@ SeriesTime SeriesTime::of_numbers(const std::string& where, std::span<const doub
 }
 
 void SeriesTime::check_end(std::size_t steps) const {
-  constexpr double kLastYear = 32767;  // of the calendar
+  constexpr double kLastYear = 32767;  // last year of the calendar
   const double last = is_date() ? std::floor(number(steps)) : 0;
   if (last > kLastYear)
     fail("the series would end in the year {:.0f}; dates up to the year {:.0f} are known: forecast fewer steps", last,
@@ -198,12 +199,14 @@ void SeriesTime::check_end(std::size_t steps) const {
 
 std::string SeriesTime::text(std::size_t t) const {
   const double now = first_ + step_ * static_cast<double>(t);
-  if (unit_ == Unit::number) return fmt::format("{:.10g}", now);  // which may be beyond every whole number
+  if (unit_ == Unit::number) return fmt::format("{:.10g}", now);  // may exceed every whole number
   const auto whole = static_cast<std::int64_t>(now);
   switch (unit_) {
     case Unit::number:
-    case Unit::day: return written(whole);
-    case Unit::month: break;
+    case Unit::day:
+      return written(whole);
+    case Unit::month:
+      break;
     case Unit::second: {
       const auto days = static_cast<std::int64_t>(std::floor(now / kSecondsADay));
       const std::int64_t second = whole - days * kSecondsADay;
@@ -222,10 +225,14 @@ double SeriesTime::number(std::size_t t) const {
   constexpr double kDaysAYear = 365.2425;
   const double now = first_ + step_ * static_cast<double>(t);
   switch (unit_) {
-    case Unit::number: break;
-    case Unit::month: return now / 12;
-    case Unit::day: return 1970 + now / kDaysAYear;
-    case Unit::second: return 1970 + now / (kDaysAYear * kSecondsADay);
+    case Unit::number:
+      break;
+    case Unit::month:
+      return now / 12;
+    case Unit::day:
+      return 1970 + now / kDaysAYear;
+    case Unit::second:
+      return 1970 + now / (kDaysAYear * kSecondsADay);
   }
   return now;
 }
@@ -235,10 +242,14 @@ std::string SeriesTime::step_text() const {
     return fmt::format("{:g} {}{}", count, one, count == 1 ? "" : "s");
   };
   switch (unit_) {
-    case Unit::number: return fmt::format("{:g}", step_);
-    case Unit::month: return several(step_, "month");
-    case Unit::day: return several(step_, "day");
-    case Unit::second: break;
+    case Unit::number:
+      return fmt::format("{:g}", step_);
+    case Unit::month:
+      return several(step_, "month");
+    case Unit::day:
+      return several(step_, "day");
+    case Unit::second:
+      break;
   }
   for (const auto& [unit, one] : {std::pair{86400.0, "day"}, {3600.0, "hour"}, {60.0, "minute"}})
     if (std::fmod(step_, unit) == 0) return several(step_ / unit, one);

@@ -39,7 +39,7 @@ class SeriesTime {
   enum class Unit { number, month, day, second };
   Unit unit_ = Unit::number;
   double first_ = 1, step_ = 1;  // months since the year 0, days or seconds since 1970
-  int day_ = 0;                  // of a month; 0: none is written; 32: the last
+  int day_ = 0;                  // day of the month; 0: none is written; 32: the last
   bool is_rounded_ = false;
 };
 

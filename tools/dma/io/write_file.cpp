@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 // The place of the bytes.
 struct Destination {
   fs::path path;                      // links followed
-  std::optional<struct stat> exists;  // what is there already
+  std::optional<struct stat> exists;  // state of the file that is there already
   bool straight = false;              // into something that is not a regular file, or that somebody holds open
 };
 

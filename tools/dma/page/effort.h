@@ -8,7 +8,7 @@
 namespace dma::report {
 
 struct Effort {
-  Eigen::Index rows = 0;             // whose columns are shuffled
+  Eigen::Index rows = 0;             // rows whose columns are shuffled
   Eigen::Index columns = 0;          // that are shuffled
   Eigen::Index dependence_rows = 0;  // over which partial dependence is averaged
   int shuffles = 5;

@@ -19,8 +19,8 @@ plot::Figure fit_figure(const std::function<Prediction(const Eigen::MatrixXd&)>&
 // The probability of the true class of each row, class by class; with one input also the probabilities against it.
 struct JudgedClasses {
   const Eigen::MatrixXd& probabilities;   // row x class
-  std::span<const Eigen::Index> classes;  // of the rows
-  const std::vector<std::string>& names;  // of the classes
+  std::span<const Eigen::Index> classes;  // class of each row
+  const std::vector<std::string>& names;  // names of the classes
   std::string which;                      // "150 rows, each left out"
 };
 plot::Figure classes_figure(const TableModel& model, const TrainingData& data, const JudgedClasses& judged);

@@ -18,8 +18,8 @@ namespace {
 
 using page::escaped;
 
-constexpr std::size_t kMostRows = 200;  // of the table of beliefs
-constexpr std::size_t kMostLines = 8;   // of a note
+constexpr std::size_t kMostRows = 200;  // rows of the table of beliefs
+constexpr std::size_t kMostLines = 8;   // lines of a note
 
 std::string cut(std::string text, std::size_t lines, std::size_t all) {
   return all > lines ? text + fmt::format("\nand {} more", all - lines) : text;

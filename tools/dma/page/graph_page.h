@@ -16,7 +16,7 @@ struct SolvedGraph {
   const Graph& graph;
   const State& state;
   const Report& report;
-  std::string name;         // of the file
+  std::string name;         // name of the file
   std::string description;  // as the file has it
   std::string evidence;     // a line
   std::string command;      // that made it

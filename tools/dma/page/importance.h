@@ -13,7 +13,7 @@ namespace dma::report {
 using Loss = std::function<Eigen::VectorXd(const Eigen::MatrixXd& inputs)>;
 
 struct Importance {
-  double mean = 0, sd = 0;  // of the rise of the loss, over the shuffles
+  double mean = 0, sd = 0;  // mean and sd of the rise of the loss, over the shuffles
 };
 
 struct PermutationImportance {

@@ -58,11 +58,10 @@ std::string cards(const Shown& shown, const std::string& target) {
     add(shown.percent(scores + "accuracy"), "accuracy");
     add(shown.number(scores + "log_loss"), "log-loss");
     add(shown.percent(scores + "calibration_error"), "calibration error");
-    text += page::card(shown.percent(target + "/scores/frequencies/accuracy"),
-                       "of the rows are of the most frequent class");
+    text += page::card(shown.percent(target + "/scores/frequencies/accuracy"), "rows in the most frequent class");
   } else {
     add(shown.number(scores + "rmse"), "RMSE");
-    add(shown.percent(scores + "explained"), "of the variance explained");
+    add(shown.percent(scores + "explained"), "variance explained");
     add(shown.percent(scores + "coverage_95"), "inside 95 % intervals");
     const bool is_log =
         shown.has("/log_targets") &&

@@ -11,8 +11,8 @@ namespace dma::report {
 plot::Panel agreement_panel(const Json& points, const std::string& target);
 plot::Panel residual_panel(const Json& points, const std::string& target);
 plot::Panel coverage_panel(const Json& curve);
-plot::Panel calibration_panel(const Json& curve);  // of quantiles
-plot::Panel reliability_panel(const Json& curve);  // of classes
+plot::Panel calibration_panel(const Json& curve);  // calibration of quantiles
+plot::Panel reliability_panel(const Json& curve);  // reliability of class probabilities
 // One panel per input. Those of one target have one scale, so that steep is steep.
 std::vector<plot::Panel> dependence_panels(const Json& curves, const std::string& target);
 std::vector<plot::Panel> class_dependence_panels(const Json& classes, const std::string& target);

@@ -33,8 +33,8 @@ struct Axis {
   Scale scale = Scale::linear;
   double low = kAuto, high = kAuto;     // low > high turns the axis round
   double tick = kAuto;                  // distance between the numbers along it
-  std::vector<std::string> names = {};  // of ticks, instead of numbers
-  std::vector<double> places = {};      // of these ticks; none: 1, 2, ...
+  std::vector<std::string> names = {};  // names of ticks, instead of numbers
+  std::vector<double> places = {};      // places of these ticks; none: 1, 2, ...
 };
 
 struct Series {
@@ -42,16 +42,16 @@ struct Series {
   Style style = Style::line;
   Colour colour = Colour::blue;
   std::vector<double> x = {}, y = {};
-  std::vector<double> y_high = {};              // of a band, or of bars
-  double width = 2;                             // of lines; points scale with it
-  std::vector<double> side = {}, opacity = {};  // of squares: in units of the x axis; 0 is invisible, 1 solid
-  std::vector<std::string> notes = {};          // what a mark says when a reader of a page points at it
+  std::vector<double> y_high = {};              // upper ends of a band, or of bars
+  double width = 2;                             // width of lines; points scale with it
+  std::vector<double> side = {}, opacity = {};  // squares: side in units of the x axis; opacity 0 is invisible, 1 solid
+  std::vector<std::string> notes = {};          // text shown when a reader points at a mark
 };
 
 // z[j * x.size() + i] is the value at (x[i], y[j]); x and y are evenly spaced.
 struct HeatMap {
   std::vector<double> x = {}, y = {}, z = {};
-  std::string label = {};  // of the colour bar
+  std::string label = {};  // label of the colour bar
   Scale scale = Scale::linear;
   bool empty() const { return z.empty(); }
 };
@@ -68,7 +68,7 @@ struct Panel {
 struct Figure {
   std::string title = {};
   std::vector<Panel> panels = {};
-  std::size_t columns = 0;                       // of the grid of panels; 0: all in one row
+  std::size_t columns = 0;                       // columns of the grid of panels; 0: all in one row
   double panel_width = 480, panel_height = 380;  // pixels, without the key
 };
 

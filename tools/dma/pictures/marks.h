@@ -17,7 +17,7 @@ struct Extent {
 
   static Extent of_x(const Panel& panel);
   static Extent of_y(const Panel& panel);
-  static Extent of(const HeatMap& heat);  // of its values
+  static Extent of(const HeatMap& heat);  // range of its values
 
   bool is_drawable() const {
     return std::isfinite(low) && std::isfinite(high) && std::isfinite(high - low) && low != high;

@@ -15,8 +15,8 @@ using EnergyFunction = std::function<double(const Eigen::VectorXd& at, Eigen::Ve
 struct HmcOptions {
   int warm_up = 1000, samples = 1000;  // iterations of a chain
   int longest = 64;                    // leapfrog steps of a trajectory: uniform on 1..longest
-  int keep_every = 1;                  // of the samples
-  double acceptance = 0.8;             // what the step size is adapted to
+  int keep_every = 1;                  // one sample in this many is kept
+  double acceptance = 0.8;             // acceptance probability that the step size is adapted to
 };
 
 struct Chain {

@@ -12,8 +12,8 @@ namespace dma::baselines {
 
 struct IvonOptions {
   double rate = 0.1;
-  double first_decay = 0.9;      // of the gradient's running mean
-  double second_decay = 0.9999;  // beta_2, of the curvature's
+  double first_decay = 0.9;      // beta_1, for the running mean of the gradient
+  double second_decay = 0.9999;  // beta_2, for the curvature
   double damping = 0.1;          // delta: prior precision / rows, and the damping of the curvature
   double first_curvature = 1;    // h at the start
 };

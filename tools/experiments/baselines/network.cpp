@@ -64,7 +64,7 @@ void through_activation(double slope, const MatrixXd& z, MatrixXd& d) {
 struct Pass {
   const Network& network;
   std::vector<Eigen::Map<const MatrixXd>> weights;  // transposed
-  std::vector<MatrixXd> inputs, sums;               // of each layer: what enters, what the weights make of it
+  std::vector<MatrixXd> inputs, sums;               // by layer: its inputs, and their weighted sums
 
   Pass(const Network& net, const VectorXd& w) : network(net) {
     if (w.size() != net.weights()) fail("the network has {} weights, {} are given", net.weights(), w.size());

@@ -13,7 +13,7 @@ struct SolvedPoses {
   double objective = 0;  // half the sum of what the edges cost
   std::vector<Eigen::MatrixXd> turns;
   std::vector<Eigen::VectorXd> places;
-  Eigen::MatrixXd covariance;  // of the steps of all poses but the first, if it was asked for
+  Eigen::MatrixXd covariance;  // covariance of the steps of all poses but the first, if it was asked for
   int solves = 0;
 };
 

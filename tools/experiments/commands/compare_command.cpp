@@ -24,7 +24,7 @@ struct CompareRequest {
 
 std::string moments(const Gaussian& g) {
   if (g.is_uniform()) return "uniform";
-  if (g.rho < 0) return "of negative precision";
+  if (g.rho < 0) return "negative precision";
   return g.is_point() ? fmt::format("= {:.3f}", g.tau) : fmt::format("N({:.3f}, {:.3f}^2)", g.mean(), g.sd());
 }
 

@@ -39,7 +39,7 @@ std::vector<SplitScores> judged_over(const HonestyRequest& request, const std::s
 }
 
 void judge_tables(const HonestyRequest& request) {
-  constexpr double kAllowance = 1.05;  // of the RMSE of the better of mean and linear regression
+  constexpr double kAllowance = 1.05;  // times the RMSE of the better of mean and linear regression
   constexpr double kNoiseFree = 1e-3;  // data without noise are learned to a thousandth of their spread
   ScoreTable table("Means over seeds, and the least log density of a fresh row.", {"table"}, honesty_columns(),
                    {"RMSE at most", "promised coverage", ""});
@@ -120,7 +120,7 @@ void add_honesty_command(Command app) {
   command.add_option("--gap-seeds", request->no_data_seeds, "tables with a gap, and beyond the data")
       .capture_default_str()
       .between(1, 1000);
-  command.add_option("--first-seed", request->first, "of the seeds").capture_default_str();
+  command.add_option("--first-seed", request->first, "first of the seeds").capture_default_str();
   command.add_list("--hidden", request->settings.hidden, "widths of the hidden layers, as dma fit has them", true);
   command.add_option("--method", request->settings.method, "another method than the default's").value("joint|METHOD");
   command.add_option("--tables", request->tables, "one of the tables alone; may be given several times")

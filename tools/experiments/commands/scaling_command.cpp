@@ -78,7 +78,7 @@ void extrapolate() {
     Bnn(network_of(task)).fit(task.inputs, task.targets, {.batches = 100, .epochs = kEpochs, .tolerance = 0});
     work = std::min(work, (thread_seconds() - start) / kEpochs / weights / static_cast<double>(task.inputs.rows()));
   }
-  constexpr double kLatency = 3e-6, kBytesPerSecond = 5e9;  // of a message between machines, and of a process's link
+  constexpr double kLatency = 3e-6, kBytesPerSecond = 5e9;  // message latency between machines; bandwidth per process
   fmt::print(
       "measured: {:.1f} ns per weight and row; assumed: {:.0f} us per message, {:.0f} GB/s per process\n\n"
       "| weights | rows | processes | epoch s | of perfect |\n|---|---|---|---|---|\n",

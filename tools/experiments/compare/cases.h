@@ -15,11 +15,11 @@ struct Case {
   Graph graph = {};
   VariableId variable = {};  // the one whose marginal is compared
   FactorId factor = {};      // the nonlinear factor
-  std::string port = {};     // of that factor, towards the variable
-  Gaussian prior = {};       // of the variable
+  std::string port = {};     // port of that factor, towards the variable
+  Gaussian prior = {};       // prior of the variable
   std::vector<std::pair<VariableId, double>> observations = {};
   std::function<double(double)> log_posterior =
-      {};                 // of the variable, up to a constant, everything else integrated out
+      {};                 // log density of the variable, up to a constant, everything else integrated out
   bool has_loop = false;  // messages go round: their beliefs are approximate even where all of them are exact
 };
 

@@ -34,7 +34,7 @@ struct Habits {
   bool divides = false;          // a message changes with what arrives on its own edge
   bool iterates = false;         // a second sweep changes the messages of a tree
   bool collapses = false;        // a proper prior and noisy data end in a point mass
-  double improper_fraction = 0;  // of random messages refused
+  double improper_fraction = 0;  // fraction of random messages refused
 };
 Habits habits_of(const std::string& method, const Registry& registry);
 

@@ -42,7 +42,7 @@ struct Table {
 };
 
 struct Picture {
-  std::string name;  // of its file
+  std::string name;  // name of its file
   std::string caption;
   plot::Figure figure = {};
 };

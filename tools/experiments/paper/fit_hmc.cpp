@@ -59,7 +59,7 @@ Json quantiles(const VectorXd& f) {
 // The worst over the network's output at some inputs: weights can be exchanged without changing it.
 ChainWorth worst_output(const baselines::Network& network, const std::vector<baselines::Chain>& chains,
                         const MatrixXd& features) {
-  std::vector<std::vector<double>> draws(static_cast<std::size_t>(features.rows()));  // of the output at each point
+  std::vector<std::vector<double>> draws(static_cast<std::size_t>(features.rows()));  // draws of the output, by point
   for (const auto& chain : chains)
     for (const VectorXd& w : chain.samples) {
       const VectorXd f = network.outputs(w, features).col(0);

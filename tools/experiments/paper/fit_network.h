@@ -16,13 +16,13 @@ struct NetworkChange {
   // The settings of models/network/regression.h instead; only what the task states (widths, slopes, noise) is taken
   // from it.
   bool by_default = false;
-  std::optional<double> tolerance = {};  // where learning stops, instead of the paper's 0.1
+  std::optional<double> tolerance = {};  // tolerance that ends learning, instead of the paper's 0.1
   // The prior the data come from, N(0, (1 + 1/L) / fan-in) with L layers of weights, instead of one around random
   // means.
   bool data_prior = false;
   // Slopes 1: a network that is linear in the features.
   bool linear = false;
-  double smoothing = BnnShape{}.smoothing;  // of joint
+  double smoothing = BnnShape{}.smoothing;  // for joint
   // Fits from different draws, mixed with equal weights; for joint, whose fit is the neighbourhood of one mode.
   std::size_t starts = 1;
 };

@@ -16,15 +16,15 @@ struct Fitted {
   // row.
   std::vector<double> curve = {};
   bool finite = true;          // false: it left the numbers and predicts nothing
-  Json more = Json::object();  // what only this method knows: refused messages, R-hat, ...
+  Json more = Json::object();  // facts that only this method has: refused messages, R-hat, ...
 };
 
 // Limits on the work of the slow ones.
 struct Effort {
   int hmc_chains = 4, hmc_warm_up = 1500, hmc_samples = 4000, hmc_longest = 96;
-  int posterior_samples = 1000;  // of Laplace and IVON
+  int posterior_samples = 1000;  // for Laplace and IVON
   int ivon_epochs = 500;
-  int epochs = 200;  // of the default method at most
+  int epochs = 200;  // limit for the default method
   std::string text() const;
 };
 

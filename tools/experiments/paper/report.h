@@ -19,7 +19,7 @@ struct Report {
   std::vector<Section> sections;  // times last
   RunFacts facts;
 
-  std::size_t claims() const, holding() const;  // of the paper
+  std::size_t claims() const, holding() const;  // number of the paper's claims; of those that hold
 };
 
 // Claims and tables: a part of tools/experiments/results/RESULTS.md.

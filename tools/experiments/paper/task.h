@@ -16,7 +16,7 @@ struct Task {
   std::string name;  // small, mismatch or large
   validation::PaperTask data;
   double low = 0, high = 0;  // the training range
-  double beyond = 1.5;       // how far extrapolation reaches on each side
+  double beyond = 1.5;       // reach of extrapolation on each side
   LearnOptions fit;          // the paper's batches, epochs and tolerance
   int optimiser_epochs = 200;
 

@@ -14,7 +14,7 @@ namespace dma::reproduce {
 
 // One piece of work whose result depends on nothing but its name and settings.
 struct Unit {
-  std::string name;      // of its file: small.dma.3
+  std::string name;      // name of its file: small.dma.3
   std::string settings;  // all that decides the result; a kept result of other settings is not used
   std::function<Json()> work;
 };
@@ -29,7 +29,7 @@ struct Progress {
 };
 
 struct UnitRun {
-  Results results;           // of every unit
+  Results results;           // results of all units
   bool interrupted = false;  // results are then incomplete
 };
 

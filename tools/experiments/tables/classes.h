@@ -40,7 +40,7 @@ struct CrossValidationOptions {
 
 struct CrossValidated {
   std::vector<SplitScores> folds;
-  double calibration_error = 0;  // of all rows together, each predicted once
+  double calibration_error = 0;  // calibration error of all rows together, each predicted once
 };
 
 std::vector<ScoreColumn> columns();

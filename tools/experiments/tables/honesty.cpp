@@ -43,8 +43,8 @@ double rmse_of_linear(const HonestyTable& t) {
 std::vector<ScoreColumn> honesty_columns() {
   return {{"said", 4},
           {"RMSE", 4},
-          {"of the mean", 4},
-          {"of least squares", 4},
+          {"RMSE of mean", 4},
+          {"RMSE of least squares", 4},
           {"95 % coverage", 3},
           {"log-likelihood", 3},
           {"worst row", 1, ScoreColumn::Shows::least},

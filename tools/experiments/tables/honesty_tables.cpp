@@ -72,7 +72,7 @@ double friedman_phase(const Row& z) {
 struct Law {
   Index features, rows;
   double noise;
-  std::function<double(const Row&, Source&)> target;     // of the standard normal features
+  std::function<double(const Row&, Source&)> target;     // function of the standard normal features
   std::function<void(MatrixXd&, Source&)> columns = {};  // changed or added afterwards
   double least = 0.90, most = 0.99;
   Index test_rows = 1000;

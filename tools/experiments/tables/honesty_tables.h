@@ -12,7 +12,7 @@ namespace dma::validation {
 struct HonestyTable {
   std::string name;
   Eigen::MatrixXd inputs, targets, test_inputs, test_targets;  // the same law, fresh rows
-  double least_coverage = 0.90, most_coverage = 0.99;          // of 95 % intervals
+  double least_coverage = 0.90, most_coverage = 0.99;          // bounds on the coverage of 95 % intervals
 };
 
 std::vector<std::string> honesty_names();

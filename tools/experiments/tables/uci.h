@@ -9,7 +9,7 @@
 
 namespace dma::uci {
 
-struct FitChanges {  // of the default settings
+struct FitChanges {  // changes to the default settings
   std::string method = {};
   bool no_neighbours = false, no_log_inputs = false;
 };

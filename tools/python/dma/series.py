@@ -35,7 +35,7 @@ class Series:
         return self.median[len(self.values) :]
 
     def quantile(self, probability: float) -> Floats:
-        """What a value is below with this probability, at every step."""
+        """The quantile of a value at this probability, at every step."""
         return self.found.quantile(probability)
 
     def plot(self, ax: Any = None) -> Any:

@@ -13,7 +13,7 @@
 
 namespace dma {
 
-// What a row's prediction owes to the other rows is never less than this fraction: the rest is rounding.
+// Least fraction of a row's prediction that is owed to the other rows: less is rounding.
 inline constexpr double kLeastOneMinusLeverage = 1e-14;
 // Rows that are linearised at once: their gains stay in the cache's reach, a product with them runs at full speed.
 inline constexpr Index kRowsPerBlock = 512;

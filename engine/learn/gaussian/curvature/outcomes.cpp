@@ -9,8 +9,8 @@ namespace dma {
 
 namespace {
 
-constexpr Index kPoints = 256;                               // of several outputs
-constexpr double kOutcomeReach = 7, kOutcomeSpacing = 0.25;  // of one, in standard deviations
+constexpr Index kPoints = 256;                               // points for several outputs
+constexpr double kOutcomeReach = 7, kOutcomeSpacing = 0.25;  // points for one output, in standard deviations
 
 // log(1 + e^x) for any x.
 double softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }

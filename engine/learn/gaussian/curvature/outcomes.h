@@ -18,7 +18,7 @@ class OutcomeAverage {
   struct Moments {
     Eigen::RowVectorXd mean, square;
   };
-  // Of N(mean, F F^T).
+  // Moments for f ~ N(mean, F F^T), where F is `factor`.
   Moments operator()(const Eigen::RowVectorXd& mean, const Matrix& factor) const;
 
  private:

@@ -238,7 +238,7 @@ class PrimalCurvature final : public Curvature {
   Vector m_, lambda_, noise_;
   Matrix information_, factor_;
   Vector determined_;
-  std::vector<Index> order_;  // of the units' scalars
+  std::vector<Index> order_;  // scalars of the units, one unit after the other
   bool factored_ = false, keep_ = false, by_units_ = false;
   std::vector<Matrix> kept_;
 };

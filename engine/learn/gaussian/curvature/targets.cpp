@@ -10,7 +10,8 @@ namespace dma {
 
 namespace {
 
-// Of what the slope says of the width of a density. Much less would cost digits of the residual.
+// Least curvature, relative to what the slope says of the width of a density. Much less would cost digits of the
+// residual.
 constexpr double kLeastWeight = 1e-6;
 
 double curvature_of(const OutputLikelihood::Bend& bend) {
@@ -75,7 +76,7 @@ TargetView::TargetView(const RowData& data, const Matrix& f, const Vector& noise
   });
 }
 
-// Of classes S = diag sqrt p - p sqrt(p)^T: S S^T = diag p - 2 p p^T + p p^T, for the p sum to 1.
+// Classes have S = diag sqrt p - p sqrt(p)^T: S S^T = diag p - 2 p p^T + p p^T, for the p sum to 1.
 Matrix TargetView::in_metric(Matrix x) const {
   const Index n = slopes_.rows();
   for (Index k = 0; k < slopes_.cols();) {

@@ -1,4 +1,4 @@
-// What targets say of the outputs that they read, whatever their likelihoods: slope and curvature of the log density. A
+// Targets seen from the outputs that they read, whatever their likelihoods: slope and curvature of the log density. A
 // Gaussian or another density of one output has a curvature of its own; classes have one among all outputs they read.
 #pragma once
 
@@ -14,8 +14,8 @@ struct RowData {
   Matrix targets;       // N x outputs
   Vector weights = {};  // N; an example of weight 2 counts as two; empty: 1 for all
   OutputLikelihoods likelihoods = {};
-  // Of every output, the least variance of noise that its targets can show, such as that of their rounding; empty: that
-  // of exact data.
+  // Least variance of noise that the targets of an output can show, such as that of their rounding; empty: that of
+  // exact data.
   Vector least_noise = {};
   Index choices = 0;  // so many columns, the last ones, choose elements of shared variables and are no quantities
 
@@ -35,7 +35,7 @@ struct RowData {
             choices};
   }
   bool is_gaussian(Index output) const { return likelihoods.empty() || !likelihoods[static_cast<std::size_t>(output)]; }
-  // Among the targets.
+  // True if there are such targets.
   bool has_classes() const;
   bool has_outcomes() const;  // classes, and outcomes of 0 and 1
   bool has_gaussians() const;
@@ -53,11 +53,11 @@ double other_log_density(const RowData& data, const Matrix& f);
 
 class TargetView {
  public:
-  // Of the rows from `begin` on, with outputs f; `noise` is that of all rows of the data, by their weights.
+  // View of the rows from `begin` on, with outputs f; `noise`: RowData::weighted() of all rows of the data.
   TargetView(const RowData& data, const Matrix& f, const Vector& noise, Index begin = 0);
 
   const Matrix& slopes() const { return slopes_; }     // rows x outputs
-  double log_density() const { return log_density_; }  // of other than Gaussian targets
+  double log_density() const { return log_density_; }  // sum over targets that are not Gaussian
   // S^T x of every row, S S^T its curvature; the rows of x are those of one output after the other.
   Matrix in_metric(Matrix x) const;
   Matrix curvature(Index row) const;  // outputs x outputs

@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kNegligible = 40;            // a density so many nats below its peak adds nothing
 constexpr double kUnnormalised = 1e-3;        // a total mass farther from 1 than this is no distribution's
-constexpr double kReach = 7, kSpacing = 0.5;  // of the points in x, in standard deviations
-constexpr double kFarthest = 60;              // of u, see Line
+constexpr double kReach = 7, kSpacing = 0.5;  // range and spacing of the points in x, in standard deviations
+constexpr double kFarthest = 60;              // largest |u|, see Line
 
 // Differences of fourth order about x, and what rounding may do to the second.
 struct Differences {
@@ -49,7 +49,7 @@ double find_peak(const F& f, double start, double step, double least) {
   return at;
 }
 
-// How far from the peak a function is half a nat lower, up to a factor of 2.
+// Distance from the peak at which a function is half a nat lower, up to a factor of 2.
 template <class F>
 double find_width(const F& f, double peak, double start, double least) {
   const auto is_down = [&](double k) { return !(std::max(f(peak - k), f(peak + k)) > f(peak) - 0.5); };
@@ -261,7 +261,7 @@ double OutputLikelihood::log_predictive(double mean, double sd, double y) const 
   return log_sum_exp(logs);
 }
 
-// Of a block of whole numbers, the part up to y.
+// P(Y <= y | x); a block of whole numbers counts by its part up to y.
 double OutputLikelihood::below(double x, double y) const {
   if (domain_ && y < domain_->low) return 0;
   double mass = 0;
@@ -283,7 +283,7 @@ double OutputLikelihood::below(double x, double y) const {
   return quadrature::integral([&](double u) { return std::exp(line.log_density(u)); }, pieces, 1e-9, 12);
 }
 
-// Where the likelihood is narrow beside what is known of x, P(Y <= y | x) is nearly a step.
+// P(Y <= y | x) is nearly a step where the likelihood is narrow beside what is known of x.
 double OutputLikelihood::cumulative(double mean, double sd, double y) const {
   const double likely = domain_ && !domain_->only.empty() ? domain_->only.back()
                         : is_discrete()                   ? std::ranges::max(points(mean), {}, &Weighted::weight).y

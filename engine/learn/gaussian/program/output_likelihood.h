@@ -25,11 +25,11 @@ class OutputLikelihood {
 
   const std::string& kind() const { return name_; }
   const std::string& target() const { return target_; }
-  const std::optional<Domain>& observes() const { return domain_; }  // of y; none: all numbers
-  // How many outputs it reads: more than one are those of as many classes, which are numbered from 0.
+  const std::optional<Domain>& observes() const { return domain_; }  // domain of y; none: all numbers
+  // Number of outputs it reads: more than one are those of as many classes, which are numbered from 0.
   Eigen::Index reads() const { return reads_; }
   bool is_class() const { return reads_ > 1; }
-  // Of y = 1 against 0, or of each class: what is read.
+  // True if it reads the log odds of y = 1 against 0, or those of each class.
   bool has_log_odds() const { return has_log_odds_; }
   bool is_discrete() const { return domain_ && (domain_->whole || !domain_->only.empty()); }
 

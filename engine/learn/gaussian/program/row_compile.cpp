@@ -23,7 +23,7 @@ bool is_linear(const Kind& kind, std::size_t arguments) {
   return kind.linear_in() && kind.linear_in()(std::vector<std::uint8_t>(arguments, 1));
 }
 
-// Whether a kind is x_1 y_1 + ... + x_T y_T. It is linear in either half of its arguments, so that gains equal to the
+// True if a kind is x_1 y_1 + ... + x_T y_T. It is linear in either half of its arguments, so that gains equal to the
 // other half at one point in general position leave no other function.
 bool is_sum_of_products(const Kind& kind, std::size_t arguments) {
   const std::size_t terms = arguments / 2;
@@ -359,7 +359,7 @@ class RowCompiler {
   std::vector<std::optional<RowPlace>> places_;  // by element
   RowCode code_;
   Index source_count_ = 0;
-  std::vector<ColumnRange> sources_;    // of the noise with each number
+  std::vector<ColumnRange> sources_;    // range of sources, by number of the noise
   std::map<Index, std::size_t> maker_;  // first column -> affine step
   std::vector<RowPlace> chosen_;        // by the last table
 };

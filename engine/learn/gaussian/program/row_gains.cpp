@@ -44,8 +44,8 @@ std::vector<RowAdjoint> all_adjoints(const RowPass& pass, Index outputs) {
 // A weight of input i may have r_i times the variance of the first one's: h_i and u_ji are multiplied by its root then.
 struct Layer {
   const AffineStep* step;
-  Vector roots;  // of r_i
-  double one;    // of the biases, in ratio to the first weight's variance; 0: there are none
+  Vector roots;  // roots of r_i
+  double one;    // variance of the biases, in ratio to the first weight's; 0: there are none
   Matrix h;      // times roots, as u is
   Vector norms;                                 // |u_j|^2; empty: no noise
   std::vector<Matrix> g = {}, e = {}, gz = {};  // by output, its live rows alone; gz = g o h u^T

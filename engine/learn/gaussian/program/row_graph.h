@@ -1,5 +1,5 @@
-// What the targets of a graph need, for the compiler of row programs: factors in an order that computes inputs first,
-// the values that the targets observe, and the priors of shared variables.
+// The part of a graph that its targets need, for the compiler of row programs: factors in an order that computes inputs
+// first, the values that the targets observe, and the priors of shared variables.
 #pragma once
 
 #include <map>
@@ -11,16 +11,16 @@
 
 namespace dma {
 
-// What a Gaussian density says of one slot: N(0; coefficients . arguments - offset, variance).
+// A Gaussian density of one slot: N(0; coefficients . arguments - offset, variance).
 struct GaussianRow {
   std::vector<double> coefficients;
   double offset = 0, variance = 0;
 };
 GaussianRow gaussian_row(const Resolved::Factor& factor, std::uint32_t slot, std::size_t arguments);
-// N(0; y - x, variance): noise on the way from x to y.
+// True for N(0; y - x, variance): noise on the way from x to y.
 bool adds_noise(const Resolved::Factor& factor);
-// Another density of what is observed on its output, given one Gaussian input, or one for each of the classes that the
-// output may be.
+// True for another density of the value observed on its output, given one Gaussian input, or one for each of the
+// classes that the output may be.
 bool is_likelihood(const Resolved::Factor& factor);
 // Parameters of one slot.
 std::vector<ParameterView> parameters_of(const Resolved::Parameters& parameters, std::size_t slot);
@@ -30,11 +30,11 @@ class RowGraph {
   RowGraph(const Graph& graph, const Registry& registry, const std::vector<VariableId>& targets);
 
   const Resolved& graph() const { return graph_; }
-  const std::vector<std::uint32_t>& order() const { return order_; }      // of needed factors
+  const std::vector<std::uint32_t>& order() const { return order_; }      // needed factors
   const std::vector<std::uint32_t>& outputs() const { return outputs_; }  // elements
   const std::vector<double>& output_noise() const { return output_noise_; }
   const OutputLikelihoods& likelihoods() const { return likelihoods_; }
-  // How often needed factors and targets read an element.
+  // Number of times that needed factors and targets read an element.
   std::uint32_t reads(std::uint32_t element) const { return reads_[element]; }
   bool is_reached(std::uint32_t variable) const { return is_reached_[variable] != 0; }
   bool is_input(std::uint32_t variable) const {
@@ -44,7 +44,7 @@ class RowGraph {
   std::string name_of(std::uint32_t element) const { return variable(element).name; }
   std::string names_of(const Resolved::Port& port) const;
   static const Resolved::Port& output_of(const Resolved::Factor& factor);
-  // Of the elements of reached shared variables, in their order.
+  // Prior of the elements of reached shared variables, in their order.
   SharedPrior prior() const;
 
  private:

@@ -26,7 +26,7 @@ inline double weight_of(const Vector& weights, Index row) { return weights.size(
 inline Vector weights_of(const Vector& weights, const std::vector<Index>& which) {
   return weights.size() == 0 ? Vector() : Vector(weights(which));
 }
-// Those of so many rows, then of so many more; empty: none of them has one.
+// Weights of so many rows, then of so many more; empty: no row has one.
 inline Vector joined_weights(const Vector& weights, Index rows, const Vector& of_more, Index more) {
   if (weights.size() == 0 && of_more.size() == 0) return {};
   Vector all = Vector::Ones(rows + more);
@@ -34,8 +34,7 @@ inline Vector joined_weights(const Vector& weights, Index rows, const Vector& of
   return all;
 }
 
-// What is said of an output's target that is not Gaussian noise (output_likelihood.h), by output; null: Gaussian noise.
-// Empty: all are.
+// Likelihoods of targets that are not Gaussian (output_likelihood.h), by output; null: Gaussian noise. Empty: all are.
 class OutputLikelihood;
 using OutputLikelihoods = std::vector<std::shared_ptr<const OutputLikelihood>>;
 
@@ -91,7 +90,7 @@ struct SharedPrior {
   Index group_of(Index scalar) const { return group.empty() ? 0 : group[static_cast<std::size_t>(scalar)]; }
   Vector scaled(const Vector& factors) const;               // the precisions times the factors of their groups
   Vector by_group(const Vector& of_scalars) const;          // sums
-  SharedPrior some(const std::vector<Index>& which) const;  // of some scalars; groups stay
+  SharedPrior some(const std::vector<Index>& which) const;  // prior of some scalars; groups stay
 };
 // One draw from it.
 Vector draw(const SharedPrior& prior, std::uint64_t seed);
@@ -107,7 +106,7 @@ class RowModel {
   virtual void linearise(const Vector& m, const Matrix& rows, Matrix& f, Matrix& gains) const = 0;
   // ... and J in whatever form serves a kernel matrix best. `variance`: the diagonal it will be asked about.
   virtual std::unique_ptr<Gains> gains(const Vector& m, const Matrix& rows, const Vector& variance, Matrix& f) const;
-  // Where a value or a gain is not a finite number, in words; empty: nowhere, or the model cannot tell.
+  // Place of a value or a gain that is not a finite number, in words; empty: none, or the model cannot tell.
   virtual std::string first_fault(const Vector& /*m*/, const Matrix& /*rows*/) const { return {}; }
   // ... and J unit by unit, every scalar in one of them; by default each is a unit of its own.
   virtual std::vector<UnitGains> units(const Vector& m, const Matrix& rows, Matrix& f) const;
@@ -146,7 +145,7 @@ class RowsOfColumns final : public RowModel {
 // A row model with some of its scalars held at their values.
 class PartialRows final : public RowModel {
  public:
-  // `all`: of every scalar; those that are not among the free ones keep it.
+  // `all`: values of every scalar; those that are not among the free ones keep them.
   PartialRows(const RowModel& model, Vector all, std::vector<Index> free)
       : model_(model), all_(std::move(all)), free_(std::move(free)) {}
   Index scalars() const override { return static_cast<Index>(free_.size()); }

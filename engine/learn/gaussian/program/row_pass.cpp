@@ -112,7 +112,7 @@ void RowPass::run(const FunctionStep& step, Index number) {
     const auto input = [&](Index argument, Index slot) -> const RowPlace& {
       return step.inputs[static_cast<std::size_t>(argument * step.slots + first + slot)];
     };
-    // What stands side by side already is read where it is.
+    // Inputs that stand side by side already are read in place.
     bool in_place = arguments == 1 && !input(0, 0).is_scalar();
     for (Index s = 1; s < slots && in_place; ++s)
       in_place = input(0, s).in == input(0, 0).in && input(0, s).at == input(0, 0).at + s;
@@ -207,7 +207,7 @@ void RowPass::pull(const FunctionStep& step, Index number, Index, RowAdjoint& ad
     }
 }
 
-// Where the gains of one output go.
+// Destination of the gains of one output.
 struct RowPass::Columns {
   const RowAdjoint& adjoint;
   Index output;
@@ -232,7 +232,7 @@ void RowPass::write_gains(const RowAdjoint& adjoint, Index output, std::span<con
     std::visit([&](const auto& step) { write(step, static_cast<Index>(i), to); }, code_.steps[i]);
 }
 
-// Of an output that depends on w by z and by the variance w^2 v of its noise, the gain is dz h + 2 w v dv.
+// The gain of an output that depends on w by z and by the variance w^2 v of its noise is dz h + 2 w v dv.
 void RowPass::write(const AffineStep& step, Index, Columns& to) const {
   if (step.owns_scalars && to.column(step.weights) < 0) return;
   const auto h = columns(step.h, step.columns);

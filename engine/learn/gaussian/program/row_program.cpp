@@ -70,7 +70,7 @@ Index slots_of(const AffineStep& step) { return step.rows; }
 Index slots_of(const GatherStep&) { return 1; }
 Index slots_of(const auto& step) { return step.slots; }
 
-// Which affine steps own their scalars, and which results one function alone reads.
+// Finds the affine steps that own their scalars, and the results that one function alone reads.
 void find_owners(RowCode& code) {
   std::vector<int> uses(static_cast<std::size_t>(code.scalars)), reads(static_cast<std::size_t>(code.computed));
   for (const RowPlace& output : code.outputs)
@@ -105,7 +105,7 @@ void find_owners(RowCode& code) {
     if (!owned[i]) code.added_to.push_back(static_cast<Index>(i));
 }
 
-// Which rows of affine steps every output depends on.
+// Finds the rows of affine steps that every output depends on.
 void find_live_rows(RowCode& code) {
   std::vector<bool> needed;
   for (const RowPlace& output : code.outputs) {

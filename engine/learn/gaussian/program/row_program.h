@@ -45,7 +45,7 @@ class RowProgram final : public RowModel {
   struct Table {
     FactorId factor;
     std::string port;
-    std::uint32_t entries = 0, choices = 0;  // of one example, from so many elements
+    std::uint32_t entries = 0, choices = 0;  // entries per example, each from so many elements
   };
   const std::vector<VariableId>& inputs() const;
   const std::vector<Table>& tables() const;
@@ -53,12 +53,12 @@ class RowProgram final : public RowModel {
   // The shared variables it learns, in the order of the graph, and the first scalar of one.
   const std::vector<VariableId>& shared() const;
   Index first_scalar(VariableId shared) const;
-  // What the graph's prior factors say of the scalars, and its noise of the outputs: 0 for a target that is computed, 1
+  // The scalars' prior and the outputs' noise by the factors of the graph; noise is 0 for a target that is computed, 1
   // for one whose likelihood is not Gaussian.
   const SharedPrior& prior() const;
   const std::vector<double>& noise() const;
   const OutputLikelihoods& likelihoods() const;
-  // Where the value of a step or its gain is not a finite number: the step and the row, in words; empty: nowhere.
+  // Step and row, in words, of a value or gain that is not a finite number; empty: there is none.
   std::string first_fault(const Vector& m, const Matrix& rows) const override;
 
   friend std::string describe(const RowProgram& program);  // a line for every step

@@ -1,4 +1,4 @@
-// What a row program is made of, and a pass of it over a block of rows.
+// Parts of a row program, and a pass of it over a block of rows.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace dma {
 
-// Where a number of a row stands: in a column of the rows, among the shared scalars, or in a column of computed values.
+// Place of a number of a row: in a column of the rows, among the shared scalars, or in a column of computed values.
 struct RowPlace {
   enum class In : std::uint8_t { input, scalar, computed };
   In in = In::computed;
@@ -34,7 +34,7 @@ struct AffineStep {
   Index rows = 0, columns = 0;
   Index weights = 0, bias = -1;  // the first scalars; weights stand row by row
   Index out = 0, noise = -1;
-  bool owns_scalars = false;           // no other step uses them
+  bool owns_scalars = false;           // true if no other step uses them
   Index function = -1;                 // the step that alone reads the results, slot by slot; -1: there is none
   std::vector<ColumnRange> live = {};  // by output: the rows it depends on
 };
@@ -58,7 +58,7 @@ struct FunctionStep {
   Index slots = 0, arguments = 0;
   std::vector<RowPlace> inputs = {};  // argument a of slot s at [a * slots + s]
   Resolved::Parameters parameters = {};
-  bool same_parameters = true;  // of all slots
+  bool same_parameters = true;  // true if all slots have the same
   bool is_noisy = false;
   Index out = 0;
 };
@@ -76,7 +76,7 @@ struct RowCode {
   std::vector<std::string> lines;  // a description of every step
   Index inputs = 0, scalars = 0, computed = 0;
   Vector noise;                       // variances; 0 for those that depend on weights
-  std::vector<std::uint8_t> derived;  // which do
+  std::vector<std::uint8_t> derived;  // 1 for variances that depend on weights
   std::vector<RowPlace> outputs;
   std::vector<Index> added_to;  // scalars whose gains are sums over steps, and must start at 0
 
@@ -84,7 +84,7 @@ struct RowCode {
   std::vector<double> output_noise;
   OutputLikelihoods likelihoods;
   std::vector<VariableId> input_variables, shared;
-  std::vector<Index> first_scalars;  // of `shared`
+  std::vector<Index> first_scalars;  // first scalar of each of `shared`
   std::vector<RowProgram::Table> tables;
 };
 
@@ -117,7 +117,7 @@ class RowPass {
     return {m_.data() + step.weights, step.columns, step.rows};
   }
   const Vector& noise() const { return noise_; }
-  // Of a function: its gain in argument a of slot s, by rows; likewise in that argument's variance.
+  // Gain of a function in argument a of slot s, by rows; by_noise: in that argument's variance.
   Eigen::Map<const Vector> gain(Index step, Index argument, Index slot, bool by_noise = false) const;
 
  private:

@@ -21,12 +21,12 @@ OutputLikelihood likelihood(const std::string& kind, std::vector<double> paramet
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-constexpr double kByDifferences = 1e-7;  // relative, of a curvature
+constexpr double kByDifferences = 1e-7;  // relative error of a curvature
 
 void check_bend(const OutputLikelihood& l, double x, double y, double slope, double curvature) {
   INFO("l.kind() ", l.kind(), ", x ", x, ", y ", y);
   const auto found = l.bend(x, y);
-  const double size = std::abs(curvature) + slope * slope;  // of a curvature that matters beside the slope
+  const double size = std::abs(curvature) + slope * slope;  // scale of a curvature that matters beside the slope
   CHECK(std::abs(found.slope - slope) < kByDifferences * std::sqrt(size));
   CHECK(std::abs(found.curvature - curvature) < kByDifferences * size);
 }
@@ -190,7 +190,7 @@ TEST_CASE("gaussian learner: Poisson regression is Laplace's, with its evidence 
       if (below >= 0.5) median = n;
     }
     CHECK(p.quantile(0.5)(0, 0) == median);
-    // What is saved predicts the same.
+    // A saved learner predicts the same.
     GaussianLearner other(m.graph, standard_registry(), {y});
     other.load(learner.save());
     CHECK(other.predict({{m.x, fresh.values()}}).mean(0, 0) == p.mean(0, 0));

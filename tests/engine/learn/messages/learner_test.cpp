@@ -77,7 +77,7 @@ TEST_CASE("learn: each rule for stopping fires and is named") {
   const LearnReport settled = fit({.batches = 5, .epochs = 500, .tolerance = 0, .least_gain = 1e-3});
   CHECK(settled.stop == LearnReport::Stop::least_gain);
   CHECK(settled.line().find("hardly rose") != std::string::npos);
-  const auto gain = [&](std::size_t epoch) {  // of the ten epochs up to it
+  const auto gain = [&](std::size_t epoch) {  // over the ten epochs up to it
     return settled.epochs[epoch].log_likelihood - settled.epochs[epoch - 10].log_likelihood;
   };
   CHECK(gain(settled.epochs.size() - 1) < 10 * 1e-3);

@@ -42,7 +42,7 @@ TEST_CASE("statistics: median, quantiles and IQR equal their definition") {
 
 TEST_CASE("statistics: the bootstrap interval is that of all resamples") {
   const std::vector<double> values = {3, 1, 4, 1.5, 9};
-  std::vector<double> medians;  // of all 5^5 resamples
+  std::vector<double> medians;  // medians of all 5^5 resamples
   for (int code = 0; code < 3125; ++code) {
     std::vector<double> resample;
     for (int rest = code, i = 0; i < 5; ++i, rest /= 5) resample.push_back(values[static_cast<std::size_t>(rest % 5)]);

@@ -9,7 +9,7 @@ namespace dma::validation {
 using reproduce::Section;
 
 struct AppendixOptions {
-  int samples = 500'000;  // of each importance-sampling reference (App. C.3)
+  int samples = 500'000;  // samples per importance-sampling reference (App. C.3)
   std::uint64_t seed = 1;
 };
 

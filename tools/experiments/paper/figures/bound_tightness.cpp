@@ -12,7 +12,7 @@ namespace dma::validation {
 namespace {
 
 constexpr int kPoints = 60;
-constexpr double kSmallest = 1e-9;  // of delta, as in C.1
+constexpr double kSmallest = 1e-9;  // smallest delta that is compared, as in C.1
 
 struct Sweep {
   std::vector<double> x, actual, bound, ratio;

@@ -19,7 +19,7 @@ struct CoveredFactor {
   std::vector<std::string> ports;
   bool proper;
   const char* theorem;
-  Band band;  // what the paper's theorem promises
+  Band band;  // the band that the paper's theorem promises
 };
 
 const std::vector<CoveredFactor>& rows() {

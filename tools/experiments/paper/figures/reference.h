@@ -10,9 +10,9 @@ namespace dma::validation {
 
 struct Marginal {
   Gaussian belief;           // the method's: message times incoming
-  Histogram histogram = {};  // of the weighted samples, 500 bins
+  Histogram histogram = {};  // 500 bins of the weighted samples
   double sampled = 0;        // KL(histogram || belief)
-  double floor = 0;          // what finite samples add to it
+  double floor = 0;          // bias of `sampled` from finite samples
   double exact = 0;          // the same KL by quadrature
 };
 

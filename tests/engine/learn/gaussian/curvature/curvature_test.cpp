@@ -7,7 +7,7 @@ namespace {
 using oracle::LinearRows, oracle::PlainMatrix, oracle::diagonal_matrix, oracle::largest_difference,
     oracle::random_matrix;
 
-constexpr double kRounding = 1e-9;  // of sums of a few hundred terms of size one
+constexpr double kRounding = 1e-9;  // rounding of sums of a few hundred terms of size one
 
 Vector random_above(double least, Index size, std::uint64_t seed) {
   Vector all = random_matrix(size, 1, seed);
@@ -29,7 +29,7 @@ struct Setting {
     precision = weighted_square(gains, weights) + diagonal_matrix(lambda);
     gradient = gains.transpose() * diagonal_matrix(weights) * residuals;
   }
-  // Of all rows, with what is left of their targets.
+  // Gains of all rows, and what is left of their targets.
   PlainMatrix gains_at(const Vector& at, PlainMatrix& left) const {
     Matrix f, found;
     model.linearise(at, data.rows, f, found);
