@@ -9,13 +9,9 @@ namespace {
 
 using oracle::PlainMatrix;
 
-// Effects of coaching in eight schools, and their standard errors; a curve at eleven places, and counts of it.
+// Effects of coaching in eight schools, and their standard errors.
 const std::vector<double> kSchoolEffects = {28, 8, -3, 7, -1, 1, 18, 12};
 const std::vector<double> kSchoolErrors = {15, 10, 16, 11, 9, 11, 10, 18};
-const std::vector<double> kCurveAt = {-10, -8, -6, -4, -2, 0, 2, 4, 6, 8, 10};
-const std::vector<double> kCurve = {4.75906, 1.59423, 2.99548, 5.27501,  1.66472, 2.24347,
-                                    2.8914,  4.08681, 4.60588, 0.802364, 3.92136};
-const std::vector<double> kCurveCounts = {40, 37, 29, 12, 4, 3, 9, 19, 77, 82, 33};
 
 std::vector<double> squares(const std::vector<double>& x) {
   std::vector<double> out;
@@ -224,67 +220,6 @@ TEST_CASE("hyper: germinating seeds, a random effect below a likelihood") {
   const double sigma = belief.expected([](double t) { return 1 / std::sqrt(t); });
   const double square = belief.expected([](double t) { return 1 / t; });
   check_moments(sigma, std::sqrt(square - sigma * sigma), 0.285, 0.144);
-}
-
-// f = L z with z standard normal, where L L' is the covariance of the kernel.
-PlainMatrix kernel(double rho, double alpha) {
-  PlainMatrix k(11, 11);
-  for (std::size_t i = 0; i < 11; ++i)
-    for (std::size_t j = 0; j < 11; ++j) {
-      const double d = (kCurveAt[i] - kCurveAt[j]) / rho;
-      k(i, j) = alpha * alpha * std::exp(-0.5 * d * d) + (i == j ? 1e-10 : 0);
-    }
-  return k;
-}
-
-struct Curve {
-  Graph g;
-  VariableId z = g.variable("z", 11), f = g.variable("f", 11);
-  FactorId curve;
-  Curve() {
-    g.factor("gaussian_prior", {z}, {{"mean", 0.0}, {"variance", 1.0}});
-    curve = g.factor("linear", {column(z), f}, {{"A", std::vector<double>(121, 1.0)}});
-  }
-  SetByHypers set() const {
-    return [factor = curve](State& state, std::span<const double> v) {
-      state.set_parameter(factor, "A", kernel(v[0], v[1]).lower_root().values());
-    };
-  }
-};
-
-TEST_CASE("hyper: the scales of a Gaussian process") {
-  Curve c;
-  const VariableId y = c.g.observed("y", 11);
-  const FactorId noise = c.g.factor("gaussian_noise", {c.f, y}, {{"variance", 1.0}});
-  const auto [plan, state, report] = oracle::solved(
-      compile(c.g,
-              joint({.hypers = {hyper("rho", HyperPrior::gamma(25, 4)), hyper("alpha", HyperPrior::half_normal(2)),
-                                hyper("sigma", HyperPrior::half_normal(1), {{noise, "variance"}})},
-                     .set_by_hypers = c.set()}),
-              standard_registry()),
-      {{y, kCurve}});
-  CHECK(report.converged());
-  const JointPosterior posterior(state);
-  check_moments(posterior.hyper("rho").mean(), posterior.hyper("rho").sd(), 6.8743, 1.27);
-  check_moments(posterior.hyper("alpha").mean(), posterior.hyper("alpha").sd(), 2.4424, 0.782);
-  check_moments(posterior.hyper("sigma").mean(), posterior.hyper("sigma").sd(), 1.8287, 0.505);
-}
-
-TEST_CASE("hyper: the scales of a Gaussian process below counts") {
-  Curve c;
-  const VariableId counts = c.g.observed("counts", 11);
-  c.g.factor("poisson", {c.f, counts});
-  const auto [plan, state, report] = oracle::solved(
-      compile(c.g,
-              joint({.hypers = {hyper("rho", HyperPrior::gamma(25, 4)), hyper("alpha", HyperPrior::half_normal(2))},
-                     .set_by_hypers = c.set()}),
-              standard_registry()),
-      {{counts, kCurveCounts}});
-  CHECK(report.converged());
-  const JointPosterior posterior(state);
-  check_moments(posterior.hyper("rho").mean(), posterior.hyper("rho").sd(), 5.6665, 0.679);
-  check_moments(posterior.hyper("alpha").mean(), posterior.hyper("alpha").sd(), 2.9213, 0.793);
-  check_moments(state.belief(c.f).mean(4), state.belief(c.f).sd(4), 1.5615, 0.247);
 }
 
 // Readings of a direction on both sides of the seam of angles. Unwrapped, everything given sigma is normal.

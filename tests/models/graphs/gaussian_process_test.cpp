@@ -147,6 +147,7 @@ TEST_CASE("gaussian process: unknown sd and length, below noise and below counts
     near(sd.mean(), sd.sd(), of_counts ? 2.9213 : 2.4424, of_counts ? 0.793 : 0.782);
     near(length.mean(), length.sd(), of_counts ? 5.6665 : 6.8743, of_counts ? 0.679 : 1.27);
     if (of_counts) near(state.belief(f).mean(4), state.belief(f).sd(4), 1.5615, 0.247);
+    if (!of_counts) near(posterior.hyper("sigma").mean(), posterior.hyper("sigma").sd(), 1.8287, 0.505);
   }
 }
 
