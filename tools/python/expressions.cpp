@@ -98,14 +98,14 @@ void bind_processes(py::module_& module, Class<Graph, Shared>& graph) {
            [](const GaussianProcess& process, StateHandle& s, double sd, const Array& lengths) {
              process.set(s.state, {process.form.shape, sd, row_by_row(lengths)});
            });
-  graph.def("gaussian_process(f, places, *, shape='squared_exponential', sd=1.0, lengths=1.0, neighbours=0)",
-            "f ~ N(0, K) with the covariance of a function at these places, one row per element; with neighbours, every "
-            "element given its nearest ones.",
-            [](const Shared& g, const py::object& f, const Array& places, const std::string& shape, double sd,
-               const Array& lengths, std::size_t neighbours) {
-              return gaussian_process(*g, id_of(*g, f), row_by_row(places), {shape, sd, row_by_row(lengths)},
-                                      neighbours);
-            });
+  graph.def(
+      "gaussian_process(f, places, *, shape='squared_exponential', sd=1.0, lengths=1.0, neighbours=0)",
+      "f ~ N(0, K) with the covariance of a function at these places, one row per element; with neighbours, each "
+      "element given its nearest ones.",
+      [](const Shared& g, const py::object& f, const Array& places, const std::string& shape, double sd,
+         const Array& lengths, std::size_t neighbours) {
+        return gaussian_process(*g, id_of(*g, f), row_by_row(places), {shape, sd, row_by_row(lengths)}, neighbours);
+      });
 }
 
 void bind_poses(Class<Graph, Shared>& graph) {

@@ -1,7 +1,7 @@
 // Unknown parameters integrated out: against quadrature written out here, and against reference draws published for
 // these examples.
 #include "factors/authoring/from_log_density.h"
-#include "tests/oracles/columns.h"
+#include "tests/oracles/files.h"
 #include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/solved.h"
 

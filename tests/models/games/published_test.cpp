@@ -9,7 +9,7 @@
 #include "factors/standard_registry.h"
 #include "models/games/rating_graph.h"
 #include "tests/models/games/exact_games.h"
-#include "tests/oracles/columns.h"
+#include "tests/oracles/files.h"
 
 using namespace dma;
 using namespace dma::oracle;

@@ -14,7 +14,7 @@
 #include "factors/standard_registry.h"
 #include "schedules/forward_backward.h"
 #include "schedules/sequential.h"
-#include "tests/oracles/columns.h"
+#include "tests/oracles/files.h"
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include "factors/standard_registry.h"
 #include "models/graphs/vectors.h"
 #include "schedules/sequential.h"
-#include "tests/oracles/columns.h"
+#include "tests/oracles/files.h"
 #include "tests/oracles/relative.h"
 
 namespace {
@@ -153,8 +153,7 @@ TEST_CASE("posteriordb: low_dim_gauss_mix, two normals with everything unknown")
   g.factor("gaussian_prior", {mu}, {{"mean", {-apart, apart}}, {"variance", left}});
   g.factor("gamma_prior", {precision}, {{"shape", 1.0}, {"rate", 1.375}});
   g.factor("normal_mixture", {of, column(mu), column(precision), seen});
-  const Plan plan =
-      compile(g, sequential({.tolerance = 0.05, .limit = 300}), standard_registry(), {.method = "ep"});
+  const Plan plan = compile(g, sequential({.tolerance = 0.05, .limit = 300}), standard_registry(), {.method = "ep"});
   State state(plan);
   state.observe(seen, y);
   const Report report = run(plan, state);
@@ -223,8 +222,8 @@ TEST_CASE("posteriordb: radon, intercepts and slopes that vary, apart and togeth
     const auto mu = g.variable("mu", 2), effects = g.variable("effects", centre.size());
     const auto seen = g.observed("y", y.size());
     g.factor("gaussian_prior", {mu}, {{"mean", 0.0}, {"variance", 100.0}});
-    const FactorId noise = g.factor("gaussian_linear", {{"x", gather(effects, of)}, {"y", seen}},
-                                    {{"A", a}, {"variance", 1.0}});
+    const FactorId noise =
+        g.factor("gaussian_linear", {{"x", gather(effects, of)}, {"y", seen}}, {{"A", a}, {"variance", 1.0}});
     const auto root = HyperPrior::half_normal(1);
     JointOptions options{.hypers = {hyper("sigma", root, {{noise, "variance", 2}})}};
     VectorFactor spread;
@@ -254,9 +253,12 @@ TEST_CASE("posteriordb: radon, intercepts and slopes that vary, apart and togeth
     const auto of_element = [&](VariableId v, std::size_t i, const RadonOracle::Moments& m) -> Reference {
       return {g[v].name, m.mean(), m.sd(), state.belief(v).mean(i), state.belief(v).sd(i)};
     };
-    std::vector<Reference> all{of_element(mu, 0, exact.mu[0]), of_element(mu, 1, exact.mu[1]),
-                               of_element(effects, centre.size() - 1, exact.slope), of_hyper("sigma", exact.sigma),
-                               of_hyper("spread.sd0", exact.roots[0]), of_hyper("spread.sd1", exact.roots[1])};
+    std::vector<Reference> all{of_element(mu, 0, exact.mu[0]),
+                               of_element(mu, 1, exact.mu[1]),
+                               of_element(effects, centre.size() - 1, exact.slope),
+                               of_hyper("sigma", exact.sigma),
+                               of_hyper("spread.sd0", exact.roots[0]),
+                               of_hyper("spread.sd1", exact.roots[1])};
     CHECK(posterior.log_evidence() == oracle::relative(exact.log_evidence, 1e-5));
     if (is_correlated) {
       all.push_back(of_hyper("spread.r10", exact.r));

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "tools/dma/fit/summary.h"
 
 namespace dma {
@@ -50,8 +52,9 @@ std::string layers_text(const std::vector<LayerOfWeights>& layers) {
   std::string text =
       fmt::format(fmt::runtime(kLine), "layer", "weights", "rms mean", "rms sd", "prior sd", "clear sign");
   for (const LayerOfWeights& l : layers)
-    text += fmt::format(fmt::runtime(kLine), l.name, l.weights, number(l.mean), number(l.sd), number(l.prior_sd),
-                        fmt::format("{:.1f} %", 100 * l.clear));
+    text +=
+        fmt::format(fmt::runtime(kLine), l.name, l.weights, number(l.mean), number(l.sd),
+                    std::isfinite(l.prior_sd) ? number(l.prior_sd) : "uniform", fmt::format("{:.1f} %", 100 * l.clear));
   return text;
 }
 
