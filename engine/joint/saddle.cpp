@@ -1,5 +1,4 @@
 // Leaves stationary points that are no minimum.
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
@@ -14,8 +13,36 @@ namespace {
 
 constexpr int kMostGradients = 5;
 
-// Allocates nothing.
-using FewDirections = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMostGradients, kMostGradients>;
+// Leaves the eigenvalues of a symmetric matrix on its diagonal, and writes its eigenvectors as columns: by rotations
+// (Jacobi), for a few numbers.
+void find_eigenvectors(double (&a)[kMostGradients][kMostGradients], double (&v)[kMostGradients][kMostGradients],
+                       int size) {
+  constexpr int kSweeps = 30;
+  constexpr double kNegligible = 1e-15;
+  for (int i = 0; i < size; ++i)
+    for (int j = 0; j < size; ++j) v[i][j] = i == j ? 1 : 0;
+  for (int sweep = 0, turned = 1; sweep < kSweeps && turned > 0; ++sweep) {
+    turned = 0;
+    for (int p = 0; p < size; ++p)
+      for (int q = p + 1; q < size; ++q) {
+        if (!(std::abs(a[p][q]) > kNegligible * (std::abs(a[p][p]) + std::abs(a[q][q])))) continue;
+        ++turned;
+        const double half = 0.5 * (a[q][q] - a[p][p]) / a[p][q];
+        const double t = std::copysign(1 / (std::abs(half) + std::hypot(1.0, half)), half);
+        const double c = 1 / std::hypot(1.0, t), s = t * c;
+        const auto turn = [&](double& x, double& y) {
+          const double before = x;
+          x = c * x - s * y;
+          y = s * before + c * y;
+        };
+        for (int i = 0; i < size; ++i) turn(a[i][p], a[i][q]);
+        for (int i = 0; i < size; ++i) {
+          turn(a[p][i], a[q][i]);
+          turn(v[i][p], v[i][q]);
+        }
+      }
+  }
+}
 
 // Writes a step of one standard deviation along the most negative curvature of the objective at n.x into n.step; false
 // if there is none. In the metric C of Gauss-Newton's information, the curvature C^-1 H C^-T is 1 wherever the graph is
@@ -50,7 +77,7 @@ bool find_downward_bend(Memory& memory) {
   boost::random::mt19937_64 random(2);
   boost::random::normal_distribution<double> normal;
   find_gradient_at(n.x, here);
-  FewDirections curvature(most, most);
+  double curvature[kMostGradients][kMostGradients] = {}, directions[kMostGradients][kMostGradients];
   for (double& z : next) z = normal(random);
   (void)normalise();
   int count = 0;
@@ -62,16 +89,18 @@ bool find_downward_bend(Memory& memory) {
     find_gradient_at(n.trial, next);
     for (std::size_t u = 0; u < size; ++u) next[u] = (here[u] - next[u]) / kShort;
     for (int i = 0; i <= count; ++i)
-      curvature(i, count) = curvature(count, i) = std::inner_product(next.begin(), next.end(), basis(i), 0.0);
-    for (int i = 0; i <= count; ++i) add(-curvature(i, count), basis(i));
+      curvature[i][count] = curvature[count][i] = std::inner_product(next.begin(), next.end(), basis(i), 0.0);
+    for (int i = 0; i <= count; ++i) add(-curvature[i][count], basis(i));
     left = normalise();
   }
   find_gradient_at(n.x, here);
-  const FewDirections found = curvature.topLeftCorner(count, count);
-  const Eigen::SelfAdjointEigenSolver<FewDirections> eigen(found);
-  if (!(eigen.info() == Eigen::Success && eigen.eigenvalues()[0] < 0)) return false;
+  find_eigenvectors(curvature, directions, count);
+  int lowest = 0;
+  for (int i = 1; i < count; ++i)
+    if (curvature[i][i] < curvature[lowest][lowest]) lowest = i;
+  if (!(curvature[lowest][lowest] < 0)) return false;
   std::ranges::fill(next, 0.0);
-  for (int i = 0; i < count; ++i) add(eigen.eigenvectors()(i, 0), basis(i));
+  for (int i = 0; i < count; ++i) add(directions[i][lowest], basis(i));
   n.step = next;
   n.fronts.solve_upper(n.step, n.room);
   return true;

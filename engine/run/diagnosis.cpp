@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -56,8 +56,7 @@ void Diagnosis::locate_points(const PlanData::Variable& variable) {
     if (state_.store.rho[slot] != kInfinity) return;
     const double found = state_.store.tau[slot];
     if (std::isnan(location[i])) location[i] = found;
-    if (!is_same_point(found, location[i]))
-      throw contradiction(variable.name, i, location[i], found);
+    if (!is_same_point(found, location[i])) throw contradiction(variable.name, i, location[i], found);
   });
 }
 
@@ -146,8 +145,10 @@ void Diagnosis::find_signal_to_noise(Report& report) const {
       if (!group.kind->watches_signal_to_noise()) continue;
       const auto& ports = group.ports[op.port].message->reads;
       for (std::size_t i = 0; i < ports.size(); ++i)
-        if (op.chain_kernel != nullptr) consider_chain(op, i, ports[i]);
-        else consider_plate(op, op.call.reads[i], ports[i]);
+        if (op.chain_kernel != nullptr)
+          consider_chain(op, i, ports[i]);
+        else
+          consider_plate(op, op.call.reads[i], ports[i]);
     }
   if (smallest == kInfinity) return;
   report.signal_to_noise = std::sqrt(smallest);
@@ -172,13 +173,20 @@ struct Diagnosis::Information {
   double& at(std::size_t i, std::size_t j) {
     return matrix(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
   }
-  // Replaces the matrix by its inverse; false if it is not positive definite.
+  // Inverts in place by Gauss-Jordan; false if not positive definite. Eigen's factorisation would make every program
+  // larger by its kernels for large matrices.
   bool invert() {
-    const auto n = static_cast<Eigen::Index>(size);
-    const Matrix own = matrix.topLeftCorner(n, n);
-    const Eigen::LLT<Matrix> factor(own);
-    if (!own.allFinite() || factor.info() != Eigen::Success) return false;
-    matrix = factor.solve(Matrix::Identity(n, n));
+    for (std::size_t k = 0; k < size; ++k) {
+      const double pivot = at(k, k);
+      if (!(pivot > 0 && pivot < kInfinity)) return false;
+      at(k, k) = 1;
+      for (std::size_t j = 0; j < size; ++j) at(k, j) /= pivot;
+      for (std::size_t i = 0; i < size; ++i) {
+        if (i == k) continue;
+        const double factor = std::exchange(at(i, k), 0.0);
+        for (std::size_t j = 0; j < size; ++j) at(i, j) -= factor * at(k, j);
+      }
+    }
     return true;
   }
 };
@@ -284,8 +292,7 @@ void Diagnosis::find_correlation(Report& report) const {
     if (!plan_.groups[g].kind->linear_view() || !collect(g, information)) continue;
     for (std::size_t i = 0; i < information.size; ++i)
       for (std::size_t j = 0; j < i; ++j) {
-        const double correlation =
-            information.at(i, j) / std::sqrt(information.at(i, i) * information.at(j, j));
+        const double correlation = information.at(i, j) / std::sqrt(information.at(i, i) * information.at(j, j));
         // Ties go to the first one, so that rounding does not decide.
         constexpr double kMore = 1e-6;
         if (!(std::abs(correlation) > std::max(Report::kStrong, std::abs(report.correlation) + kMore))) continue;

@@ -28,7 +28,10 @@ struct BlockRows {
 // From L D L' with ones on the diagonal of L.
 BlockRows rows_of(const Eigen::MatrixXd& l, const Eigen::VectorXd& d, bool is_precision) {
   if (is_precision) return {l.transpose(), d.cwiseInverse()};
-  return {l.triangularView<Eigen::UnitLower>().solve(Eigen::MatrixXd::Identity(d.size(), d.size())), d};
+  Eigen::MatrixXd inverse = Eigen::MatrixXd::Identity(d.size(), d.size());
+  for (Index k = 0; k < d.size(); ++k)
+    for (Index i = 0; i < k; ++i) inverse.row(k) -= l(k, i) * inverse.row(i);
+  return {inverse, d};
 }
 
 BlockRows rows_of(const std::string& who, std::span<const double> numbers, bool is_precision, int block = -1) {
@@ -112,7 +115,7 @@ RowNumbers numbers_of(const Blocks& blocks, const VectorFactor& factor, Index k)
   for (const BlockRows& rows : blocks) {
     const Index n = rows.variances.size(), columns = std::ssize(factor.gains) / n;
     const auto weights = rows.weights.row(k);
-    const Eigen::RowVectorXd gains = weights * Eigen::Map<const RowMajor>(factor.gains.data(), n, columns);
+    const Eigen::RowVectorXd gains = weights.lazyProduct(Eigen::Map<const RowMajor>(factor.gains.data(), n, columns));
     out.a.insert(out.a.end(), gains.begin(), gains.end());
     for (const Index j : read_by(blocks, factor.is_precision, k)) out.a.push_back(-weights[j]);
     out.b.push_back(factor.mean.empty() ? 0.0 : weights.dot(Eigen::Map<const Eigen::VectorXd>(factor.mean.data(), n)));

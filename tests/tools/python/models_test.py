@@ -138,7 +138,7 @@ def test_gaussian_process() -> None:
     places = np.array([0.0, 1.0, 2.5, 4.0, 1.5])  # the last one is new
     f, y = g.variable("f", 5), g.observed("y", 4)
     process = g.gaussian_process(f, places, shape="matern32", sd=2, lengths=1.5)
-    g.factor("gaussian_noise", dma.gather(f, [0, 1, 2, 3]), y, variance=0.1)
+    g.factor("gaussian_noise", [dma.gather(f, [0, 1, 2, 3]), y], variance=0.1)
     seen = np.array([1.0, 2.0, 0.5, -1.0])
     _, state, report = ran(g, {y: seen}, dma.joint())
     t = np.sqrt(3) * abs(places[:, None] - places) / 1.5
