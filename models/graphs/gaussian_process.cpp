@@ -17,7 +17,7 @@ namespace dma {
 
 namespace {
 
-constexpr double kNugget = 1e-10;  // K of 2,000 close places keeps its smallest pivots above rounding
+constexpr double kNugget = 1e-10;  // independent part of the variance: pivots of smooth processes stay above rounding
 
 using Shape = double (*)(double square);  // correlation at a squared distance in lengths
 struct NamedShape {
@@ -133,6 +133,7 @@ Row row_given(const Covariance& covariance, std::uint32_t own, const ElementList
   Eigen::VectorXd a = with;
   if (!factorise_lower(among)) fail("gaussian_process: the covariance of neighbours is not positive definite");
   solve_by_factor(among, a);
+  // The nugget is independent of all other elements, so no variance given them is smaller.
   return {{a.begin(), a.end()}, std::max(covariance(own, own) - a.dot(with), kNugget * covariance(own, own))};
 }
 

@@ -48,7 +48,8 @@ std::vector<Index> find_far(const TableLearner& learner, const TableRows& rows) 
   Flags deviates = Flags::Constant(targets.rows(), false), stands_out = deviates;
   for (Index j = 0; j < targets.cols(); ++j) {
     Eigen::ArrayXd residuals(targets.rows()), deviations(targets.rows());
-    residuals(near) = learner.left_out_residuals().col(j), deviations(near) = learner.left_out_deviations().col(j);
+    residuals(near) = learner.left_out_residuals().col(j);
+    deviations(near) = learner.left_out_deviations().col(j);
     if (!far.empty()) {
       residuals(far) = targets.col(j)(far) - p.mean.col(j);
       deviations(far) = residuals(far) / p.sd.col(j).array();

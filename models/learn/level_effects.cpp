@@ -27,7 +27,9 @@ class Sample {
       if (count_ < kSampledLevels) place[static_cast<std::size_t>(level)] = static_cast<Index>(count_++);
     for (const Index n : random_order(rows.rows(), seed)) {
       const Index own = place[std::min(levels, static_cast<std::size_t>(rows(n, column)))];
-      if (own >= 0 && std::ssize(which) < kSampledRows) which.push_back(n), places_.push_back(own);
+      if (own < 0 || std::ssize(which) >= kSampledRows) continue;
+      which.push_back(n);
+      places_.push_back(own);
     }
     counts_ = weights.size() > 0 ? weights_of(weights, which) : Vector(Vector::Ones(std::ssize(which)));
   }
@@ -52,7 +54,8 @@ class Sample {
     Vector sums = Vector::Zero(static_cast<Index>(count_)), counts = sums, within = x;
     for (Index n = 0; n < x.size(); ++n) {
       const Index own = places_[static_cast<std::size_t>(n)];
-      sums(own) += counts_(n) * x(n), counts(own) += counts_(n);
+      sums(own) += counts_(n) * x(n);
+      counts(own) += counts_(n);
     }
     for (Index n = 0; n < x.size(); ++n) {
       const Index own = places_[static_cast<std::size_t>(n)];
@@ -99,7 +102,9 @@ Found found_effects(const Sample& sample, const Matrix& numbers, const Matrix& t
       const Matrix features = sample.by_level(j < 0 ? Vector(Vector::Ones(numbers.rows())) : Vector(numbers.col(j)));
       double nats = 0;
       for (const EffectEvidence& own : evidence) nats += own.gain(features).nats;
-      if (nats > most) most = nats, best = j;
+      if (!(nats > most)) continue;
+      most = nats;
+      best = j;
     }
     if (best == -2) break;
     found.any = true;
