@@ -15,12 +15,11 @@ struct HonestyTable {
   double least_coverage = 0.90, most_coverage = 0.99;          // bounds on the coverage of 95 % intervals
 };
 
-std::vector<std::string> honesty_names();
-std::vector<std::string> sized_names();  // five functions, each in seven sizes
+std::vector<std::string> honesty_names(bool sized);  // sized: five functions, each in seven sizes
 // A table by name, from a seed.
 HonestyTable honesty_table(const std::string& name, std::uint64_t seed);
 
-// A smooth function of ten inputs with noise 0.3, learned from so many rows.
+// A smooth function of ten inputs with noise 0.3.
 HonestyTable growing_table(Eigen::Index rows, std::uint64_t seed);
 
 // sin(2x) learned on [-2, 2], or on [-2, -0.7] and [0.7, 2]; the test rows lie where no data are: inside the gap, or

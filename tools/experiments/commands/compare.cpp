@@ -1,4 +1,4 @@
-#include "tools/experiments/compare/measure.h"
+#include "tools/experiments/commands/compare.h"
 
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/normal_distribution.hpp>
@@ -33,12 +33,6 @@ Plan compiled(const Case& c, const std::string& method, const Registry& registry
 
 std::vector<std::string> methods() { return {"adf", "dma", "linearised", "ep", "hybrid", "vmp"}; }
 
-std::vector<std::string> solvers() {
-  std::vector<std::string> all = methods();
-  all.emplace_back("joint");
-  return all;
-}
-
 Gaussian exact_marginal(const Case& c) {
   const Curve exact = exact_curve(c);
   return Gaussian::from_moments(exact.mean(), exact.variance());
@@ -65,7 +59,7 @@ Measurement measure(const Case& c, const std::string& method, const Registry& re
 }
 
 Habits habits_of(const std::string& method, const Registry& registry) {
-  Habits h{.method = method};
+  Habits h;
   if (method == "adf") return h;  // forward only: no message to an input at all
   h.sends_back = true;
   boost::random::mt19937_64 random(1);

@@ -21,7 +21,7 @@ struct ScoreColumn {
 
 double mean_of(const std::vector<SplitScores>& splits, std::size_t column);
 
-// Runs so many splits of a set, so many at a time, and shows progress on a terminal. The scores are in the order of the
+// Runs `splits` splits of a set, `jobs` at a time, and shows progress on a terminal. The scores are in the order of the
 // splits, whatever the number of jobs.
 std::vector<SplitScores> run_splits(const std::string& set, std::size_t splits, std::size_t jobs,
                                     const std::function<SplitScores(std::size_t split)>& run);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/network/classifier.h"
-#include "tools/experiments/tables/score_table.h"
+#include "tools/experiments/commands/score_table.h"
 
 namespace dma::classify {
 
@@ -32,7 +32,7 @@ struct CrossValidationOptions {
   // fold.
   bool held_out = false;
   ClassifierOptions classifier = {};
-  // If not 0, the columns are a square picture, row by row, which so many filters of 3 x 3 weights are moved over;
+  // If not 0, the columns are a square picture, row by row, over which this many filters of 3 x 3 weights are moved;
   // means of their results, field by field, are the inputs of a last layer. One graph, learned as a whole, takes the
   // place of a dense network and its baselines.
   std::size_t filters = 0;

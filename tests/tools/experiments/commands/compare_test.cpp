@@ -1,8 +1,9 @@
+#include "tools/experiments/commands/compare.h"
+
 #include <doctest/doctest.h>
 
 #include "factors/standard_registry.h"
 #include "tests/oracles/relative.h"
-#include "tools/experiments/compare/measure.h"
 
 using namespace dma;
 

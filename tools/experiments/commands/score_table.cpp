@@ -1,16 +1,14 @@
-#include "tools/experiments/tables/score_table.h"
+#include "tools/experiments/commands/score_table.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
-#include <mutex>
 
 #include "engine/support/parallel.h"
 #include "tools/dma/io/progress.h"
-#include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/experiments/paper/report.h"
 #include "tools/experiments/paper/statistics.h"
@@ -52,16 +50,13 @@ double mean_of(const std::vector<SplitScores>& splits, std::size_t column) {
 
 std::vector<SplitScores> run_splits(const std::string& set, std::size_t splits, std::size_t jobs,
                                     const std::function<SplitScores(std::size_t split)>& run) {
-  const bool is_terminal = isatty(STDERR_FILENO) != 0;
   std::vector<SplitScores> scores(splits);
-  std::mutex reporting;
-  std::size_t done = 0;
+  ProgressLine line;
+  std::atomic<std::size_t> done = 0;
   parallel_for(splits, jobs, [&](std::size_t split) {
     scores[split] = run(split);
-    const std::lock_guard lock(reporting);
-    if (is_terminal) show(fmt::format("\r{}: {} of {}", set, ++done, splits));
+    line.show(fmt::format("{}: {} of {}", set, ++done, splits));
   });
-  if (is_terminal) show(kClearLine);
   return scores;
 }
 

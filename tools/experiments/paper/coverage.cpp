@@ -6,23 +6,21 @@
 
 #include "engine/certify/certify.h"
 #include "factors/standard_registry.h"
-#include "tools/experiments/paper/summary.h"
+#include "tools/experiments/paper/figures.h"
 
 namespace dma::reproduce {
 
 namespace {
 
 struct CoveredFactor {
-  const char* paper_name;
-  const char* direction;
-  const char* kind;
-  std::vector<std::string> ports;
+  const char *paper_name, *direction, *kind;
+  std::vector<std::string> ports;  // none: all
   bool proper;
   const char* theorem;
   Band band;  // the band that the paper's theorem promises
 };
 
-const std::vector<CoveredFactor>& rows() {
+const std::vector<CoveredFactor>& covered_factors() {
   static const std::vector<CoveredFactor> all = {
       {"Gaussian prior", "both", "gaussian_prior", {}, true, "Dirac-exact corollary", Band::exact},
       {"Gaussian likelihood", "both", "gaussian_noise", {}, true, "exact (conjugate)", Band::exact},
@@ -63,39 +61,36 @@ Json certified(const std::string& kind, bool quick) {
 
 }  // namespace
 
-std::vector<Unit> coverage_units(const Options& options) {
+std::vector<Unit> certificates(const Options& options) {
   std::vector<Unit> units;
-  for (const CoveredFactor& row : rows())
+  for (const CoveredFactor& row : covered_factors())
     if (units.empty() || units.back().name != unit_name(row.kind))
       units.push_back({unit_name(row.kind), options.quick ? "quick" : "full",
                        [kind = std::string(row.kind), quick = options.quick] { return certified(kind, quick); }});
   return units;
 }
 
-Section coverage_report(const Options&, const Results& results) {
-  Section s{"coverage", "Appendix B, Table 2: theorem coverage by factor and direction"};
-  s.text.push_back(
+void write_coverage(Writer& w) {
+  w.text(
       "Every row is what `dma certify` measures: whether the exact message is proper, and the band the approximation "
       "has earned. *exact*: no difference to the exact message; *bounded*: proper, and the master theorem's bound "
       "holds in every scenario; *concentrated*: improper, error falls like 1/r^2. The standard ReLU (slope 0) is "
       "outside the domain of `leaky_relu`: its backward message is improper and the paper derives no bound.");
   Table table{"Table 2, generated from the certificates.",
               {"factor", "direction", "exact message proper", "paper", "theorem (paper)", "band earned",
-               "largest message KL", "rate in r", "holds"},
-              {}};
+               "largest message KL", "rate in r", "holds"}};
   bool all_hold = true;
-  for (const CoveredFactor& row : rows()) {
-    const Json& edges = results.at(unit_name(row.kind));
+  for (const CoveredFactor& row : covered_factors()) {
     bool proper = true;
     std::string band;
     double delta = 0, rate = 0;
-    for (const auto& [port, edge] : edges.items()) {
+    for (const auto& [port, edge] : w.results.at(unit_name(row.kind)).items()) {
       if (!row.ports.empty() && std::ranges::find(row.ports, port) == row.ports.end()) continue;
       proper = proper && edge.at("proper").get<bool>();
       const std::string earned = edge.at("band");
       if (band.empty() || earned != name(row.band)) band = earned;
-      delta = std::max(delta, value_of(edge, "delta"));
-      rate = value_of(edge, "rate");
+      delta = std::max(delta, json_number(edge.at("delta")));
+      rate = json_number(edge.at("rate"));
     }
     const bool holds = proper == row.proper && band == name(row.band);
     all_hold = all_hold && holds;
@@ -103,11 +98,9 @@ Section coverage_report(const Options&, const Results& results) {
                           band, proper ? fmt::format("{:.2g}", delta) : "–",
                           row.band == Band::concentrated ? fmt::format("r^{:.2f}", rate) : "–", holds ? "yes" : "no"});
   }
-  s.claims.push_back(claim("Table 2", "every direction is covered by the theorem stated", "8 rows",
-                           all_hold ? "8 rows" : "see the table", all_hold,
-                           "A certificate earned another band: the table says which."));
-  s.tables.push_back(std::move(table));
-  return s;
+  w.claim("Table 2", "every direction is covered by the theorem stated", "8 rows",
+          all_hold ? "8 rows" : "see the table", all_hold, "A certificate earned another band: the table says which.");
+  w.section.tables.push_back(std::move(table));
 }
 
 }  // namespace dma::reproduce

@@ -6,7 +6,7 @@
 
 #include "tests/oracles/random_matrices.h"
 #include "tests/tools/run_dma.h"
-#include "tools/experiments/tables/classes.h"
+#include "tools/experiments/commands/classes.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "tools/experiments/tables/uci.h"
+#include "tools/experiments/commands/uci.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "tools/experiments/tables/classes.h"
+#include "tools/experiments/commands/classes.h"
 
 #include <fmt/format.h>
 

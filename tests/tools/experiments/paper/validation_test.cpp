@@ -1,10 +1,9 @@
 // Appendix C in small: the numbers that do not depend on sampling.
 #include <doctest/doctest.h>
 
-#include "tools/experiments/paper/figures/appendix_c.h"
-#include "tools/experiments/paper/figures/relu_setting.h"
+#include "tools/experiments/paper/figures.h"
 
-namespace dma::validation {
+namespace dma::reproduce {
 
 TEST_CASE("validation: the master bound holds for every slope, width and ratio of C.1, and grows tight") {
   double largest = 0;
@@ -20,13 +19,15 @@ TEST_CASE("validation: the master bound holds for every slope, width and ratio o
 }
 
 TEST_CASE("validation: the copy factor's coefficient is 3/4") {
-  Section section;
-  copy_factor(section);
-  CHECK(section.claims.size() == 2);
-  for (const reproduce::Claim& claim : section.claims) {
+  const Options options;
+  const Results results;
+  Writer w({.name = "copy", .title = "", .heading = ""}, options, results);
+  copy_factor(w);
+  CHECK(w.section.claims.size() == 2);
+  for (const Claim& claim : w.section.claims) {
     INFO(claim.claim << ": " << claim.ours);
     CHECK(claim.holds);
   }
 }
 
-}  // namespace dma::validation
+}  // namespace dma::reproduce
