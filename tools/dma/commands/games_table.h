@@ -50,6 +50,8 @@ Rated rate_all_at_once(const GamesTable& table, const RatingOptions& options);
 Rated rate_one_by_one(const GamesTable& table, const RatingOptions& options);
 
 std::string skills_text(const RatedPlayers& rated, std::size_t most);
+// Each of the first players against each other.
+std::string chances_text(const Rated& rated, std::size_t most);
 std::string skills_csv(const RatedPlayers& rated);
 Json skills_json(const RatedPlayers& rated);
 // The skills of the first players, game after game.

@@ -56,21 +56,6 @@ std::vector<PairOfSides> asked_pairs(const RateRequest& request, const GamesTabl
   return pairs;
 }
 
-void print_chances(const Rated& rated) {
-  const auto& players = rated.players.players;
-  const std::size_t shown = std::min(kMostInMatrix, players.size());
-  fmt::print("chance of the row to win the next game against the column:\n{:>6}", "");
-  for (std::size_t k = 0; k < shown; ++k) fmt::print(" {:>6}", k + 1);
-  fmt::print("\n");
-  for (std::size_t k = 0; k < shown; ++k) {
-    fmt::print("{:>6}", k + 1);
-    for (std::size_t j = 0; j < shown; ++j)
-      fmt::print(" {:>6}",
-                 j == k ? "" : fmt::format("{:.3f}", rated.chances({players[k].number}, {players[j].number}).win));
-    fmt::print("  {}\n", players[k].name);
-  }
-}
-
 Json pairs_json(const std::vector<PairOfSides>& pairs) {
   Json json = Json::array();
   for (const PairOfSides& pair : pairs)
@@ -108,7 +93,7 @@ void rate(const RateRequest& request) {
         "         what follows is not settled, only the last that was tried: a larger --beta makes results less "
         "sure\n");
   fmt::print("{}", skills_text(rated.players, kMostShown));
-  if (pairs.empty()) print_chances(rated);
+  if (pairs.empty()) fmt::print("{}", chances_text(rated, kMostInMatrix));
   for (const PairOfSides& pair : pairs)
     fmt::print("{} against {}: wins {:.3f}, draws {:.3f}, loses {:.3f}\n", pair.first, pair.second, pair.chances.win,
                pair.chances.draw, pair.chances.loss);

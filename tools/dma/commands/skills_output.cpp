@@ -93,6 +93,22 @@ std::string skills_text(const RatedPlayers& rated, std::size_t most) {
   return text;
 }
 
+std::string chances_text(const Rated& rated, std::size_t most) {
+  const auto& players = rated.players.players;
+  const std::size_t shown = std::min(most, players.size());
+  std::string text = fmt::format("chance of the row to win the next game against the column:\n{:>6}", "");
+  for (std::size_t k = 0; k < shown; ++k) text += fmt::format(" {:>6}", k + 1);
+  text += "\n";
+  for (std::size_t k = 0; k < shown; ++k) {
+    text += fmt::format("{:>6}", k + 1);
+    for (std::size_t j = 0; j < shown; ++j)
+      text += fmt::format(
+          " {:>6}", j == k ? "" : fmt::format("{:.3f}", rated.chances({players[k].number}, {players[j].number}).win));
+    text += fmt::format("  {}\n", players[k].name);
+  }
+  return text;
+}
+
 std::string skills_csv(const RatedPlayers& rated) {
   std::string out = "player,skill_mean,skill_sd,skill_q2.5,skill_q97.5,games\n";
   for (const auto& [name, number, skill, low, high, games] : rated.players)

@@ -74,6 +74,7 @@ struct PaperRow {
 
 class Writer;
 
+// A row of the table of experiments.
 struct Experiment {
   std::string name, title, heading;  // heading: of its section
   void (*write)(Writer&) = nullptr;
@@ -89,6 +90,7 @@ struct Experiment {
 };
 const std::vector<Experiment>& experiments();  // in the order of the report
 
+// Writes the section of an experiment from the results of its fits.
 class Writer {
  public:
   Writer(const Experiment& experiment, const Options& options, const Results& results);
@@ -100,7 +102,7 @@ class Writer {
   Section section;
   std::string why_not = {};  // reason of claims that give none
 
-  // Results of one fit, by default of the first seed; of a number in it, a value per seed.
+  // The results of one fit, by default of the first seed; one of their numbers for every seed; the scores of all seeds.
   const Json& result(const std::string& method, std::uint64_t seed) const;
   const Json& result(const std::string& method) const { return result(method, options.seed); }
   std::vector<double> each(const std::string& method, const char* key) const;
@@ -115,7 +117,7 @@ class Writer {
                     std::string why);
   void picture(std::string name, std::string caption, plot::Figure figure);
   // Median with bootstrap interval, IQR and mean of the extrapolation NLL, the expected score against noisy targets,
-  // coverage: a row per method, with the paper's numbers where it has any.
+  // coverage: one row per method, with the paper's numbers where it has any.
   void score_table(std::string caption, const std::vector<std::string>& methods,
                    const std::vector<PaperRow>& paper = {});
 
