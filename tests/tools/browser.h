@@ -25,7 +25,7 @@ struct Page {
 };
 
 // One start of the browser, which takes more time than many pages do, shows all of them, each in a frame of a page.
-// What any of them writes to the console is in the log of each.
+// The log of each page has what any of them wrote to the console.
 std::vector<Seen> look_at(const TemporaryFolder& folder, const std::string& browser, const std::vector<Page>& pages);
 
 // A page and the texts that its document must hold once it is loaded.

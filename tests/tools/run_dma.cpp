@@ -114,6 +114,11 @@ Json json_of_dma(const TemporaryFolder& folder, const std::string& arguments, co
 }
 
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+std::size_t count_of(std::string_view part, std::string_view text) {
+  std::size_t found = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; at += part.size()) ++found;
+  return found;
+}
 void check_holds(std::string_view text, std::initializer_list<std::string_view> parts) {
   for (const std::string_view part : parts) CHECK_MESSAGE(holds(text, part), part);
 }

@@ -35,7 +35,7 @@ struct Outcome {
   std::string output, errors;
 };
 
-// Runs `dma <arguments>` in the folder; the arguments are read by a shell. What it prints does not stay in the folder.
+// Runs `dma <arguments>` in the folder; the arguments are read by a shell. Its output does not stay in the folder.
 Outcome run_dma(const TemporaryFolder& folder, const std::string& arguments, const std::string& environment = "");
 
 // The same, and the test ends where the program does not end well; json_of_dma reads what it printed.
@@ -43,6 +43,7 @@ Outcome require_dma(const TemporaryFolder& folder, const std::string& arguments,
 Json json_of_dma(const TemporaryFolder& folder, const std::string& arguments, const std::string& environment = "");
 
 bool holds(std::string_view text, std::string_view part);
+std::size_t count_of(std::string_view part, std::string_view text);  // one behind the other
 void check_holds(std::string_view text, std::initializer_list<std::string_view> parts);
 
 // The same of `dma-lab`.

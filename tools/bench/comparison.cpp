@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-
 #include "engine/support/shuffle.h"
 #include "tools/experiments/paper/thread_seconds.h"
 
@@ -78,6 +77,13 @@ void time_alone(benchmark::State& state, Table& table, Row row, const Work& engi
   row.value = row.engine * 1e-6;
   row.unit = "ms";
   table.set(std::move(row));
+}
+
+void add(Table& table, const std::string& name, const std::function<void(benchmark::State&, Table&)>& body,
+         int iterations) {
+  auto* const one = benchmark::RegisterBenchmark(name.c_str(), [body, &table](benchmark::State& s) { body(s, table); });
+  one->UseManualTime();
+  if (iterations > 0) one->Iterations(iterations);
 }
 
 }  // namespace dma::bench

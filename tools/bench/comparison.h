@@ -35,12 +35,15 @@ class Table {
 // Runs both in turns once per iteration and sets the row; the benchmark's own time is the engine's.
 void compare(benchmark::State& state, Table& table, Row row, const Work& engine, const Work& plain);
 
-// A time limit without plain code beside it. What `clean_up` does is not counted.
+// A time limit without plain code beside it. The time of `clean_up` is not counted.
 void time_alone(benchmark::State& state, Table& table, Row row, const Work& engine, const Work& clean_up);
+
+// Registers a benchmark that measures itself; 0 iterations: as many as the library wants.
+void add(Table& table, const std::string& name, const std::function<void(benchmark::State&, Table&)>& body,
+         int iterations = 0);
 
 // The groups of benchmarks, each in the file of that name.
 void register_smoother(Table& table);
-void register_chain(Table& table);
 void register_regression(Table& table);
 void register_plates(Table& table);
 void register_joint(Table& table);

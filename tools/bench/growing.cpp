@@ -87,16 +87,12 @@ void poses(benchmark::State& bench, Table& table, const std::string& name, const
 }  // namespace
 
 void register_growing(Table& table) {
-  const auto add = [&](const char* name, auto body) {
-    benchmark::RegisterBenchmark(name, [body, &table](benchmark::State& s) { body(s, table); })
-        ->UseManualTime()
-        ->Iterations(kTurns);
+  add(table, "growing/level", level, kTurns);
+  const auto walk = [](const char* name, const JointOptions& options) {
+    return [=](benchmark::State& bench, Table& all) { poses(bench, all, name, options); };
   };
-  add("growing/level", level);
-  add("growing/poses",
-      [](benchmark::State& bench, Table& all) { poses(bench, all, "growing: a step of poses", {.check_draws = 0}); });
-  add("growing/poses_checked",
-      [](benchmark::State& bench, Table& all) { poses(bench, all, "growing: a step of poses, checked", {}); });
+  add(table, "growing/poses", walk("growing: a step of poses", {.check_draws = 0}), kTurns);
+  add(table, "growing/poses_checked", walk("growing: a step of poses, checked", {}), kTurns);
 }
 
 }  // namespace dma::bench

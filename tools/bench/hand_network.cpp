@@ -15,7 +15,7 @@ struct ProductSum {
   double mean, variance;
 };
 
-// Several sums at a time: additions wait for each other. Of inputs that are known, v is 0 and not read.
+// Several sums at a time: additions wait for each other. Known inputs have v = 0, which is not read.
 template <bool kKnown>
 ProductSum sum_of_products(const double* w_mean, const double* w_variance, const double* m, const double* v,
                            std::size_t count) {

@@ -2,7 +2,7 @@
 // tests/oracles/algorithm1.h, which follows the formulas:
 //
 //   - inside a mini-batch a weight is its mean and its variance; natural parameters appear where it begins and ends;
-//   - what a weight is told and what it tells its input share one division;
+//   - the messages to a weight and from it to its input share one division;
 //   - rectifiers are computed for a whole layer at once.
 #pragma once
 

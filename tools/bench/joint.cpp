@@ -124,14 +124,11 @@ void poses(benchmark::State& bench, Table& table, bool is_3d, std::uint32_t coun
 }  // namespace
 
 void register_joint(Table& table) {
-  const auto add = [&](const char* name, auto body) {
-    benchmark::RegisterBenchmark(name, [body, &table](benchmark::State& s) { body(s, table); })->UseManualTime();
-  };
-  add("joint/information", information);
+  add(table, "joint/information", information);
   for (const std::uint32_t count : {27u, 100u, 3500u})
     for (const bool is_3d : {false, true})
-      add(fmt::format("joint/poses{}/{}", is_3d ? 3 : 2, count).c_str(),
-          [=](auto& s, auto& t) { poses(s, t, is_3d, count); });
+      add(table, fmt::format("joint/poses{}/{}", is_3d ? 3 : 2, count),
+          [=](benchmark::State& bench, Table& all) { poses(bench, all, is_3d, count); });
 }
 
 }  // namespace dma::bench

@@ -10,30 +10,15 @@
 #include <string_view>
 
 #include "tools/bench/comparison.h"
-#include "tools/bench/network_table.h"
+#include "tools/bench/networks.h"
 
 namespace {
 
 using namespace dma::bench;
 
-std::vector<NetworkRow> measure_networks() {
-  std::vector<NetworkRow> rows;
-  for (const std::string& name : network_names()) rows.push_back(measure_network(name, 1));
-  return rows;
-}
-
-void run_epochs(const std::string& name, int count, const std::string& way) {
-  using Way = NetworkEpochs::Way;
-  const NetworkCase network = network_case(name);
-  NetworkEpochs epochs(network);
-  for (int i = 0; i < count; ++i)
-    epochs.run(way == "hand" ? Way::hand : way == "unfused" ? Way::unfused : way == "adam" ? Way::adam : Way::fused);
-}
-
 void everything(bool is_part) {
   Table table;
   register_smoother(table);
-  register_chain(table);
   register_regression(table);
   register_plates(table);
   register_joint(table);
@@ -41,7 +26,7 @@ void everything(bool is_part) {
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   if (is_part) return fmt::print("\n{}", table.text());
-  fmt::print("\n{}\n{}\n{}", table.text(), text(measure_networks()), sizes());
+  fmt::print("\n{}\n{}\n{}", table.text(), networks(), sizes());
 }
 
 }  // namespace
@@ -49,7 +34,7 @@ void everything(bool is_part) {
 int main(int argc, char** argv) try {
   const std::string_view option = argc > 1 ? argv[1] : "";
   if (option == "--networks") {
-    fmt::print("{}", text(measure_networks()));
+    fmt::print("{}", networks());
   } else if (option == "--sizes") {
     fmt::print("{}", sizes());
   } else if (option == "--epochs" && argc > 2) {

@@ -110,13 +110,12 @@ void inner_product(benchmark::State& bench, Table& table, Row row) {
 }  // namespace
 
 void register_plates(Table& table) {
-  const std::vector<std::pair<std::string, Bench>> kinds = {
+  const std::pair<std::string, Bench> kinds[] = {
       {"gaussian_noise", gaussian_noise}, {"product", product}, {"inner_product", inner_product}};
   for (const auto& [kind, bench] : kinds)
-    benchmark::RegisterBenchmark(("plate/" + kind).c_str(), [&table, own_kind = kind,
-                                                             own_bench = bench](benchmark::State& s) {
-      own_bench(s, table, {.name = "plate of 100,000: " + own_kind, .bound = 1});
-    })->UseManualTime();
+    add(table, "plate/" + kind, [kind, bench](benchmark::State& s, Table& all) {
+      bench(s, all, {.name = "plate of 100,000: " + kind, .bound = 1});
+    });
 }
 
 }  // namespace dma::bench

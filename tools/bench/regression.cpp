@@ -108,10 +108,6 @@ void regression(benchmark::State& bench, Table& table) {
 
 }  // namespace
 
-void register_regression(Table& table) {
-  benchmark::RegisterBenchmark("regression/sweeps", [&](benchmark::State& s) {
-    regression(s, table);
-  })->UseManualTime();
-}
+void register_regression(Table& table) { add(table, "regression/sweeps", regression); }
 
 }  // namespace dma::bench

@@ -32,14 +32,14 @@ struct Moments {
   std::vector<double> mean, variance;
 
   explicit Moments(std::size_t steps) : mean(steps), variance(steps) {}
+  bool agrees_with(const Moments& other) const {
+    constexpr double kError = 1e-9;
+    for (std::size_t t = 0; t < mean.size(); ++t)
+      if (!(std::abs(mean[t] - other.mean[t]) <= kError && std::abs(variance[t] - other.variance[t]) <= kError))
+        return false;
+    return true;
+  }
 };
-
-bool agree(const Moments& a, const Moments& b) {
-  constexpr double kError = 1e-9;
-  for (std::size_t t = 0; t < a.mean.size(); ++t)
-    if (!(std::abs(a.mean[t] - b.mean[t]) <= kError && std::abs(a.variance[t] - b.variance[t]) <= kError)) return false;
-  return true;
-}
 
 // Filter forward, keeping the filtered moments; then smooth backward in place: two divisions per step in all.
 void smooth_plainly(const std::vector<double>& y, Moments& out) {
@@ -59,22 +59,17 @@ void smooth_plainly(const std::vector<double>& y, Moments& out) {
   }
 }
 
-}  // namespace
+constexpr std::size_t kChainSteps = 10000, kPlateSteps = 1000000;
 
-// The 1-D random walk x_t = x_(t-1) + noise, y_t = x_t + noise, as 10,000 scalar nodes built one by one, next to a
-// Kalman filter with Rauch-Tung-Striebel smoothing.
-namespace {
-
-constexpr std::size_t kChainSteps = 10000;
-
+// The walk as scalar nodes built one by one.
 struct RandomWalk {
   Graph graph;
   std::vector<VariableId> x, y;
 
-  RandomWalk() {
+  explicit RandomWalk(std::size_t steps = kChainSteps) {
     x.push_back(graph.variable(""));
     graph.factor("gaussian_prior", {x[0]}, {{"mean", 0.0}, {"variance", kFirstVariance}});
-    for (std::size_t t = 0; t < kChainSteps; ++t) {
+    for (std::size_t t = 0; t < steps; ++t) {
       if (t > 0) {
         x.push_back(graph.variable(""));
         graph.factor("gaussian_noise", {x[t - 1], x[t]}, {{"variance", kStepVariance}});
@@ -140,28 +135,12 @@ void repeated_run(benchmark::State& bench, Table& table) {
   run(plan, state);
   walk.read(state, engine);
   smooth_plainly(data[turn], plain);
-  if (!agree(engine, plain)) return bench.SkipWithError("the engine and the plain smoother disagree");
+  if (!engine.agrees_with(plain)) return bench.SkipWithError("the engine and the plain smoother disagree");
   table.set({.name = "smoother: memory per edge slot",
              .value = static_cast<double>(plan.bytes()) / plan->slots,
              .bound = 48,
              .unit = "B"});
 }
-
-}  // namespace
-
-void register_smoother(Table& table) {
-  benchmark::RegisterBenchmark("smoother/first_result", [&](benchmark::State& s) {
-    first_result(s, table);
-  })->UseManualTime();
-  benchmark::RegisterBenchmark("smoother/repeated_run", [&](benchmark::State& s) {
-    repeated_run(s, table);
-  })->UseManualTime();
-}
-
-// The random walk with 10^6 steps as scalar nodes, one by one.
-namespace {
-
-constexpr std::size_t kPlateSteps = 1000000;
 
 double bytes_held() {
   const auto memory = mallinfo2();
@@ -171,21 +150,13 @@ double bytes_held() {
 void compile_nodes(benchmark::State& bench, Table& table) {
   const Registry registry = standard_registry();
   const double before = bytes_held();
-  Graph graph;
-  VariableId x = graph.variable("");
-  graph.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", kFirstVariance}});
-  for (std::size_t t = 0; t < kPlateSteps; ++t) {
-    if (t > 0) {
-      const VariableId last = std::exchange(x, graph.variable(""));
-      graph.factor("gaussian_noise", {last, x}, {{"variance", kStepVariance}});
-    }
-    graph.factor("gaussian_noise", {x, graph.observed("")}, {{"variance", kReadingVariance}});
-  }
+  RandomWalk walk(kPlateSteps);
+  for (std::vector<VariableId>* own : {&walk.x, &walk.y}) std::vector<VariableId>().swap(*own);  // the user's
   std::unique_ptr<Plan> plan;
   time_alone(
       bench, table, {.name = "chain of 10^6 scalar nodes: compile", .bound = 1000},
-      [&] { plan = std::make_unique<Plan>(compile(graph, forward_backward(), registry)); }, [&] { plan.reset(); });
-  plan = std::make_unique<Plan>(compile(graph, forward_backward(), registry));
+      [&] { plan = std::make_unique<Plan>(compile(walk.graph, forward_backward(), registry)); }, [&] { plan.reset(); });
+  plan = std::make_unique<Plan>(compile(walk.graph, forward_backward(), registry));
   const State state(*plan);
   table.set({.name = "chain of 10^6 scalar nodes: memory per step, graph, plan and state",
              .value = (bytes_held() - before) / kPlateSteps,
@@ -195,10 +166,10 @@ void compile_nodes(benchmark::State& bench, Table& table) {
 
 }  // namespace
 
-void register_chain(Table& table) {
-  benchmark::RegisterBenchmark("chain/compile_nodes", [&](benchmark::State& s) {
-    compile_nodes(s, table);
-  })->UseManualTime();
+void register_smoother(Table& table) {
+  add(table, "smoother/first_result", first_result);
+  add(table, "smoother/repeated_run", repeated_run);
+  add(table, "chain/compile_nodes", compile_nodes);
 }
 
 }  // namespace dma::bench

@@ -1,4 +1,4 @@
-# What is installed, and what find_package(dma) reads. Included by the top CMakeLists.txt.
+# The installed files, and those that find_package(dma) reads. Included by the top CMakeLists.txt.
 include(CMakePackageConfigHelpers)
 install(TARGETS dma_engine dma_factors dma_schedules dma_models dma_all EXPORT dmaTargets COMPONENT library)
 

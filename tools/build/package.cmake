@@ -45,7 +45,7 @@ if(python)
   set(CPACK_DEBIAN_DEBIAN_PYTHON_DESCRIPTION "The Python module\n\n${about}\n\nGraphs, and estimators of scikit-learn.")
 endif()
 
-# What Debian asks of every package: whose it is, and what changed. A LICENSE at the top takes the place of the text that says there is none.
+# Debian asks every package for its owner and its changes. A LICENSE at the top takes the place of the text that says there is none.
 execute_process(COMMAND git log -1 --format=%cD WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE date ERROR_QUIET
                 OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(NOT date)

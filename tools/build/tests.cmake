@@ -38,7 +38,10 @@ foreach(folder oracles engine factors models tools)
   endif()
 endforeach()
 if(TARGET dma AND (NOT DMA_TEST_ONLY OR DMA_TEST_ONLY MATCHES "tools"))
-  add_dependencies(dma_test dma dma-lab examples example)  # tests run them
+  add_dependencies(dma_test dma dma-lab)  # tests run them
+endif()
+if(TARGET dma AND (NOT DMA_TEST_ONLY OR DMA_TEST_ONLY MATCHES "examples|docs"))
+  add_dependencies(dma_test examples example)
 endif()
 
 # The fuzz targets as a program that draws its cases from a seed and, built by clang, as one libFuzzer program each.

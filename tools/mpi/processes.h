@@ -11,18 +11,10 @@ class Processes {
   virtual ~Processes() = default;
   virtual std::size_t rank() const = 0;
   virtual std::size_t size() const = 0;
-  // Adds `count` arrays of every process, those of the first process first, each of `size` numbers.
-  virtual void sum(const double* parts, std::size_t count, double* total, std::size_t size) = 0;
-  virtual void largest(double* values, std::size_t size) = 0;
-  // Sizes of all processes, and then their numbers one after the other, in the first process; `all` may be null in
-  // others.
-  virtual void gather_sizes(std::size_t own, std::size_t* sizes) = 0;
-  virtual void gather(const double* own, std::size_t size, double* all, const std::size_t* sizes) = 0;
-  // Sends numbers to every process, one block after the other; receives the blocks for this process, that of the first
-  // process first. `heard` has room for `heard_sizes`, see exchange_sizes().
-  virtual void exchange_sizes(const std::size_t* sizes, std::size_t* heard_sizes) = 0;
+  // Sends numbers to every process, one block of so many numbers after the other; receives the blocks for this process,
+  // that of the first process first.
   virtual void exchange(const double* own, const std::size_t* sizes, double* heard, const std::size_t* heard_sizes) = 0;
-  virtual void finish() = 0;  // all processes call it
+  virtual void finish() = 0;           // all processes call it
   virtual void end_all(int code) = 0;  // stops the others at once
 };
 

@@ -181,9 +181,7 @@ TEST_CASE("mpi: what one process must do alone, and wrong input, is refused by o
     const auto outcome = run_dma(folder, arguments, mpirun(2));
     CHECK(outcome.exit_code != 0);
     CHECK_MESSAGE(holds(outcome.errors, expected), outcome.errors);
-    std::size_t lines = 0;
-    for (std::size_t at = 0; (at = outcome.errors.find("dma: ", at)) != std::string::npos; ++at) ++lines;
-    CHECK_MESSAGE(lines == 1, outcome.errors);
+    CHECK_MESSAGE(count_of("dma: ", outcome.errors) == 1, outcome.errors);
   }
 }
 

@@ -1,14 +1,11 @@
-"""The type hints: mypy agrees with them, finds what is wrong in a user's program, and the stub names what is there."""
+"""The type hints: mypy agrees with them and finds what is wrong in a user's program."""
 
 from __future__ import annotations
 
-import ast
 import os
 import subprocess
 import sys
 from pathlib import Path
-
-from dma import _dma
 
 PACKAGE = Path(os.environ["DMA_BINARY_DIR"]) / "python/dma"  # with the type hints of the compiled module
 
@@ -76,19 +73,3 @@ def test_the_package_and_its_users_are_typed(tmp_path: Path) -> None:
     assert 'Argument 2 to "compile" has incompatible type "int"' in found
     assert 'has no attribute "append"' in found  # predict without return_std is an array
     assert 'Argument "batches" to "Learner" has incompatible type "str"' in found
-
-
-def test_the_type_hints_name_what_the_compiled_module_has() -> None:
-    stub = ast.parse((PACKAGE / "_dma.pyi").read_text())
-    written = {node.name: node for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
-    there = {name for name in vars(_dma) if not name.startswith("_")}
-    assert set(written) == there
-    for name, node in written.items():
-        if not isinstance(node, ast.ClassDef) or name in ("Error", "Contradiction"):
-            continue
-        members = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
-        members |= {item.target.id for item in node.body if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)}
-        members |= {target.id for item in node.body if isinstance(item, ast.Assign) for target in item.targets if isinstance(target, ast.Name)}
-        public = {member for member in vars(getattr(_dma, name)) if not member.startswith("_")}
-        made_here = {"function", "made_by"} if name == "Kind" else set()  # by factors.py
-        assert {member for member in members if not member.startswith("_")} == public | made_here, name

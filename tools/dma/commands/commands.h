@@ -21,7 +21,6 @@ void add_inspect_command(Command app);
 void add_generate_command(Command app);
 void add_factors_command(Command app);
 void add_certify_command(Command app);
-// Both print what --help of all commands says, in the languages of others.
 void add_completion_command(Command app);
 
 }  // namespace dma

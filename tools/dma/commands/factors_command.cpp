@@ -41,8 +41,7 @@ void add_factors_command(Command app) {
   auto jobs = std::make_shared<std::size_t>(all_processors());
   const Command command = app.add_subcommand("factors", "List the kinds of factors with ports, parameters and methods");
   command.footer("Example:\n  dma factors --bands");
-  command.add_flag("--json", *json,
-                   "print JSON: ports, parameters with domains, methods with the ports they send to");
+  command.add_flag("--json", *json, "print JSON: ports, parameters with domains, methods with the ports they send to");
   command.add_flag("--bands", *bands,
                    "certify every kind and method quickly, and add the band of quality it earns: takes seconds");
   command.add_option("--jobs", *jobs, "threads, for --bands (default: all processors)").between(1, 1024);

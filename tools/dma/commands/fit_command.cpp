@@ -1,7 +1,6 @@
 // dma fit: from a table of numbers to a model with honest uncertainty.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 
 #include "engine/support/error.h"
@@ -31,18 +30,13 @@ void check_files(const FitRequest& request) {
     if (!file->empty()) check_outputs({{"output", *file}}, {{"--resume", request.resume}});
 }
 
-// 30, 30s, 5min, 1.5h.
-double seconds_in(const std::string& time) {
-  double number = 0;
-  const auto [rest, error] = std::from_chars(time.data(), time.data() + time.size(), number);
-  const std::string unit(rest, time.data() + time.size());
-  for (const auto& [name, seconds] : {std::pair("", 1), {"s", 1}, {"min", 60}, {"h", 3600}})
-    if (error == std::errc() && unit == name && number > 0 && number < 1e6) return number * seconds;
-  fail("--time: '{}' is given; a time above 0 such as 30s, 5min or 1.5h is expected", printable(time));
-}
-
 void fit(FitRequest request) {
-  if (!request.time.empty()) request.settings.max_seconds = seconds_in(request.time);
+  if (!request.time.empty()) {
+    const auto seconds = with_unit(request.time, {{"", 1}, {"s", 1}, {"min", 60}, {"h", 3600}});
+    if (!seconds || *seconds >= 1e9)
+      fail("--time: '{}' is given; a time above 0 such as 30s, 5min or 1.5h is expected", printable(request.time));
+    request.settings.max_seconds = *seconds;
+  }
   FitTeam team(request);
   if (request.checkpoint_every < 1)
     fail("--checkpoint-every: {} is given; at least 1 is expected", request.checkpoint_every);

@@ -16,7 +16,6 @@
 #include "tools/dma/io/interrupt.h"
 #include "tools/dma/io/progress.h"
 #include "tools/dma/io/read_file.h"
-#include "tools/dma/io/shell_quoted.h"
 #include "tools/dma/io/standard_streams.h"
 #include "tools/dma/io/write_file.h"
 

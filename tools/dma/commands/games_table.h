@@ -1,7 +1,8 @@
-// Games from a table, and what was found of the players as a table, JSON and a picture.
+// Games from a table, and the skills of their players as text, a table, JSON and a picture.
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,31 +17,44 @@ struct GamesTable {
   std::vector<Game> games;
 };
 
-// A game a row, columns winner and loser, with "Ann + Ben" for teams and perhaps a column draw; or a player a row,
-// columns game, player and rank, and perhaps team and share. The columns may stand anywhere, beside others.
+// One game per row, columns winner and loser, with "Ann + Ben" for teams and perhaps a column draw; or one player per
+// row, columns game, player and rank, and perhaps team and share. The columns may stand anywhere, beside others.
 GamesTable read_games(const std::filesystem::path& file);
-// "Ann", or "Ann + Ben" where nobody is named so: their numbers. An Error that offers the nearest name if there is
-// none.
+// The numbers of "Ann", or of "Ann + Ben" unless a player has that name. An Error that offers the nearest name if there
+// is none.
 std::vector<std::uint32_t> find_players(const GamesTable& table, const std::string& text);
 
-// The skills of a table's players, whatever way they were found.
-struct RatedPlayers {
-  std::vector<Skill> skills;         // by player
-  std::vector<SkillThen> history;    // in the order of games
-  std::vector<std::size_t> played;   // games, by player
-  std::vector<std::uint32_t> order;  // players, the most skilled first
-};
-RatedPlayers rated_players(const GamesTable& table, std::vector<Skill> skills, std::vector<SkillThen> history);
-
-std::string skills_csv(const GamesTable& table, const RatedPlayers& rated);
-Json skills_json(const GamesTable& table, const RatedPlayers& rated);
-// The skills of the first players, game after game.
-plot::Figure skills_figure(const GamesTable& table, const RatedPlayers& rated, std::size_t most);
-
-// The central 95 % interval.
-struct SkillInterval {
+// The skills of a table's players, whatever way they were found: the most skilled first, with central 95 % intervals.
+struct RatedPlayer {
+  std::string name;
+  std::uint32_t number = 0;  // in the table
+  Skill skill = {};
   double low = 0, high = 0;
+  std::size_t games = 0;
 };
-SkillInterval interval_of(const Skill& skill);
+struct RatedPlayers {
+  std::vector<RatedPlayer> players;
+  std::vector<SkillThen> history;  // in the order of games
+};
+
+using Players = std::vector<std::uint32_t>;
+
+struct Rated {
+  RatedPlayers players;
+  std::string how, status;
+  bool settled = true;
+  std::function<Chances(const Players&, const Players&)> chances;
+};
+
+Rated rate_all_at_once(const GamesTable& table, const RatingOptions& options);
+Rated rate_one_by_one(const GamesTable& table, const RatingOptions& options);
+
+std::string skills_text(const RatedPlayers& rated, std::size_t most);
+// Each of the first players against each other.
+std::string chances_text(const Rated& rated, std::size_t most);
+std::string skills_csv(const RatedPlayers& rated);
+Json skills_json(const RatedPlayers& rated);
+// The skills of the first players, game after game.
+plot::Figure skills_figure(const RatedPlayers& rated, std::size_t most);
 
 }  // namespace dma

@@ -29,7 +29,7 @@ constexpr int kMostMade = 1'000'000;
 
 using Made = std::function<std::string(const GenerateRequest&)>;
 
-// `count` is called by this name; the command's own options are added to what is returned.
+// `count_name`: the option that sets the count. The caller adds the command's own options.
 struct MadeCommand {
   Command command;
   std::shared_ptr<GenerateRequest> request;
@@ -39,8 +39,7 @@ MadeCommand add_made(Command generate, const char* name, const char* help, const
   auto request = std::make_shared<GenerateRequest>();
   request->count = count;
   const Command command = generate.add_subcommand(name, help);
-  command.footer(fmt::format("Example:\n  dma generate {0} --seed 1 --out {0}.{1}", name,
-                             std::string_view(name) == "graph" ? "json" : "csv"));
+  command.footer(fmt::format("Example:\n  dma generate {0} --seed 1 --out {0}.csv", name));
   command.add_option("--seed", request->seed, "decides everything that is drawn").capture_default_str();
   command.add_option(count_name, request->count, "how many").between(3, kMostMade).capture_default_str();
   command.add_option("--out", request->out, "file (default: standard output)");
@@ -107,8 +106,6 @@ void add_generate_command(Command app) {
   games.command.add_option("--players", games.request->players, "how many play")
       .between(2, 10000)
       .capture_default_str();
-  (void)add_made(generate, "graph", "A graph for dma infer: a level that wanders, seen with noise", "--steps", 12,
-                 [](const GenerateRequest& r) { return made_graph(r.seed, r.count); });
 }
 
 }  // namespace dma

@@ -8,9 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "engine/compile/plan_data.h"
 #include "engine/support/error.h"
 #include "engine/support/text.h"
-#include "tools/dma/io/shell_quoted.h"
+#include "tools/dma/io/standard_streams.h"
 
 namespace dma {
 
@@ -22,7 +23,7 @@ std::string element_name(const Belief& belief, const std::string& name, std::siz
   return belief.size() == 1 ? name : fmt::format("{}[{}]", name, i);
 }
 
-// The variables that are shown: all, or the first so many.
+// Elements without information among the first `shown` variables.
 std::vector<std::string> uninformed(const Graph& graph, const State& state, std::size_t shown) {
   std::vector<std::string> names;
   for (std::size_t v = 0; v < shown; ++v) {

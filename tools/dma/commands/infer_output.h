@@ -1,8 +1,10 @@
-// The answer of a solved graph, as text and as JSON.
+// The graph of `dma infer`: read, solved, and its answer as text and as JSON.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/support/json.h"
 #include "models/graphs/graph_file.h"
@@ -10,6 +12,18 @@
 #include "models/graphs/solve.h"
 
 namespace dma {
+
+struct InferRequest {
+  std::filesystem::path graph, dot, plot, report, poses;
+  std::string command_line, method, schedule, loss, memory = "1GB";
+  std::vector<std::string> observed;  // "HR=LOW"
+  bool evidence = false, json = false, verbose = false;
+};
+
+// Reads a graph file; `limit` bounds the memory of what is read. `poses` are those of a g2o file.
+GraphFile read_graph(const InferRequest& request, double limit, std::optional<PoseGraph>& poses);
+// An Error says which observations contradict each other, or that the graph would take more memory than the limit.
+Answer solve_file(const InferRequest& request, const GraphFile& file, double limit, SolveOptions& options);
 
 // The value, "log evidence -3.21, exact" and its parts; or why there is none.
 struct FoundEvidence {

@@ -44,7 +44,7 @@ void add_predict_command(Command app) {
       "one, and a\n"
       "probability y_p_NAME for each. Columns are matched by name; others are ignored. Missing cells, and values of "
       "text that the fit\n"
-      "did not have, are told, and the other columns decide.");
+      "did not have, are named on standard error, and the other columns decide.");
   command.add_option("model", request->model, "model file of dma fit").required();
   command.add_option("data", request->data, "CSV file with the columns that the model was fitted on").required();
   command.add_option("--out", request->out, "file for the predictions (default: standard output)");

@@ -38,45 +38,6 @@ RatingOptions options_of(const RateRequest& request) {
           .draw_probability = request.draws};
 }
 
-using Players = std::vector<std::uint32_t>;
-
-struct Rated {
-  RatedPlayers players;
-  std::string how, status;
-  bool settled = true;
-  std::function<Chances(const Players&, const Players&)> chances;
-};
-
-Rated rate_all_at_once(const GamesTable& table, const RatingOptions& options) {
-  const Season season = rate_season(table.games, table.players.size(), options);
-  return {rated_players(table, season.skills, season.history),
-          fmt::format("all at once{}", season.report.joint ? "" : ", as if skills were independent"),
-          season.report.line(), season.report.converged(),
-          [season, options](const Players& a, const Players& b) { return chances(season, a, b, options); }};
-}
-
-Rated rate_one_by_one(const GamesTable& table, const RatingOptions& options) {
-  Rating rating(table.players.size(), options);
-  std::vector<SkillThen> history;
-  std::size_t open = 0;
-  for (std::size_t g = 0; g < table.games.size(); ++g) {
-    const Report report = rating.play(table.games[g]);
-    open += !report.converged() && report.stop != Report::Stop::approximate;
-    for (const Team& team : table.games[g].teams)
-      for (const std::uint32_t player : team.players) history.push_back({g, player, rating.skills()[player]});
-  }
-  const auto skills_of = [skills = rating.skills()](const Players& players) {
-    std::vector<Skill> found;
-    for (const std::uint32_t player : players) found.push_back(skills[player]);
-    return found;
-  };
-  return {rated_players(table, rating.skills(), std::move(history)), "one after the other",
-          open == 0 ? "every game settled" : fmt::format("{} of {} games did not settle", open, table.games.size()),
-          open == 0, [skills_of, options](const Players& a, const Players& b) {
-            return chances(skills_of(a), skills_of(b), options);
-          }};
-}
-
 struct PairOfSides {
   std::string first, second;
   Chances chances;
@@ -93,32 +54,6 @@ std::vector<PairOfSides> asked_pairs(const RateRequest& request, const GamesTabl
     pairs.push_back({first, second, rated.chances(a, b)});
   }
   return pairs;
-}
-
-void print_skills(const GamesTable& table, const RatedPlayers& rated) {
-  fmt::print("{:>6} {:>9} {:>9} {:>9} {:>9} {:>6}  player\n", "", "skill", "sd", "2.5 %", "97.5 %", "games");
-  const std::size_t shown = std::min(kMostShown, rated.order.size());
-  for (std::size_t k = 0; k < shown; ++k) {
-    const std::uint32_t i = rated.order[k];
-    const SkillInterval interval = interval_of(rated.skills[i]);
-    fmt::print("{:>6} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>6}  {}\n", k + 1, rated.skills[i].mean, rated.skills[i].sd,
-               interval.low, interval.high, rated.played[i], table.players[i]);
-  }
-  if (shown < rated.order.size()) fmt::print("{:>6} {} more; --out writes them all\n", "", rated.order.size() - shown);
-}
-
-void print_chances(const GamesTable& table, const Rated& rated) {
-  const std::vector<std::uint32_t>& order = rated.players.order;
-  const std::size_t shown = std::min(kMostInMatrix, order.size());
-  fmt::print("chance of the row to win the next game against the column:\n{:>6}", "");
-  for (std::size_t k = 0; k < shown; ++k) fmt::print(" {:>6}", k + 1);
-  fmt::print("\n");
-  for (std::size_t k = 0; k < shown; ++k) {
-    fmt::print("{:>6}", k + 1);
-    for (std::size_t j = 0; j < shown; ++j)
-      fmt::print(" {:>6}", j == k ? "" : fmt::format("{:.3f}", rated.chances({order[k]}, {order[j]}).win));
-    fmt::print("  {}\n", table.players[order[k]]);
-  }
 }
 
 Json pairs_json(const std::vector<PairOfSides>& pairs) {
@@ -139,15 +74,15 @@ void rate(const RateRequest& request) {
   const GamesTable table = read_games(request.data);
   const Rated rated = request.online ? rate_one_by_one(table, options) : rate_all_at_once(table, options);
   const auto pairs = asked_pairs(request, table, rated);
-  if (!request.out.empty()) write_file(request.out, skills_csv(table, rated.players));
-  if (!request.plot.empty()) plot::draw_picture(skills_figure(table, rated.players, kMostDrawn), request.plot);
+  if (!request.out.empty()) write_file(request.out, skills_csv(rated.players));
+  if (!request.plot.empty()) plot::draw_picture(skills_figure(rated.players, kMostDrawn), request.plot);
   if (request.json) {
     fmt::print("{}", readable(Json{{"games", table.games.size()},
                                    {"players", table.players.size()},
                                    {"how", rated.how},
                                    {"status", rated.status},
                                    {"settled", rated.settled},
-                                   {"skills", skills_json(table, rated.players)},
+                                   {"skills", skills_json(rated.players)},
                                    {"pairs", pairs_json(pairs)}}));
     return;
   }
@@ -157,8 +92,8 @@ void rate(const RateRequest& request) {
     fmt::print(
         "         what follows is not settled, only the last that was tried: a larger --beta makes results less "
         "sure\n");
-  print_skills(table, rated.players);
-  if (pairs.empty()) print_chances(table, rated);
+  fmt::print("{}", skills_text(rated.players, kMostShown));
+  if (pairs.empty()) fmt::print("{}", chances_text(rated, kMostInMatrix));
   for (const PairOfSides& pair : pairs)
     fmt::print("{} against {}: wins {:.3f}, draws {:.3f}, loses {:.3f}\n", pair.first, pair.second, pair.chances.win,
                pair.chances.draw, pair.chances.loss);
@@ -174,13 +109,13 @@ void add_rate_command(Command app) {
   command.footer(
       "Example:\n"
       "  dma rate games.csv --pair Ann Ben --plot skills.svg\n"
-      "A table with a game a row, in the order in which they were played; a + between the players of a team:\n"
+      "A table with one game per row, in the order in which they were played; a + between the players of a team:\n"
       "  winner,loser,draw\n"
       "  Ann,Ben,\n"
       "  Cleo,Ann + Ben,no\n"
       "  Ben,Cleo,yes\n"
-      "or with a player a row: rank 1 is the first, equal ranks drew; team and share (of the game played) may be left "
-      "out:\n"
+      "or with one player per row: rank 1 is the first, equal ranks drew; team and share (of the game played) may be "
+      "left out:\n"
       "  game,player,rank,team,share\n"
       "  1,Ann,1,red,1\n"
       "  1,Ben,1,red,0.5\n"

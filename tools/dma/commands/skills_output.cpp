@@ -1,10 +1,9 @@
-// The skills of players, as a table, JSON and a picture.
+// The skills of players: found, and as text, a table, JSON and a picture.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "tools/dma/commands/games_table.h"
 #include "tools/dma/io/csv_text.h"
@@ -16,89 +15,141 @@ namespace {
 constexpr double kHalfOf95 = 1.959963984540054;
 
 // The best on the left, as many as have room for their names.
-plot::Panel intervals_panel(const GamesTable& table, const RatedPlayers& rated) {
+plot::Panel intervals_panel(const RatedPlayers& rated) {
   constexpr std::size_t kMostNames = 24;
   plot::Series bars{.title = "95 % interval", .style = plot::Style::bars, .colour = plot::Colour::sky, .width = 4};
   plot::Series means{.title = "mean", .style = plot::Style::points, .colour = plot::Colour::blue};
-  const std::size_t shown = std::min(rated.order.size(), kMostNames);
-  plot::Panel panel{.title = shown == rated.order.size() ? "skills" : fmt::format("skills of the first {}", shown),
+  const std::size_t shown = std::min(rated.players.size(), kMostNames);
+  plot::Panel panel{.title = shown == rated.players.size() ? "skills" : fmt::format("skills of the first {}", shown),
                     .x = {.low = 0.4, .high = static_cast<double>(shown) + 0.6},
                     .y = {"skill"}};
   for (std::size_t k = 0; k < shown; ++k) {
-    const Skill& skill = rated.skills[rated.order[k]];
-    const SkillInterval interval = interval_of(skill);
-    means.x.push_back(static_cast<double>(k + 1)), means.y.push_back(skill.mean);
-    bars.x.push_back(means.x.back()), bars.y.push_back(interval.low), bars.y_high.push_back(interval.high);
-    panel.x.names.push_back(table.players[rated.order[k]]);
+    const RatedPlayer& player = rated.players[k];
+    means.x.push_back(static_cast<double>(k + 1));
+    means.y.push_back(player.skill.mean);
+    bars.y.push_back(player.low);
+    bars.y_high.push_back(player.high);
+    panel.x.names.push_back(player.name);
   }
+  bars.x = means.x;
   panel.series = {std::move(bars), std::move(means)};
   return panel;
 }
 
-}  // namespace
-
-SkillInterval interval_of(const Skill& skill) {
-  return {skill.mean - kHalfOf95 * skill.sd, skill.mean + kHalfOf95 * skill.sd};
-}
-
-RatedPlayers rated_players(const GamesTable& table, std::vector<Skill> skills, std::vector<SkillThen> history) {
-  RatedPlayers rated{std::move(skills), std::move(history), std::vector<std::size_t>(table.players.size()),
-                     std::vector<std::uint32_t>(table.players.size())};
-  for (const SkillThen& then : rated.history) ++rated.played[then.player];
-  std::iota(rated.order.begin(), rated.order.end(), 0u);
-  std::ranges::stable_sort(rated.order, std::greater<>(), [&](std::uint32_t i) { return rated.skills[i].mean; });
+RatedPlayers rated_players(const GamesTable& table, const std::vector<Skill>& skills, std::vector<SkillThen> history) {
+  RatedPlayers rated{{}, std::move(history)};
+  for (std::uint32_t i = 0; i < table.players.size(); ++i) {
+    const double half = kHalfOf95 * skills[i].sd;
+    rated.players.push_back({table.players[i], i, skills[i], skills[i].mean - half, skills[i].mean + half});
+  }
+  for (const SkillThen& then : rated.history) ++rated.players[then.player].games;
+  std::ranges::stable_sort(rated.players, std::greater<>(), [](const RatedPlayer& p) { return p.skill.mean; });
   return rated;
 }
 
-std::string skills_csv(const GamesTable& table, const RatedPlayers& rated) {
-  std::string out = "player,skill_mean,skill_sd,skill_q2.5,skill_q97.5,games\n";
-  for (const std::uint32_t i : rated.order) {
-    const Skill& skill = rated.skills[i];
-    const SkillInterval interval = interval_of(skill);
-    out += fmt::format("{},{},{},{},{},{}\n", csv_cell(table.players[i]), skill.mean, skill.sd, interval.low,
-                       interval.high, rated.played[i]);
+}  // namespace
+
+Rated rate_all_at_once(const GamesTable& table, const RatingOptions& options) {
+  const Season season = rate_season(table.games, table.players.size(), options);
+  return {rated_players(table, season.skills, season.history),
+          fmt::format("all at once{}", season.report.joint ? "" : ", as if skills were independent"),
+          season.report.line(), season.report.converged(),
+          [season, options](const Players& a, const Players& b) { return chances(season, a, b, options); }};
+}
+
+Rated rate_one_by_one(const GamesTable& table, const RatingOptions& options) {
+  Rating rating(table.players.size(), options);
+  std::vector<SkillThen> history;
+  std::size_t open = 0;
+  for (std::size_t g = 0; g < table.games.size(); ++g) {
+    const Report report = rating.play(table.games[g]);
+    open += !report.converged() && report.stop != Report::Stop::approximate;
+    for (const Team& team : table.games[g].teams)
+      for (const std::uint32_t player : team.players) history.push_back({g, player, rating.skills()[player]});
   }
+  const auto skills_of = [skills = rating.skills()](const Players& players) {
+    std::vector<Skill> found;
+    for (const std::uint32_t player : players) found.push_back(skills[player]);
+    return found;
+  };
+  return {rated_players(table, rating.skills(), std::move(history)), "one after the other",
+          open == 0 ? "every game settled" : fmt::format("{} of {} games did not settle", open, table.games.size()),
+          open == 0, [skills_of, options](const Players& a, const Players& b) {
+            return chances(skills_of(a), skills_of(b), options);
+          }};
+}
+
+std::string skills_text(const RatedPlayers& rated, std::size_t most) {
+  std::string text =
+      fmt::format("{:>6} {:>9} {:>9} {:>9} {:>9} {:>6}  player\n", "", "skill", "sd", "2.5 %", "97.5 %", "games");
+  const std::size_t shown = std::min(most, rated.players.size());
+  for (std::size_t k = 0; k < shown; ++k) {
+    const auto& [name, number, skill, low, high, games] = rated.players[k];
+    text += fmt::format("{:>6} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>6}  {}\n", k + 1, skill.mean, skill.sd, low, high,
+                        games, name);
+  }
+  if (shown < rated.players.size())
+    text += fmt::format("{:>6} {} more; --out writes them all\n", "", rated.players.size() - shown);
+  return text;
+}
+
+std::string chances_text(const Rated& rated, std::size_t most) {
+  const auto& players = rated.players.players;
+  const std::size_t shown = std::min(most, players.size());
+  std::string text = fmt::format("chance of the row to win the next game against the column:\n{:>6}", "");
+  for (std::size_t k = 0; k < shown; ++k) text += fmt::format(" {:>6}", k + 1);
+  text += "\n";
+  for (std::size_t k = 0; k < shown; ++k) {
+    text += fmt::format("{:>6}", k + 1);
+    for (std::size_t j = 0; j < shown; ++j)
+      text += fmt::format(
+          " {:>6}", j == k ? "" : fmt::format("{:.3f}", rated.chances({players[k].number}, {players[j].number}).win));
+    text += fmt::format("  {}\n", players[k].name);
+  }
+  return text;
+}
+
+std::string skills_csv(const RatedPlayers& rated) {
+  std::string out = "player,skill_mean,skill_sd,skill_q2.5,skill_q97.5,games\n";
+  for (const auto& [name, number, skill, low, high, games] : rated.players)
+    out += fmt::format("{},{},{},{},{},{}\n", csv_cell(name), skill.mean, skill.sd, low, high, games);
   return out;
 }
 
-Json skills_json(const GamesTable& table, const RatedPlayers& rated) {
+Json skills_json(const RatedPlayers& rated) {
   Json json = Json::array();
-  for (const std::uint32_t i : rated.order) {
-    const SkillInterval interval = interval_of(rated.skills[i]);
-    json.push_back({{"player", table.players[i]},
-                    {"mean", rated.skills[i].mean},
-                    {"sd", rated.skills[i].sd},
-                    {"q2.5", interval.low},
-                    {"q97.5", interval.high},
-                    {"games", rated.played[i]}});
-  }
+  for (const auto& [name, number, skill, low, high, games] : rated.players)
+    json.push_back(
+        {{"player", name}, {"mean", skill.mean}, {"sd", skill.sd}, {"q2.5", low}, {"q97.5", high}, {"games", games}});
   return json;
 }
 
-plot::Figure skills_figure(const GamesTable& table, const RatedPlayers& rated, std::size_t most) {
+plot::Figure skills_figure(const RatedPlayers& rated, std::size_t most) {
   constexpr plot::Colour kColours[] = {plot::Colour::blue,   plot::Colour::vermillion, plot::Colour::green,
                                        plot::Colour::purple, plot::Colour::orange,     plot::Colour::black};
   constexpr std::size_t kMostBands = 2;  // more of them hide each other
   plot::Panel panel{
       .title = "skills after each game, with 95 % intervals of the first two", .x = {"game"}, .y = {"skill"}};
-  std::vector<plot::Series> bands, lines;
-  const std::size_t shown = std::min({most, rated.order.size(), std::size(kColours)});
+  std::vector<plot::Series> lines;
+  const std::size_t shown = std::min({most, rated.players.size(), std::size(kColours)});
   for (std::size_t k = 0; k < shown; ++k) {
-    plot::Series line{.title = table.players[rated.order[k]], .style = plot::Style::line_points, .colour = kColours[k]};
-    plot::Series band{.title = "", .style = plot::Style::band, .colour = kColours[k]};
+    plot::Series line{.title = rated.players[k].name, .style = plot::Style::line_points, .colour = kColours[k]};
+    plot::Series band{.style = plot::Style::band, .colour = kColours[k]};
     for (const SkillThen& then : rated.history) {
-      if (then.player != rated.order[k]) continue;
-      const SkillInterval interval = interval_of(then.skill);
-      line.x.push_back(static_cast<double>(then.game + 1)), line.y.push_back(then.skill.mean);
-      band.x.push_back(line.x.back()), band.y.push_back(interval.low), band.y_high.push_back(interval.high);
+      if (then.player != rated.players[k].number) continue;
+      const double half = kHalfOf95 * then.skill.sd;
+      line.x.push_back(static_cast<double>(then.game + 1));
+      line.y.push_back(then.skill.mean);
+      band.y.push_back(then.skill.mean - half);
+      band.y_high.push_back(then.skill.mean + half);
     }
+    band.x = line.x;
     if (line.x.size() > 60) line.style = plot::Style::line;
-    if (k < kMostBands && band.x.size() > 1) bands.push_back(std::move(band));
+    if (k < kMostBands && band.x.size() > 1) panel.series.push_back(std::move(band));
     lines.push_back(std::move(line));
   }
-  panel.series = std::move(bands);
-  panel.series.insert(panel.series.end(), lines.begin(), lines.end());
-  return {.panels = {intervals_panel(table, rated), panel}, .columns = 1, .panel_width = 820, .panel_height = 420};
+  std::ranges::move(lines, std::back_inserter(panel.series));
+  return {.panels = {intervals_panel(rated), panel}, .columns = 1, .panel_width = 820, .panel_height = 420};
 }
 
 }  // namespace dma

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
@@ -108,6 +109,15 @@ std::string expected_of(const CLI::App& command) {
 }
 
 }  // namespace
+
+std::optional<double> with_unit(std::string_view text, Units units) {
+  double number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(rest, text.data() + text.size());
+  for (const auto& [name, size] : units)
+    if (error == std::errc() && unit == name && number > 0 && std::isfinite(number * size)) return number * size;
+  return {};
+}
 
 Option Option::required() const { return Option(option_->required()); }
 Option Option::group(const std::string& heading) const { return Option(option_->group(heading)); }

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace CLI {
@@ -57,6 +60,10 @@ class Command {
  private:
   CLI::App* app_;
 };
+
+// A number above 0 with one of these units behind it, "1.5h", in the first of them; nothing if the text is another.
+using Units = std::initializer_list<std::pair<std::string_view, double>>;
+std::optional<double> with_unit(std::string_view text, Units units);
 
 // Ends a command that has already told the user why.
 struct Exit {

@@ -18,7 +18,6 @@
 #include "engine/support/error.h"
 #include "tools/dma/help/version.h"
 #include "tools/dma/io/processes.h"
-#include "tools/dma/io/shell_quoted.h"
 #include "tools/dma/io/standard_streams.h"
 
 namespace dma {
@@ -52,7 +51,7 @@ int refuse(std::string_view why, int code) {
   return code;
 }
 
-// Output that did not get through comes as whatever the printing library throws: it is said as what it is.
+// The printing library throws errors of its own for output that did not get through: the user is told of the output.
 int answer(std::string_view what, int code) {
   try {
     flush_output();

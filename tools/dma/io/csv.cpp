@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "engine/support/error.h"
+#include "engine/support/model_file.h"
 #include "engine/support/text.h"
 #include "tools/dma/io/csv_text.h"
 
@@ -16,7 +19,7 @@ namespace dma {
 namespace {
 
 constexpr std::size_t kBufferSize = 1 << 22;
-// Bytes that are tried at once after a line that was not plain: other processors read behind such a line in vain.
+// Bytes that are tried at once after a line that was not plain: work of other processors behind such a line is lost.
 constexpr std::size_t kFirstSegment = 1 << 16;
 constexpr std::size_t kLongestLine = 1 << 30;  // a file without line ends, like /dev/zero, must not fill the memory
 
@@ -90,6 +93,24 @@ std::string_view CsvReader::whole_lines(std::size_t most) const {
   auto last = all.substr(0, most).rfind('\n');
   if (last == all.npos) last = all.find('\n');
   return last == all.npos ? std::string_view() : all.substr(0, last + 1);
+}
+
+// Files that are no tables of text are refused by name.
+void CsvReader::refuse_other_formats(std::string_view first_line) const {
+  using namespace std::string_view_literals;
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kFormats = {
+      {{"PAR1", "a Parquet file"},
+       {"PK\x03\x04", "a zip archive, such as a workbook of Excel"},
+       {"\x1f\x8b", "compressed by gzip"},
+       {"\x89HDF", "an HDF5 file"},
+       {"ARROW1", "an Arrow file"}}};
+  for (const auto& [magic, what] : kFormats)
+    if (first_line.starts_with(magic)) fail("'{}' is {}; save the table as CSV", path_.string(), what);
+  if (first_line.starts_with(kModelFileStart))
+    fail("'{}' is a model of dma, and no table; give a CSV file in its place", path_.string());
+  const std::string_view rest = trimmed(first_line.substr(first_line.starts_with('{') ? 1 : 0));
+  if (first_line.starts_with('{') && (rest.empty() || rest.starts_with('"')))
+    fail("'{}' is JSON, as graphs are, and no table; give a CSV file in its place", path_.string());
 }
 
 // Column names stand on one line, so the first line with anything on it is the header.

@@ -43,9 +43,9 @@ class CsvReader {
   // number is an Error or, with `has_text`, NaN; the columns that hold such cells are marked there.
   Eigen::MatrixXd read(std::span<const std::size_t> columns, std::vector<bool>* has_text = nullptr);
 
-  // Instead of read(), for a file whose rows are all plain (csv_plain.h): the rows of one of so many shards of about as
-  // many bytes each, which together are all rows in their order. The bytes of the others are not read. Nothing if the
-  // shard holds a line that is not plain, and for what is no file.
+  // Instead of read(), for a file whose rows are all plain (csv_plain.h): the rows of one of `shards` shards of about
+  // equal size, which together are all rows in their order. The bytes of the others are not read. Nothing if the shard
+  // holds a line that is not plain, or if the table is no file.
   std::optional<Eigen::MatrixXd> read_shard(std::span<const std::size_t> columns, std::size_t shard,
                                             std::size_t shards);
 

@@ -25,7 +25,7 @@ std::int64_t milliseconds() {
 }
 
 // The second ends the program at once, unless it comes with the first: timeout(1) sends each signal to the program and
-// to its group, and nobody presses Ctrl-C twice that fast.
+// to its group, and no person presses Ctrl-C twice that fast.
 void note_interrupt(int signal) {
   constexpr std::int64_t kTogether = 200;
   const std::int64_t now = milliseconds();

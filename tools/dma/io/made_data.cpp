@@ -11,12 +11,10 @@
 #include <chrono>
 #include <cmath>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <numbers>
 #include <vector>
 
 #include "engine/support/error.h"
-#include "engine/support/json.h"
 #include "engine/support/text.h"
 
 namespace dma {
@@ -40,9 +38,7 @@ class Draws {
   boost::random::mt19937_64 random_;
 };
 
-double wave(std::size_t t, double period) {
-  return std::sin(2 * std::numbers::pi * static_cast<double>(t) / period);
-}
+double wave(std::size_t t, double period) { return std::sin(2 * std::numbers::pi * static_cast<double>(t) / period); }
 
 std::string month(std::size_t t) { return fmt::format("{}-{:02}", 2015 + t / 12, t % 12 + 1); }
 
@@ -140,35 +136,6 @@ std::string made_games(std::uint64_t seed, std::size_t players, std::size_t game
     text += fmt::format("{},{}\n", who[first_wins ? a : b], who[first_wins ? b : a]);
   }
   return text;
-}
-
-std::string made_graph(std::uint64_t seed, std::size_t steps) {
-  Draws draws(seed);
-  double level = draws.normal(1);
-  Json seen = Json::array();
-  for (std::size_t t = 0; t < steps; ++t) {
-    level += draws.normal(std::sqrt(0.2));
-    const double reading = std::round(1000 * (level + draws.normal(std::sqrt(0.1)))) / 1000;
-    seen.push_back(t % 3 == 2 ? Json(nullptr) : Json(reading));
-  }
-  const Json first = {{"variable", "level"}, {"reach", "gather"}, {"table", {0}}},
-             before = {{"variable", "level"}, {"reach", "shift"}, {"lag", 1}};
-  const Json graph = {
-      {"description", fmt::format("A level that wanders for {} steps, seen with noise at two of three.", steps)},
-      {"variables", {{"level", {{"size", steps}}}, {"seen", {{"size", steps}, {"observed", std::move(seen)}}}}},
-      {"factors",
-       {{{"kind", "gaussian_prior"},
-         {"connects", Json::array({first})},
-         {"parameters", {{"mean", 0}, {"variance", 100}}}},
-        {{"kind", "gaussian_noise"},
-         {"name", "step"},
-         {"connects", Json::array({before, "level"})},
-         {"parameters", {{"variance", 0.2}}}},
-        {{"kind", "gaussian_noise"},
-         {"name", "reading"},
-         {"connects", Json::array({"level", "seen"})},
-         {"parameters", {{"variance", 0.1}}}}}}};
-  return readable(graph);
 }
 
 }  // namespace dma

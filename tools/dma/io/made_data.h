@@ -1,4 +1,4 @@
-// Small files of data with a known truth, always the same for a seed: tables, series, games, graphs.
+// Small files of data with a known truth, always the same for a seed: tables, series, games.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,5 @@ std::string made_series(std::uint64_t seed, const std::string& kind, std::size_t
 
 // Players of skills that are 6 apart on average, who play each other by chance; who performs better wins.
 std::string made_games(std::uint64_t seed, std::size_t players, std::size_t games);
-
-// A graph for `dma infer`: a level that wanders, seen with noise at two steps of three.
-std::string made_graph(std::uint64_t seed, std::size_t steps);
 
 }  // namespace dma

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "engine/support/error.h"
@@ -44,22 +46,68 @@ mpi::Processes& load() {
 
 mpi::Processes* loaded_processes = nullptr;  // there is one MPI in a process
 
+using Doubles = std::vector<double>;
+using Counts = std::vector<std::size_t>;
+
+// Sends a block of `own` to every process; returns the blocks for this one.
+Doubles exchange(mpi::Processes& processes, const Doubles& own, const Counts& sizes, const Counts& heard_sizes) {
+  Doubles heard(std::accumulate(heard_sizes.begin(), heard_sizes.end(), std::size_t{0}));
+  processes.exchange(own.data(), sizes.data(), heard.data(), heard_sizes.data());
+  return heard;
+}
+
+// The same where only the sender knows the sizes.
+Doubles exchange(mpi::Processes& processes, const Doubles& own, const Counts& sizes) {
+  const Counts ones(sizes.size(), 1);
+  const Doubles heard_sizes = exchange(processes, Doubles(sizes.begin(), sizes.end()), ones, ones);
+  return exchange(processes, own, sizes, Counts(heard_sizes.begin(), heard_sizes.end()));
+}
+
+// Sends the same numbers to every process.
+Doubles tell_all(mpi::Processes& processes, std::span<const double> own, const Counts& heard_sizes) {
+  Doubles copies;
+  for (std::size_t p = 0; p < processes.size(); ++p) copies.insert(copies.end(), own.begin(), own.end());
+  return exchange(processes, copies, Counts(processes.size(), own.size()), heard_sizes);
+}
+
+void to_largest(mpi::Processes& processes, std::span<double> values) {
+  const Doubles all = tell_all(processes, values, Counts(processes.size(), values.size()));
+  for (std::size_t i = 0; i < all.size(); ++i) values[i % values.size()] = std::max(values[i % values.size()], all[i]);
+}
+
 class ProcessTeam final : public WorkerTeam {
  public:
   ProcessTeam(mpi::Processes& processes, std::size_t each) : processes_(processes), each_(each) {}
   std::size_t size() const override { return processes_.size() * each_; }
   std::size_t first() const override { return processes_.rank() * each_; }
   std::size_t local() const override { return each_; }
+
+  // Every process adds its own slice of all arrays, in order, and then all processes receive all slices: two messages
+  // to every process for any number of arrays, and identical bits in every process.
   void sum(std::span<const double> parts, std::span<double> total) override {
-    processes_.sum(parts.data(), each_, total.data(), total.size());
+    const std::size_t count = processes_.size(), size = total.size();
+    Counts slices(count), sizes(count);
+    Doubles own;
+    for (std::size_t p = 0; p < count; ++p) {
+      const std::size_t first = p * size / count;
+      slices[p] = (p + 1) * size / count - first;
+      sizes[p] = slices[p] * each_;
+      for (std::size_t k = 0; k < each_; ++k) {
+        const auto piece = parts.subspan(k * size + first, slices[p]);
+        own.insert(own.end(), piece.begin(), piece.end());
+      }
+    }
+    const std::size_t mine = slices[processes_.rank()];
+    const Doubles heard = exchange(processes_, own, sizes, Counts(count, mine * each_));
+    Doubles slice(heard.begin(), heard.begin() + static_cast<std::ptrdiff_t>(mine));
+    for (std::size_t i = mine; i < heard.size(); ++i) slice[i % mine] += heard[i];
+    std::ranges::copy(tell_all(processes_, slice, slices), total.begin());
   }
-  void largest(std::span<double> values) override { processes_.largest(values.data(), values.size()); }
+  void largest(std::span<double> values) override { to_largest(processes_, values); }
   std::vector<double> gather(std::span<const double> own) override {
-    std::vector<std::size_t> sizes(processes_.size());
-    processes_.gather_sizes(own.size(), sizes.data());
-    std::vector<double> all(processes_.rank() == 0 ? std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}) : 0);
-    processes_.gather(own.data(), own.size(), all.data(), sizes.data());
-    return all;
+    Counts sizes(processes_.size());
+    sizes[0] = own.size();
+    return exchange(processes_, Doubles(own.begin(), own.end()), sizes);
   }
 
  private:
@@ -100,23 +148,18 @@ std::shared_ptr<WorkerTeam> ProcessGroup::team(std::size_t workers) const {
 std::size_t ProcessGroup::rank() const { return loaded_ ? loaded_->processes.rank() : 0; }
 
 std::vector<double> ProcessGroup::exchange(const std::vector<std::vector<double>>& for_each) const {
-  std::vector<std::size_t> sizes, heard_sizes(size());
-  std::vector<double> own;
-  for (const std::vector<double>& numbers : for_each) {
+  Counts sizes;
+  Doubles own;
+  for (const Doubles& numbers : for_each) {
     sizes.push_back(numbers.size());
     own.insert(own.end(), numbers.begin(), numbers.end());
   }
-  if (!loaded_) return own;
-  loaded_->processes.exchange_sizes(sizes.data(), heard_sizes.data());
-  std::vector<double> heard(std::accumulate(heard_sizes.begin(), heard_sizes.end(), std::size_t{0}));
-  loaded_->processes.exchange(own.data(), sizes.data(), heard.data(), heard_sizes.data());
-  return heard;
+  return loaded_ ? dma::exchange(loaded_->processes, own, sizes) : own;
 }
 
 int ProcessGroup::largest(int value) const {
-  if (!loaded_) return value;
   double found = value;
-  loaded_->processes.largest(&found, 1);
+  if (loaded_) to_largest(loaded_->processes, {&found, 1});
   return static_cast<int>(found);
 }
 

@@ -19,7 +19,7 @@ class ProcessGroup {
 
   std::size_t size() const;
   bool is_first() const;  // the one that speaks and writes
-  // A team of so many workers, as many in each process. An Error if they cannot be split so.
+  // A team of workers, equally many in each process. An Error if they cannot be split so.
   std::shared_ptr<WorkerTeam> team(std::size_t workers) const;
   int largest(int value) const;  // largest value among all processes
   std::size_t rank() const;      // from 0

@@ -16,6 +16,8 @@ namespace dma {
 
 namespace {
 
+constexpr const char* kClearLine = "\r\033[K";
+
 std::string duration(double seconds) {
   const auto whole = whole_number(std::ceil(seconds), 0L, 99L * 3600);
   if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);

@@ -12,8 +12,6 @@
 
 namespace dma {
 
-inline constexpr const char* kClearLine = "\r\033[K";
-
 // The progress of a fit and its expected end: as its stages say, otherwise at the latest after the last epoch.
 class FitProgress {
  public:

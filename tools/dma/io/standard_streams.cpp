@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <string>
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"
@@ -53,6 +52,19 @@ void flush_output() {
   const std::string reason = errno != 0 ? std::string(": ") + std::strerror(errno) : "";
   std::clearerr(stdout);
   fail("cannot write to standard output{}; what was printed is not complete", reason);
+}
+
+std::string shell_quoted(std::string_view argument) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+%@";
+  if (!argument.empty() && argument.find_first_not_of(kPlain) == argument.npos) return std::string(argument);
+  const bool plain = is_plain_text(argument);
+  std::string quoted;
+  if (plain) {
+    for (const char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return "'" + quoted + "'";
+  }
+  for (const char c : argument) quoted += c == '\'' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+  return "$'" + printable(quoted) + "'";  // printable() writes \x1b as these quotes read it
 }
 
 }  // namespace dma

@@ -1,6 +1,7 @@
 // Standard output and standard error, which may be closed, full or somebody's terminal.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace dma {
@@ -20,5 +21,8 @@ void show(std::string_view text);
 
 // An Error if something printed on standard output could not be written.
 void flush_output();
+
+// An argument as a shell would have to read it, on one line that a terminal can show.
+std::string shell_quoted(std::string_view argument);
 
 }  // namespace dma

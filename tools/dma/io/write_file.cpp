@@ -33,8 +33,8 @@ struct Destination {
 
 bool is_below(const fs::path& path, std::string_view folder) { return path.string().starts_with(folder); }
 
-// A link that leads nowhere is followed as well: its target is made. What /dev and /proc hold names something open,
-// such as the shell's own output: it is never replaced.
+// A link that leads nowhere is followed as well: its target is made. Names in /dev and /proc stand for
+// something open, such as the shell's own output: it is never replaced.
 Destination destination_of(const fs::path& named) {
   constexpr int kMostLinks = 40;
   Destination to{named, {}, false};

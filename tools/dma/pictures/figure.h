@@ -1,4 +1,4 @@
-// Figures as values: a figure is a grid of panels, a panel is a set of series, or a heat map with lines over it.
+// Figures as values: a figure is a grid of panels, a panel is a set of series.
 // Colours are those of Okabe and Ito, which colour-blind readers can tell apart. svg.h draws them.
 //
 //   draw_picture({.panels = {{.title = "KL", .x = {"r", Scale::log}, .y = {"nats", Scale::log},
@@ -48,19 +48,10 @@ struct Series {
   std::vector<std::string> notes = {};          // text shown when a reader points at a mark
 };
 
-// z[j * x.size() + i] is the value at (x[i], y[j]); x and y are evenly spaced.
-struct HeatMap {
-  std::vector<double> x = {}, y = {}, z = {};
-  std::string label = {};  // label of the colour bar
-  Scale scale = Scale::linear;
-  bool empty() const { return z.empty(); }
-};
-
 struct Panel {
   std::string title = {};
   Axis x = {}, y = {};
   std::vector<Series> series = {};
-  HeatMap heat = {};
   bool has_key = true;
   bool equal_axes = false;  // one unit is as long on both axes, so that squares are square
 };

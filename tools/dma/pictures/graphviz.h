@@ -10,11 +10,11 @@ namespace dma::plot {
 inline constexpr std::size_t kMostRanked = 500, kMostDrawn = 5000;  // edges
 inline constexpr double kLongestDrawing = 30;                       // seconds
 
-// The text of a picture, "svg" or "png"; empty: `why` there is none.
+// The text of a picture, "svg" or "png"; if it is empty, `why` has the reason.
 std::string graph_picture(const std::string& dot, const std::string& format, std::string& why,
                           double seconds = kLongestDrawing);
 
-// Only the picture, an SVG file: empty, or why there is none and what to do about it.
+// Writes the picture alone, an SVG file. Returns nothing, or why there is none and what to do about it.
 std::string draw_graph(const std::string& dot, const std::filesystem::path& picture);
 
 }  // namespace dma::plot

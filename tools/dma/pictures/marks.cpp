@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <map>
-
 #include "tools/dma/pictures/svg.h"
 
 namespace dma::plot {
@@ -14,26 +11,24 @@ namespace {
 using Doubles = std::vector<double>;
 
 // The bounds of the axis if it has any; otherwise those of all values that have a place on it, and a little room.
-Extent extent_of(const Axis& axis, std::initializer_list<const Doubles*> all, double room) {
+Extent extent_of(const Axis& axis, const Doubles& values) {
+  constexpr double kRoom = 0.04;
   Extent e{HUGE_VAL, -HUGE_VAL, axis.scale == Scale::log};
-  for (const Doubles* values : all)
-    for (const double value : *values)
-      if (const double place = e.place(value); std::isfinite(place)) {
-        e.low = std::min(e.low, place);
-        e.high = std::max(e.high, place);
-      }
+  for (const double value : values)
+    if (const double place = e.place(value); std::isfinite(place)) {
+      e.low = std::min(e.low, place);
+      e.high = std::max(e.high, place);
+    }
   if (e.low == e.high) {
     const double around = e.low == 0 || e.is_log ? 1 : 0.1 * std::abs(e.low);
     e.low -= around;
     e.high += around;
   }
-  const double margin = room * (e.high - e.low);
+  const double margin = kRoom * (e.high - e.low);
   e.low = std::isnan(axis.low) ? e.low - margin : e.place(axis.low);
   e.high = std::isnan(axis.high) ? e.high + margin : e.place(axis.high);
   return e;
 }
-
-constexpr double kRoom = 0.04;
 
 // With an element's note where it has one.
 std::string with_note(std::string_view element, std::string_view rest, const Series& series, std::size_t i) {
@@ -135,19 +130,17 @@ std::string stripes(const Field& at, const Series& s) {
 }  // namespace
 
 Extent Extent::of_x(const Panel& panel) {
-  Doubles all = panel.heat.x;
+  Doubles all;
   for (const Series& s : panel.series) all.insert(all.end(), s.x.begin(), s.x.end());
-  return extent_of(panel.x, {&all}, kRoom);
+  return extent_of(panel.x, all);
 }
 
 Extent Extent::of_y(const Panel& panel) {
-  Doubles all = panel.heat.y;
+  Doubles all;
   for (const Series& s : panel.series)
     for (const Doubles* values : {&s.y, &s.y_high}) all.insert(all.end(), values->begin(), values->end());
-  return extent_of(panel.y, {&all}, kRoom);
+  return extent_of(panel.y, all);
 }
-
-Extent Extent::of(const HeatMap& heat) { return extent_of({.scale = heat.scale}, {&heat.z}, 0); }
 
 void Field::make_equal() {
   const double unit = std::min(across / std::abs(x.high - x.low), along / std::abs(y.high - y.low));
@@ -196,46 +189,6 @@ std::string key_mark(const Series& s, double x, double y) {
                          s.style == Style::squares ? "" : "area ", name_of(s.colour), x, y - 5);
   }
   return {};
-}
-
-std::string heat_colour(double fraction) {
-  constexpr std::array<std::array<int, 3>, 5> kStops = {
-      {{0x00, 0x20, 0x4d}, {0x31, 0x44, 0x6b}, {0x7c, 0x7b, 0x78}, {0xb9, 0xac, 0x70}, {0xff, 0xea, 0x46}}};
-  const double at = std::clamp(fraction, 0.0, 1.0) * (kStops.size() - 1);
-  const auto below = std::min(static_cast<std::size_t>(at), kStops.size() - 2);
-  std::string text = "#";
-  for (std::size_t c = 0; c < 3; ++c)
-    text += fmt::format(
-        "{:02x}", static_cast<int>(std::lround(kStops[below][c] + (at - static_cast<double>(below)) *
-                                                                      (kStops[below + 1][c] - kStops[below][c]))));
-  return text;
-}
-
-// Neighbours of one colour in a row of cells are one rectangle, all rectangles of one colour one path.
-std::string heat_marks(const Field& at, const HeatMap& heat, const Extent& z) {
-  constexpr double kLevels = 64;
-  const auto step = [](const Doubles& all) {
-    return all.size() > 1 ? (all.back() - all.front()) / static_cast<double>(all.size() - 1) : 1.0;
-  };
-  const double dx = step(heat.x), dy = step(heat.y);
-  const auto level = [&](std::size_t i, std::size_t j) {
-    const double fraction = z.fraction(heat.z[j * heat.x.size() + i]);
-    return std::isfinite(fraction) ? static_cast<int>(std::clamp(fraction, 0.0, 1.0) * (kLevels - 1) + 0.5) : -1;
-  };
-  std::map<int, std::string> paths;
-  for (std::size_t j = 0; j < heat.y.size(); ++j)
-    for (std::size_t i = 0, end = 0; i < heat.x.size(); i = end) {
-      for (end = i + 1; end < heat.x.size() && level(end, j) == level(i, j);) ++end;
-      paths[level(i, j)] += fmt::format("M{:.1f} {:.1f}H{:.1f}V{:.1f}H{:.1f}Z", at.x_place(heat.x[i] - dx / 2),
-                                        at.y_place(heat.y[j] - dy / 2), at.x_place(heat.x[end - 1] + dx / 2),
-                                        at.y_place(heat.y[j] + dy / 2), at.x_place(heat.x[i] - dx / 2));
-    }
-  paths.erase(-1);
-  std::string out;
-  for (const auto& [own, path] : paths)
-    out += fmt::format("<path shape-rendering=\"crispEdges\" fill=\"{}\" d=\"{}\"/>", heat_colour(own / (kLevels - 1)),
-                       path);
-  return out;
 }
 
 }  // namespace dma::plot

@@ -1,4 +1,4 @@
-// The field between the axes of a panel: where values lie in it, and the marks of a series or a heat map.
+// The field between the axes of a panel: where values lie in it, and the marks of a series.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,6 @@ struct Extent {
 
   static Extent of_x(const Panel& panel);
   static Extent of_y(const Panel& panel);
-  static Extent of(const HeatMap& heat);  // range of its values
 
   bool is_drawable() const {
     return std::isfinite(low) && std::isfinite(high) && std::isfinite(high - low) && low != high;
@@ -32,8 +31,8 @@ struct Field {
   Extent x, y;
   double left, top, across, along;  // pixels of the panel
 
-  // Pixels of the field; far outside where the value is. Of a value that has no place, such as 0 on a logarithmic axis,
-  // not a finite number.
+  // Pixels of the field; a value far outside stays outside. Not a finite number for a value without a place, such as 0
+  // on a logarithmic axis.
   double x_place(double value) const { return within(x.fraction(value)) * across; }
   double y_place(double value) const { return (1 - within(y.fraction(value))) * along; }
 
@@ -45,8 +44,6 @@ struct Field {
 };
 
 std::string marks(const Field& at, const Series& series);
-std::string heat_marks(const Field& at, const HeatMap& heat, const Extent& z);
-std::string heat_colour(double fraction);  // cividis: #rrggbb
 
 // The mark of the series in a key, from (x, y) to the right.
 std::string key_mark(const Series& series, double x, double y);

@@ -1,4 +1,4 @@
-// Another program, run in a folder of its own without a shell: nobody interprets its arguments but itself.
+// Another program, run in a folder of its own without a shell, so that it alone interprets its arguments.
 #pragma once
 
 #include <filesystem>

@@ -15,7 +15,7 @@ namespace dma::plot {
 
 namespace {
 
-constexpr double kTop = 26, kRight = 14, kBottom = 44, kDigit = 6.8, kKeyRow = 20, kColourBar = 84;
+constexpr double kTop = 26, kRight = 14, kBottom = 44, kDigit = 6.8, kKeyRow = 20;
 
 struct Tick {
   double at = 0;
@@ -94,35 +94,19 @@ std::string axes(const Field& at, const Panel& panel, const std::vector<Tick>& x
   for (const Tick& tick : y_ticks) {
     const double y = at.y_place(tick.at);
     if (y < -kClose || y > at.along + kClose) continue;
-    if (panel.heat.empty())
-      out += fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>", at.left, at.top + y, right);
+    out += fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>", at.left, at.top + y, right);
     out += text_at(at.left - 6, at.top + y + 4, "end", tick.text);
   }
   for (const Tick& tick : x_ticks) {
     const double x = at.x_place(tick.at);
     if (x < -kClose || x > at.across + kClose) continue;
-    if (panel.heat.empty())
-      out += fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>", at.left + x, at.top, bottom);
+    out += fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>", at.left + x, at.top, bottom);
     out += text_at(at.left + x, bottom + 16, "middle", tick.text);
   }
   out += fmt::format("<path class=\"axis\" d=\"M{:.1f} {:.1f}V{:.1f}H{:.1f}\"/>", at.left, at.top, bottom, right);
   const auto most = static_cast<std::size_t>(at.across / kDigit);
   out += text_at(right, height - 8, "end", shortened(panel.x.label, most), kName);
   return out + text_at(4, at.top - 12, "start", shortened(panel.y.label, most), kName);
-}
-
-// Beside the field: the colours of a heat map and their values.
-std::string colour_bar(const Field& at, const HeatMap& heat, const Extent& z) {
-  constexpr double kBar = 14;
-  constexpr int kSteps = 32;
-  const double left = at.left + at.across + 12, step = at.along / kSteps;
-  std::string out = text_at(left + kBar, at.top - 12, "end", heat.label, kName);
-  for (int k = 0; k < kSteps; ++k)
-    out += fmt::format("<rect x=\"{:.1f}\" y=\"{:.2f}\" width=\"{}\" height=\"{:.2f}\" fill=\"{}\"/>", left,
-                       at.top + at.along - (k + 1) * step, kBar, step + 0.5, heat_colour((k + 0.5) / kSteps));
-  for (const Tick& tick : ticks_of({.scale = heat.scale}, z, 6))
-    out += text_at(left + kBar + 5, at.top + (1 - z.fraction(tick.at)) * at.along + 4, "start", tick.text);
-  return out;
 }
 
 void check_lengths(const Panel& panel) {
@@ -134,9 +118,6 @@ void check_lengths(const Panel& panel) {
       fail("series '{}' has {} squares, {} sides and {} opacities", s.title, s.x.size(), s.side.size(),
            s.opacity.size());
   }
-  const HeatMap& heat = panel.heat;
-  if (heat.z.size() != heat.x.size() * heat.y.size())
-    fail("a heat map of {} x {} points has {} values", heat.x.size(), heat.y.size(), heat.z.size());
 }
 
 // The classes of a page's charts, in a file's fixed colours.
@@ -181,21 +162,19 @@ Key key_of(const Panel& panel, double width) {
 
 std::string panel_element(const Panel& panel, double width, double height) {
   check_lengths(panel);
-  const Extent x = Extent::of_x(panel), y = Extent::of_y(panel), z = Extent::of(panel.heat);
-  if (!x.is_drawable() || !y.is_drawable() || (!panel.heat.empty() && !z.is_drawable())) return {};
+  const Extent x = Extent::of_x(panel), y = Extent::of_y(panel);
+  if (!x.is_drawable() || !y.is_drawable()) return {};
   const double along = height - kTop - kBottom;
   const std::vector<Tick> y_ticks = ticks_of(panel.y, y, static_cast<int>(std::clamp(along / 30, 2.0, 10.0)));
   const double left = std::clamp(14 + kDigit * static_cast<double>(longest(y_ticks)), 30.0, 150.0);
-  Field at{x, y, left, kTop, width - left - (panel.heat.empty() ? kRight : kColourBar), along};
+  Field at{x, y, left, kTop, width - left - kRight, along};
   if (panel.equal_axes) at.make_equal();
   const double room = at.across / (kDigit * static_cast<double>(longest(ticks_of(panel.x, x, 8))) + 14);
   const std::vector<Tick> x_ticks = ticks_of(panel.x, x, static_cast<int>(std::clamp(room, 2.0, 8.0)));
   std::string out = axes(at, panel, x_ticks, y_ticks, height);
-  if (!panel.heat.empty()) out += colour_bar(at, panel.heat, z);
   // An inner picture, which cuts off what lies outside the field.
   out += fmt::format("<svg x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\">", at.left, at.top, at.across,
                      at.along);
-  if (!panel.heat.empty()) out += heat_marks(at, panel.heat, z);
   for (const Series& s : panel.series) out += marks(at, s) + "\n";
   return out + "</svg>";
 }
@@ -281,7 +260,7 @@ std::vector<double> ticks(double low, double high, int count) {
     }
   std::vector<double> all;
   if (!(step > 0) || !std::isfinite(step)) return all;
-  // Counted, not added up: 0.30000000000000004 is nobody's tick.
+  // By multiplication: adding steps up would give 0.30000000000000004.
   const double first = std::ceil(low / step - 1e-9);
   for (int k = 0; k <= 2 * count + 2; ++k) {
     const double value = (first + k) * step;

@@ -22,8 +22,8 @@ std::string_view name_of(Colour colour);
 // Numbers on a linear axis: multiples of 1, 2 or 5 times a power of ten within [low, high], about `count` of them.
 std::vector<double> ticks(double low, double high, int count);
 
-// Axes and marks without title and key; empty where no number can be drawn. An Error if a series or a heat map has
-// columns of different lengths.
+// Axes and marks without title and key; empty where no number can be drawn. An Error if a series has columns
+// of different lengths.
 std::string panel_element(const Panel& panel, double width, double height);
 
 // A whole file.

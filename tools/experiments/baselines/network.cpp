@@ -18,6 +18,11 @@ using Eigen::VectorXd;
 // Examples that are taken through the network at once: columns of this length, for all layers, fit into the cache.
 constexpr Index kBlock = 256;
 
+template <class Use>
+void by_blocks(Index begin, Index end, const Use& use) {
+  for (; begin < end; begin += kBlock) use(begin, std::min(kBlock, end - begin));
+}
+
 // The layers of one weight vector, as matrices: W_l row by row is W_l^T column by column.
 template <class Layer, class Number>
 std::vector<Layer> transposed_layers(const Network& network, Number* at) {
@@ -34,32 +39,6 @@ std::vector<Eigen::Map<MatrixXd>> gradient_layers(const Network& network, Vector
   return transposed_layers<Eigen::Map<MatrixXd>>(network, gradient.data());
 }
 
-// Plain loops become whole vectors as Eigen's expressions do, and compile in less time.
-void copy_rows(const MatrixXd& from, Index begin, Index count, MatrixXd& to, Index at) {
-  for (Index j = 0; j < from.cols(); ++j) std::copy_n(&from(begin, j), count, &to(at, j));
-}
-
-void to_squares(const MatrixXd& m, MatrixXd& to) {
-  to.resize(m.rows(), m.cols());
-  const double* from = m.data();
-  double* square = to.data();
-  for (Index i = 0, size = m.size(); i < size; ++i) square[i] = from[i] * from[i];
-}
-
-void activate(double slope, const MatrixXd& z, MatrixXd& to) {
-  to.resize(z.rows(), z.cols());
-  const double* sum = z.data();
-  double* activation = to.data();
-  for (Index i = 0, size = z.size(); i < size; ++i) activation[i] = sum[i] > 0 ? sum[i] : slope * sum[i];
-}
-
-// Multiplies d by the derivative of the activation at z.
-void through_activation(double slope, const MatrixXd& z, MatrixXd& d) {
-  const double* sum = z.data();
-  double* to = d.data();
-  for (Index i = 0, size = z.size(); i < size; ++i) to[i] *= sum[i] > 0 ? 1.0 : slope;
-}
-
 // One block of examples, as rows, in every layer.
 struct Pass {
   const Network& network;
@@ -73,30 +52,15 @@ struct Pass {
     sums.resize(weights.size());
   }
 
-  // The outputs for so many rows of x from `begin` on.
+  // The outputs for `count` rows of x from `begin` on.
   const MatrixXd& forward(const MatrixXd& x, Index begin, Index count) {
-    inputs[0].resize(count, x.cols());
-    copy_rows(x, begin, count, inputs[0], 0);
+    inputs[0] = x.middleRows(begin, count);
     for (std::size_t l = 0; l < weights.size(); ++l) {
       sums[l].setZero(count, weights[l].cols());
       add_product(sums[l], inputs[l], weights[l]);
-      if (l + 1 < weights.size()) activate(network.slopes[l], sums[l], inputs[l + 1]);
+      if (l + 1 < weights.size()) inputs[l + 1] = sums[l].cwiseMax(network.slopes[l] * sums[l]);
     }
     return sums.back();
-  }
-
-  // The outputs less the same rows of y.
-  MatrixXd errors(const MatrixXd& x, const MatrixXd& y, Index begin, Index count) {
-    MatrixXd d = forward(x, begin, count);
-    for (Index j = 0; j < d.cols(); ++j)
-      for (Index i = 0; i < count; ++i) d(i, j) -= y(begin + i, j);
-    return d;
-  }
-  double squared_errors(const MatrixXd& x, const MatrixXd& y) {
-    double squares = 0;
-    for (Index begin = 0; begin < x.rows(); begin += kBlock)
-      squares += errors(x, y, begin, std::min(kBlock, x.rows() - begin)).squaredNorm();
-    return squares;
   }
 
   // visit(layer, d of the layer's sums) from the last layer to the first, starting with d of the outputs.
@@ -106,16 +70,10 @@ struct Pass {
       visit(l, d);
       if (l == 0) break;
       d = product_by_transposed(d, weights[l]);
-      through_activation(network.slopes[l - 1], sums[l - 1], d);
+      d = (sums[l - 1].array() > 0).select(d, network.slopes[l - 1] * d);
     }
   }
 };
-
-double prior_energy(const WeightPrior& prior, const VectorXd& weights) {
-  double sum = 0;
-  for (Index i = 0; i < weights.size(); ++i) sum += prior.precision[i] * std::pow(weights[i] - prior.mean[i], 2);
-  return sum / 2;
-}
 
 }  // namespace
 
@@ -128,10 +86,8 @@ Index Network::weights() const {
 MatrixXd Network::outputs(const VectorXd& w, const MatrixXd& inputs) const {
   Pass pass(*this, w);
   MatrixXd result(inputs.rows(), static_cast<Index>(layers.back()));
-  for (Index begin = 0; begin < inputs.rows(); begin += kBlock) {
-    const Index count = std::min(kBlock, inputs.rows() - begin);
-    copy_rows(pass.forward(inputs, begin, count), 0, count, result, begin);
-  }
+  by_blocks(0, inputs.rows(),
+            [&](Index begin, Index count) { result.middleRows(begin, count) = pass.forward(inputs, begin, count); });
   return result;
 }
 
@@ -141,12 +97,8 @@ WeightPrior WeightPrior::none(const Network& network) {
 
 WeightPrior WeightPrior::centred(const Network& network, double scale) {
   WeightPrior prior = none(network);
-  Index at = 0;
-  for (std::size_t l = 0; l + 1 < network.layers.size(); ++l) {
-    const auto count = static_cast<Index>(network.layers[l] * network.layers[l + 1]);
-    std::fill_n(prior.precision.data() + at, count, static_cast<double>(network.layers[l]) / scale);
-    at += count;
-  }
+  for (auto& layer : gradient_layers(network, prior.precision))
+    layer.setConstant(static_cast<double>(layer.rows()) / scale);
   return prior;
 }
 
@@ -171,49 +123,51 @@ double Energy::likelihood_gradient(const VectorXd& weights, Index begin, Index c
   Pass pass(network_, weights);
   auto into = gradient_layers(network_, gradient);
   double squares = 0;
-  for (const Index end = begin + count; begin < end; begin += kBlock) {
-    const Index rows = std::min(kBlock, end - begin);
-    MatrixXd d = pass.errors(inputs_, targets_, begin, rows);
+  by_blocks(begin, begin + count, [&](Index at, Index rows) {
+    MatrixXd d = pass.forward(inputs_, at, rows) - targets_.middleRows(at, rows);
     squares += d.squaredNorm();
     d /= noise_ * noise_;
     pass.backward(std::move(d), [&](std::size_t l, const MatrixXd& at_sums) {
       add_transposed_product(into[l], pass.inputs[l], at_sums);
     });
-  }
+  });
   return squares / (2 * noise_ * noise_);
 }
 
 double Energy::gradient(const VectorXd& weights, VectorXd& gradient) const {
   const double energy = likelihood_gradient(weights, 0, rows(), gradient);
-  for (Index i = 0; i < weights.size(); ++i) gradient[i] += prior_.precision[i] * (weights[i] - prior_.mean[i]);
-  return energy + prior_energy(prior_, weights);
+  double prior = 0;
+  for (Index i = 0; i < weights.size(); ++i) {
+    const double off = weights[i] - prior_.mean[i];
+    gradient[i] += prior_.precision[i] * off;
+    prior += prior_.precision[i] * (off * off);
+  }
+  return energy + prior / 2;
 }
 
 VectorXd Energy::hessian_diagonal(const VectorXd& weights) const {
   Pass pass(network_, weights);
   VectorXd diagonal;
   auto into = gradient_layers(network_, diagonal);
-  std::vector<MatrixXd> squared_inputs(into.size()), squared_slopes(into.size());
-  for (Index begin = 0; begin < rows(); begin += kBlock) {
-    const Index count = std::min(kBlock, rows() - begin);
+  by_blocks(0, rows(), [&](Index begin, Index count) {
     pass.forward(inputs_, begin, count);
-    for (std::size_t l = 0; l < into.size(); ++l) to_squares(pass.inputs[l], squared_inputs[l]);
     for (Index k = 0; k < targets_.cols(); ++k) {
-      MatrixXd d(count, targets_.cols());
-      d.setZero();
-      std::fill_n(&d(0, k), count, 1 / noise_);
+      MatrixXd d = MatrixXd::Zero(count, targets_.cols());
+      d.col(k).setConstant(1 / noise_);
       pass.backward(std::move(d), [&](std::size_t l, const MatrixXd& at_sums) {
-        to_squares(at_sums, squared_slopes[l]);
-        add_transposed_product(into[l], squared_inputs[l], squared_slopes[l]);
+        add_transposed_product(into[l], pass.inputs[l].cwiseAbs2(), at_sums.cwiseAbs2());
       });
     }
-  }
-  diagonal += prior_.precision;
-  return diagonal;
+  });
+  return diagonal + prior_.precision;
 }
 
 double Energy::mean_nll(const VectorXd& weights) const {
-  const double squares = Pass(network_, weights).squared_errors(inputs_, targets_);
+  Pass pass(network_, weights);
+  double squares = 0;
+  by_blocks(0, rows(), [&](Index begin, Index count) {
+    squares += (pass.forward(inputs_, begin, count) - targets_.middleRows(begin, count)).squaredNorm();
+  });
   return squares / (2 * noise_ * noise_ * static_cast<double>(targets_.size())) +
          0.5 * std::log(2 * std::numbers::pi * noise_ * noise_);
 }

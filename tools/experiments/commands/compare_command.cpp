@@ -6,11 +6,11 @@
 
 #include "factors/standard_registry.h"
 #include "tools/experiments/commands/commands.h"
-#include "tools/experiments/compare/measure.h"
-#include "tools/experiments/paper/fit_network.h"
+#include "tools/experiments/commands/compare.h"
+#include "tools/experiments/commands/score_table.h"
+#include "tools/experiments/paper/methods.h"
 #include "tools/experiments/paper/scores.h"
 #include "tools/experiments/paper/thread_seconds.h"
-#include "tools/experiments/tables/score_table.h"
 
 namespace dma {
 
@@ -34,7 +34,9 @@ void compare_cases(const Registry& registry) {
         "{}: {}\n\n| method | message | marginal | KL, nats | refused | replaced | sweeps | us |\n"
         "|---|---|---|---|---|---|---|---|\n| exact | | {} | | | | | |\n",
         c.name, c.what, moments(compare::exact_marginal(c)));
-    for (const std::string& method : compare::solvers()) {
+    std::vector<std::string> solvers = compare::methods();
+    solvers.emplace_back("joint");
+    for (const std::string& method : solvers) {
       const compare::Measurement m = compare::measure(c, method, registry);
       fmt::print("| {} | {} | {} | {:.4g} | {} | {} | {} | {:.2f} |\n", method,
                  method == "joint" ? "-" : moments(m.message), moments(m.marginal), m.kl, m.refused, m.replaced,

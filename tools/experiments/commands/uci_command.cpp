@@ -7,7 +7,7 @@
 #include "engine/support/parallel.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/experiments/commands/commands.h"
-#include "tools/experiments/tables/uci.h"
+#include "tools/experiments/commands/uci.h"
 
 namespace dma {
 

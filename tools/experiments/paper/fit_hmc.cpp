@@ -8,8 +8,7 @@
 #include "engine/support/whole_number.h"
 #include "tools/experiments/baselines/hmc.h"
 #include "tools/experiments/baselines/random_normal.h"
-#include "tools/experiments/paper/fit_baseline.h"
-#include "tools/experiments/paper/fit_network.h"
+#include "tools/experiments/paper/methods.h"
 #include "tools/experiments/paper/scores.h"
 
 namespace dma::reproduce {
@@ -21,13 +20,12 @@ using Eigen::VectorXd;
 
 constexpr std::size_t kMixture = 800;  // draws that make the predictive, of all chains together
 
-baselines::WeightPrior prior_of(const Task& task, std::uint64_t seed, bool own_means) {
-  const baselines::Network network = network_of(task);
+baselines::Energy posterior_of(const Task& task, std::uint64_t seed, bool own_means) {
+  const baselines::Network network{task.data.layers, task.data.slopes};
   const auto layers = static_cast<double>(task.data.layers.size() - 1);
-  if (!own_means) return baselines::WeightPrior::centred(network, 1 + 1 / layers);
-  baselines::WeightPrior prior = baselines::WeightPrior::centred(network, 1 / layers);
-  prior.mean = prior_means(task, seed);
-  return prior;
+  auto prior = baselines::WeightPrior::centred(network, (own_means ? 0 : 1) + 1 / layers);
+  if (own_means) prior.mean = prior_means(task, seed);
+  return {network, task.data.inputs, task.data.targets, task.data.noise, std::move(prior)};
 }
 
 // Differential entropy of the mixture of N(f_k, noise^2) of one output.
@@ -77,9 +75,8 @@ ChainWorth worst_output(const baselines::Network& network, const std::vector<bas
 }  // namespace
 
 Fitted fit_hmc(const Task& task, std::uint64_t seed, const Effort& effort, bool own_means) {
-  const baselines::Network network = network_of(task);
-  const baselines::Energy energy(network, task.data.inputs, task.data.targets, task.data.noise,
-                                 prior_of(task, seed, own_means));
+  const baselines::Energy energy = posterior_of(task, seed, own_means);
+  const baselines::Network& network = energy.network();
   const auto function = [&](const VectorXd& w, VectorXd& g) { return energy.gradient(w, g); };
   baselines::HmcOptions options{
       .warm_up = effort.hmc_warm_up, .samples = effort.hmc_samples, .longest = effort.hmc_longest};

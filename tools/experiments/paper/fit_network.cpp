@@ -1,8 +1,8 @@
-#include "tools/experiments/paper/fit_network.h"
-
+// The library's own network on a task, by one of its methods.
 #include <algorithm>
 
 #include "models/network/regression.h"
+#include "tools/experiments/paper/methods.h"
 
 namespace dma::reproduce {
 
@@ -68,7 +68,8 @@ Fitted fit_network(const Task& task, std::uint64_t seed, const Effort& effort, c
     const LearnReport& learned = report.members.at(0);
     if (k == 0)
       for (const EpochRecord& record : learned.epochs) fitted.curve.push_back(-record.log_likelihood);
-    refused += static_cast<double>(learned.faults), replaced += static_cast<double>(learned.replaced);
+    refused += static_cast<double>(learned.faults);
+    replaced += static_cast<double>(learned.replaced);
     stopped = stopped && learned.stop != LearnReport::Stop::limit && learned.stop != LearnReport::Stop::diverged;
   }
   fitted.predict = [nets](const Eigen::MatrixXd& features) {

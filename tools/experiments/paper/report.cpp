@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ctime>
 #include <fstream>
+#include <span>
 
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
@@ -26,35 +27,33 @@ constexpr const char* kHowToRead =
     "the paper's figure lies inside. NLL is a mean negative log density in nats; *noisy targets* is the expected score "
     "against targets with noise, which does not reward a band for being too narrow.";
 
-std::string markdown_table(const Table& table) {
+Table claims_of(std::span<const Section> sections) {
+  Table table{"", {"where", "claim", "paper", "ours", "holds", "why not"}};
+  for (const Section& section : sections) {
+    std::string last;
+    for (const Claim& c : section.claims) {
+      table.rows.push_back({c.where, c.claim, c.paper, c.ours, c.holds ? "yes" : "**no**",
+                            !c.why.empty() && c.why == last ? "as above" : c.why});
+      last = c.why;
+    }
+  }
+  return table;
+}
+
+std::string markdown(const Table& table) {
   std::string text = markdown_header(table.columns);
   for (const auto& row : table.rows) text += markdown_row(row);
   return text;
 }
 
-void add_claims(const Section& section, Table& table) {
-  std::string last;
-  for (const Claim& c : section.claims) {
-    table.rows.push_back({c.where, c.claim, c.paper, c.ours, c.holds ? "yes" : "**no**",
-                          !c.why.empty() && c.why == last ? "as above" : c.why});
-    last = c.why;
-  }
-}
-
-Table claims_of(const std::vector<Section>& sections) {
-  Table table{"", {"where", "claim", "paper", "ours", "holds", "why not"}, {}};
-  for (const Section& section : sections) add_claims(section, table);
-  return table;
-}
-
 std::string run_text(const Report& report) {
   const RunFacts& f = report.facts;
   return fmt::format("`{}`, {}\n\ndma {}, {}, {} with {} threads; {:.0f} s.\n\n{} of {} claims of the paper hold.\n",
-                     f.command, f.date, f.version, f.compiler, f.machine, f.threads, f.seconds, report.holding(),
+                     f.command, f.date, f.version, f.compiler, f.machine, f.threads, f.seconds, report.claims(true),
                      report.claims());
 }
 
-page::Table html_table(const Table& table) {
+std::string html(const Table& table) {
   page::Table out{.caption = prose(table.caption)};
   for (const std::string& column : table.columns) out.columns.push_back(escaped(column));
   for (const auto& row : table.rows) {
@@ -62,7 +61,7 @@ page::Table html_table(const Table& table) {
     for (const std::string& cell : row)
       out.rows.back().push_back(cell == "**no**" ? "<span class=\"no\">no</span>" : prose(cell));
   }
-  return out;
+  return page::html(out);
 }
 
 }  // namespace
@@ -84,39 +83,31 @@ std::string markdown_header(const std::vector<std::string>& titles) {
   return text + "\n";
 }
 
-std::size_t Report::claims() const {
+std::size_t Report::claims(bool only_holding) const {
   std::size_t count = 0;
-  for (const Section& s : sections)
-    count += static_cast<std::size_t>(std::ranges::count_if(s.claims, &Claim::of_the_paper));
-  return count;
-}
-
-std::size_t Report::holding() const {
-  std::size_t count = 0;
-  for (const Section& s : sections)
-    count += static_cast<std::size_t>(
-        std::ranges::count_if(s.claims, [](const Claim& c) { return c.of_the_paper() && c.holds; }));
+  for (const Section& section : sections)
+    for (const Claim& c : section.claims) count += c.of_the_paper() && (c.holds || !only_holding);
   return count;
 }
 
 std::string results_page(const Report& report) {
-  std::string text = fmt::format("{} `report.html` has pictures and notes.\n\n{}\n", kHowToRead,
-                                 markdown_table(claims_of(report.sections)));
+  std::string text =
+      fmt::format("{} `report.html` has pictures and notes.\n\n{}\n", kHowToRead, markdown(claims_of(report.sections)));
   for (const Section& section : report.sections)
-    for (const Table& table : section.tables) text += fmt::format("{}\n\n{}\n", table.caption, markdown_table(table));
+    for (const Table& table : section.tables) text += fmt::format("{}\n\n{}\n", table.caption, markdown(table));
   return text + run_text(report);
 }
 
 std::string html(const Report& report) {
   std::string body = fmt::format("<h1>{}</h1>\n<p>{} of {} claims of the paper hold.</p>\n<nav>", escaped(report.title),
-                                 report.holding(), report.claims());
+                                 report.claims(true), report.claims());
   for (const Section& s : report.sections) body += fmt::format("<a href=\"#{0}\">{0}</a> ", s.name);
   body += fmt::format("</nav>\n<p>{}</p>\n", prose(kHowToRead));
   for (const Section& s : report.sections) {
     body += fmt::format("<h2 id=\"{}\">{}</h2>\n", s.name, escaped(s.title));
     for (const std::string& paragraph : s.text) body += fmt::format("<p>{}</p>\n", prose(paragraph));
-    if (!s.claims.empty()) body += page::html(html_table(claims_of({s})));
-    for (const Table& table : s.tables) body += page::html(html_table(table));
+    if (!s.claims.empty()) body += html(claims_of({&s, 1}));
+    for (const Table& table : s.tables) body += html(table);
     for (const Picture& p : s.pictures)
       body += fmt::format("<figure class=\"drawn\">{}<figcaption>{}</figcaption></figure>\n", plot::svg(p.figure),
                           prose(p.caption));

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "tools/experiments/paper/experiment.h"
+#include "tools/experiments/paper/writer.h"
 
 namespace dma::reproduce {
 
@@ -19,7 +19,7 @@ struct Report {
   std::vector<Section> sections;  // times last
   RunFacts facts;
 
-  std::size_t claims() const, holding() const;  // number of the paper's claims; of those that hold
+  std::size_t claims(bool only_holding = false) const;  // number of claims of the paper
 };
 
 // Claims and tables: a part of tools/experiments/results/RESULTS.md.

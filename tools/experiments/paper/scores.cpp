@@ -20,6 +20,12 @@ Json numbers(const Eigen::MatrixXd& values) {
 
 }  // namespace
 
+std::vector<double> numbers_in(const Json& list) {
+  std::vector<double> values;
+  for (const Json& value : list) values.push_back(json_number(value));
+  return values;
+}
+
 double coverage(const Eigen::MatrixXd& cumulative, double level) {
   const auto inside = ((2 * cumulative.array() - 1).abs() <= level).count();
   return static_cast<double>(inside) / static_cast<double>(cumulative.size());
@@ -47,9 +53,8 @@ double noisy_nll(const Prediction& prediction, const Eigen::MatrixXd& truth, dou
 
 Prediction outside_prediction(const Json& score) {
   const auto column = [](const Json& json) {
-    std::vector<double> values;
-    for (const Json& value : json) values.push_back(json_number(value));
-    return Eigen::MatrixXd(Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size())));
+    const std::vector<double> values = numbers_in(json);
+    return Eigen::MatrixXd(Eigen::Map<const Eigen::VectorXd>(values.data(), std::ssize(values)));
   };
   const Json& outside = score.at("outside");
   std::vector<PredictionComponent> all;
@@ -68,8 +73,8 @@ double predictive_kl(const Json& exact, const Json& other, double noise) {
   const std::size_t points = function.size(), count = function.at(0).size();
   double sum = 0;
   for (std::size_t k = 0; k < count; ++k) {
-    Eigen::MatrixXd f(static_cast<Eigen::Index>(points), 1);
-    for (std::size_t i = 0; i < points; ++i) f(static_cast<Eigen::Index>(i), 0) = json_number(function[i][k]);
+    Eigen::VectorXd f(points);
+    for (std::size_t i = 0; i < points; ++i) f[static_cast<Eigen::Index>(i)] = json_number(function[i][k]);
     sum += noisy_nll(predicted, f, noise) / static_cast<double>(count);
   }
   for (const Json& own : entropy) sum -= json_number(own) / static_cast<double>(points);
@@ -105,10 +110,8 @@ Json score(const Task& task, const std::function<Prediction(const Eigen::MatrixX
     json[where]["width"] = json_number(prediction.sd.mean());
     json[where]["deviation"] = json_number(coverage_deviation(cumulative));
     json[where]["coverage_95"] = json_number(coverage(cumulative, 0.95));
-    Json curve = Json::array();
     for (int k = 0; k <= kCurveLevels; ++k)
-      curve.push_back(json_number(coverage(cumulative, static_cast<double>(k) / kCurveLevels)));
-    json[where]["curve"] = curve;
+      json[where]["curve"].push_back(json_number(coverage(cumulative, static_cast<double>(k) / kCurveLevels)));
   }
   if (curves) {
     const Prediction p = predict(task.features(task.everywhere(kPicturePoints)));

@@ -1,6 +1,8 @@
 // Scores of a fitted method on a task: the paper's, and those that do not reward a band for being too narrow.
 #pragma once
 
+#include <vector>
+
 #include "engine/learn/gaussian/prediction.h"
 #include "engine/support/json.h"
 #include "tools/experiments/paper/task.h"
@@ -25,6 +27,8 @@ double predictive_kl(const Json& exact, const Json& other, double noise);
 // Scores inside and outside the training range, a coverage curve, and the predictive (mean, sd) at the 60 points
 // outside and, with `curves`, on a grid for pictures. Keys are those of Score.
 Json score(const Task& task, const std::function<Prediction(const Eigen::MatrixXd&)>& predict, bool curves);
+
+std::vector<double> numbers_in(const Json& list);
 
 inline constexpr int kExtrapolationPoints = 60, kCalibrationPoints = 500, kPicturePoints = 241, kCurveLevels = 20;
 

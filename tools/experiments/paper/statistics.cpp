@@ -36,6 +36,8 @@ Interval median_interval(const std::vector<double>& values, int draws, std::uint
   return {report::quantile_of(medians, 0.025), report::quantile_of(medians, 0.975)};
 }
 
+std::string Interval::text() const { return fmt::format("{:.2f} to {:.2f}", low, high); }
+
 std::string median_text(const std::vector<double>& values) {
   const Interval i = median_interval(values);
   return fmt::format("{:.2f} [{:.2f}, {:.2f}]", median(values), i.low, i.high);

@@ -15,6 +15,8 @@ double mean(const std::vector<double>& values);
 struct Interval {
   double low = 0, high = 0;
   bool holds(double value) const { return low <= value && value <= high; }
+  bool meets(const Interval& other) const { return low <= other.high && other.low <= high; }
+  std::string text() const;  // "0.40 to 1.80"
 };
 
 // Central 95 % of the medians of `draws` resamples with replacement: what other seeds could have given.

@@ -38,27 +38,26 @@ Eigen::MatrixXd Task::features(const std::vector<double>& x) const {
 Eigen::MatrixXd Task::truth(const std::vector<double>& x) const { return rows_of(x, data.targets.cols(), data.truth); }
 
 Task make_task(const std::string& name, std::uint64_t seed) {
-  if (name == "small")
-    return {.name = name,
-            .data = validation::small_task(seed),
-            .low = -2.5,
-            .high = 1.5,
-            .fit = {.batches = 10, .epochs = 200, .tolerance = 0.1}};
-  if (name == "mismatch")
-    return {.name = name,
-            .data = validation::mismatch_task(seed),
-            .low = -5,
-            .high = 5,
-            .fit = {.batches = 10, .epochs = 200, .tolerance = 0.1}};
-  if (name == "large")
-    return {.name = name,
-            .data = validation::large_task(seed),
-            .low = -4,
-            .high = 4,
-            .beyond = 2,
-            .fit = {.batches = 100, .epochs = 100, .tolerance = 0.1},
-            .optimiser_epochs = 100};
-  fail("there is no task '{}'; known: large, mismatch, small", name);
+  Task task{.name = name, .fit = {.batches = 10, .epochs = 200, .tolerance = 0.1}};
+  if (name == "small") {
+    task.data = validation::small_task(seed);
+    task.low = -2.5;
+    task.high = 1.5;
+  } else if (name == "mismatch") {
+    task.data = validation::mismatch_task(seed);
+    task.low = -5;
+    task.high = 5;
+  } else if (name == "large") {
+    task.data = validation::large_task(seed);
+    task.low = -4;
+    task.high = 4;
+    task.beyond = 2;
+    task.fit.batches = 100;
+    task.fit.epochs = task.optimiser_epochs = 100;
+  } else {
+    fail("there is no task '{}'; known: large, mismatch, small", name);
+  }
+  return task;
 }
 
 }  // namespace dma::reproduce

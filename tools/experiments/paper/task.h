@@ -1,6 +1,3 @@
-// reproduce/: the experiments of the paper, one file each, on a common frame. May use tools/experiments/baselines and
-// the whole library.
-//
 // The paper's tasks as the experiments use them: data, the range they come from, where they are scored.
 #pragma once
 
@@ -14,10 +11,10 @@ namespace dma::reproduce {
 
 struct Task {
   std::string name;  // small, mismatch or large
-  validation::PaperTask data;
+  validation::PaperTask data = {};
   double low = 0, high = 0;  // the training range
   double beyond = 1.5;       // reach of extrapolation on each side
-  LearnOptions fit;          // the paper's batches, epochs and tolerance
+  LearnOptions fit = {};     // the paper's batches, epochs and tolerance
   int optimiser_epochs = 200;
 
   // Evenly spaced raw inputs: in the training range, or half on each side of it.

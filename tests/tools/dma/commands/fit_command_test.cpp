@@ -140,10 +140,8 @@ TEST_CASE("dma factors: the table and its JSON list the same kinds") {
     CHECK(!kind["ports"].empty());
     for_joint += kind["methods"].empty() ? 1 : 0;
   }
-  std::size_t said = 0;
-  for (std::size_t at = 0; (at = table.output.find("joint() alone", at)) != std::string::npos; ++at) ++said;
   CHECK(for_joint > 0);
-  CHECK(for_joint == said);
+  CHECK(for_joint == count_of("joint() alone", table.output));
 }
 
 TEST_CASE("dma generate regression: deterministic rows of the paper's task") {

@@ -280,7 +280,7 @@ TEST_CASE("generate: the same file for a seed, and every command takes it") {
         std::pair{"series --kind walk --steps 40", "smooth made"},
         std::pair{"series --kind patients --steps 40", "smooth made"},
         std::pair{"series --kind cycle", "smooth made --time year"}, std::pair{"games --games 30", "rate made"},
-        std::pair{"games --players 2 --games 40", "rate made"}, std::pair{"graph --steps 9", "infer made"},
+        std::pair{"games --players 2 --games 40", "rate made"},
         std::pair{"table --rows 40", "fit made --target y"},
         std::pair{"table --rows 40 --classes", "fit made --target class"}}) {
     const std::string made = pair.first;

@@ -1,13 +1,12 @@
 // Adam, AdamW and IVON where the answer is known: quadratic energies, which linear models have.
+#include "tools/experiments/baselines/optimisers.h"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
 
 #include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/relative.h"
-#include "tools/experiments/baselines/adam.h"
-#include "tools/experiments/baselines/ivon.h"
-#include "tools/experiments/baselines/laplace.h"
 #include "tools/experiments/baselines/random_normal.h"
 
 namespace dma::baselines {

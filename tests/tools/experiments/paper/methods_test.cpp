@@ -5,10 +5,8 @@
 
 #include "engine/support/error.h"
 #include "tests/oracles/relative.h"
-#include "tools/experiments/paper/experiment.h"
-#include "tools/experiments/paper/fit_baseline.h"
-#include "tools/experiments/paper/fit_network.h"
 #include "tools/experiments/paper/scores.h"
+#include "tools/experiments/paper/writer.h"
 
 namespace dma::reproduce {
 

@@ -14,12 +14,6 @@ const std::string kSmall = "reproduce laplace --quick --seeds 2 ";
 // Everything before the lines that depend on the hour and the machine.
 std::string decided(const std::string& results) { return results.substr(0, results.rfind("`dma-lab reproduce")); }
 
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; at += part.size()) ++found;
-  return found;
-}
-
 // A folder r with all that one job made of it, once for all cases; and what it printed.
 struct Reproduced {
   TemporaryFolder folder;
@@ -57,11 +51,11 @@ TEST_CASE("reproduce: the report has claims, pictures and the run; the page need
   const std::string text = folder.read("r/RESULTS.md"), page = folder.read("r/report.html");
   check_holds(text, {"| where | claim | paper | ours | holds |", "diagonal Laplace: median extrapolation NLL",
                      "`dma-lab reproduce laplace --seeds 2 --seed 1 --quick`"});
-  CHECK(count(page, "<table") == count(page, "</table>"));
-  CHECK(count(page, "<figure ") == count(page, "</figure>"));
+  CHECK(count_of("<table", page) == count_of("</table>", page));
+  CHECK(count_of("<figure ", page) == count_of("</figure>", page));
   CHECK(holds(page, folder.read("r/laplace.svg")));
   // The only addresses are the names of XML's own vocabularies.
-  CHECK(count(page, "http:") + count(page, "https:") == count(page, "http://www.w3.org/"));
+  CHECK(count_of("http:", page) + count_of("https:", page) == count_of("http://www.w3.org/", page));
 }
 
 TEST_CASE("reproduce: a wrong name is answered with the nearest") {
