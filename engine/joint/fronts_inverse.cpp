@@ -95,6 +95,18 @@ double Fronts::quadratic(std::uint32_t f, std::span<const std::uint32_t> local, 
   return sum >= kCancelled * magnitude ? sum : std::nan("");
 }
 
+double Fronts::product(std::uint32_t f, const InFront& a, const InFront& b) const {
+  const double* const z = squares_.data() + e_->fronts[f].square;
+  double sum = 0;
+  for (std::size_t j = 0; j < b.local.size(); ++j) {
+    const double* const column = z + std::size_t{b.local[j]} * e_->fronts[f].size;
+    double inner = 0;
+    for (std::size_t i = 0; i < a.local.size(); ++i) inner += column[a.local[i]] * a.values[i];
+    sum += inner * b.values[j];
+  }
+  return sum;
+}
+
 double Fronts::quadratic(std::span<const std::uint32_t> unknowns, std::span<const double> values,
                          std::vector<double>& room) const {
   room.resize(e_->unknowns);

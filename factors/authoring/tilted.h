@@ -30,6 +30,9 @@ using NodeVisitor = CallTo<void(double, double)>;
 Tilted tilt(const LogFactor& log_f, std::span<const double> hints = {}, double tolerance = 1e-12,
             const NodeVisitor* visit = nullptr);
 
+// The same for a log-concave f: its only peak is climbed to instead of searched for, in about half the time.
+Tilted tilt_log_concave(const LogFactor& log_f);
+
 // The result for t_1 if log f hardly varies within the width of the arriving messages; otherwise nothing.
 inline constexpr std::size_t kMostFree = 3;
 std::optional<Tilted> weak_tilt(const LogFactorOfSeveral& log_f, std::size_t count);
