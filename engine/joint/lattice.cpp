@@ -137,7 +137,7 @@ void visit_cloud(const Mode& mode, const VisitPoint& visit) {
 }  // namespace
 
 LatticeSize lattice_size(Eigen::Index dimensions) {
-  constexpr LatticeSize kSizes[kMostOnLattice] = {{0.85, 12}, {0.8, 10}, {1.1, 9}, {1.3, 7.5}, {1.4, 7.5}, {1.5, 7}};
+  constexpr LatticeSize kSizes[kMostOnLattice] = {{0.7, 13}, {0.8, 10}, {1.1, 9}, {1.3, 7.5}, {1.4, 7.5}, {1.5, 7}};
   // Kernel width for quantiles of a cloud.
   return dimensions > kMostOnLattice ? LatticeSize{0.5, 0} : kSizes[dimensions - 1];
 }

@@ -33,7 +33,8 @@ Mode find_mode(const LogDensityOfFew& f, Eigen::VectorXd start);
 // are too far apart: the sums over even and over odd integers then differ.
 inline constexpr Eigen::Index kMostOnLattice = 6;
 struct LatticeSize {
-  double step, drop;  // of a cubic lattice as accurate, in standard deviations; in log density at the edge
+  double step = 0;  // that of a cubic lattice as accurate, in standard deviations
+  double drop = 0;  // fall of the log density to the edge
 };
 LatticeSize lattice_size(Eigen::Index dimensions);
 double log_cell(const Mode& mode);

@@ -178,7 +178,7 @@ double Sites::log_density(const State& state, const Numbers& numbers) {
   return total;
 }
 
-// Of cavity times density, which has about the moments of `belief`.
+// The argument has the density of cavity times factor, whose moments are about those of `belief`.
 Sites::Lean Sites::lean_of(const Kind& kind, std::vector<double> arguments, std::size_t unknown, const Gaussian& cavity,
                            const Gaussian& belief, std::span<const double> parameters) {
   constexpr int kSide = 8;

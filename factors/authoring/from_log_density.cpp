@@ -33,14 +33,6 @@ class DensityOfArrivals {
 
   // Moments of the free port `target`, which comes first.
   Tilted tilt_towards(std::size_t target) {
-    if (free_.size() == 1 && density_.is_log_concave) {
-      const Gaussian& g = arrivals_[target];
-      double& value = values_[target];
-      return tilt_log_concave([&, mean = g.mean(), sd = g.sd()](double t) {
-        value = mean + t * sd;
-        return at_values();
-      });
-    }
     for (std::size_t i = 0; i < free_.size(); ++i)
       if (free_[i] == target) std::swap(free_[i], free_[0]);
     std::array<std::array<double, kMostValues>, kMostFree> hints;
@@ -54,7 +46,8 @@ class DensityOfArrivals {
       return at_values();
     };
     if (free_.size() > 1) return tilt_first(log_density, free_.size(), hint_spans.data());
-    return tilt([&](double t) { return log_density(&t); }, hint_spans[0]);
+    const auto of_one = [&](double t) { return log_density(&t); };
+    return density_.is_log_concave ? tilt_log_concave(of_one, hint_spans[0]) : tilt(of_one, hint_spans[0]);
   }
   double at_values() const { return density_.log({values_.data(), arrivals_.size()}, parameters_); }
 

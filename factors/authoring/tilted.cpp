@@ -119,9 +119,10 @@ std::optional<Tilted> weak_tilt(const LogFactorOfSeveral& f, std::size_t count) 
 
 namespace {
 
-Tilted integrated(const TiltedWeight& weight, const Peaks& peaks, double tolerance, const NodeVisitor* visit) {
+Tilted integrated(const TiltedWeight& weight, const Peaks& peaks, std::span<const double> kinks, double tolerance,
+                  const NodeVisitor* visit) {
   const LogFactor log_weight(weight);
-  PeakedIntegral integral(log_weight, peaks, tolerance);
+  PeakedIntegral integral(log_weight, peaks, tolerance, kinks);
   const Peak& highest = integral.highest();
   const double top = highest.height, centre = integral.centre();
   if (!std::isfinite(top)) return {};
@@ -162,10 +163,10 @@ Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolera
   const TiltedWeight weight(log_f);
   const Peaks peaks = find_peaks(weight, hints);
   if (peaks.empty()) return {};
-  return integrated(weight, peaks, tolerance, visit);
+  return integrated(weight, peaks, hints, tolerance, visit);
 }
 
-Tilted tilt_log_concave(const LogFactor& log_f) {
+Tilted tilt_log_concave(const LogFactor& log_f, std::span<const double> hints) {
   constexpr double kNear = 0.5;  // fall from the peak to the ends of its bracket
   if (const auto weak = weak_tilt([&](const double* t) { return log_f(*t); }, 1)) return *weak;
   const TiltedWeight weight(log_f);
@@ -180,9 +181,9 @@ Tilted tilt_log_concave(const LogFactor& log_f) {
     ahead += step * side;
     next = weight(ahead);
   }
-  if (!std::isfinite(height)) return tilt(log_f);  // the arriving mean is outside of the domain, or overflows
+  if (!std::isfinite(height)) return tilt(log_f, hints);  // the arriving mean is outside of the domain, or overflows
   const auto [left, right] = std::minmax(behind, ahead);
-  return integrated(weight, {climbed(LogFactor(weight), left, at, right, kNear)}, 1e-12, nullptr);
+  return integrated(weight, {climbed(LogFactor(weight), left, at, right, kNear)}, hints, 1e-12, nullptr);
 }
 
 GaussianOrFallback tilted_message(const Tilted& tilted, const Gaussian& arrived) {
