@@ -95,16 +95,14 @@ double Fronts::quadratic(std::uint32_t f, std::span<const std::uint32_t> local, 
   return sum >= kCancelled * magnitude ? sum : std::nan("");
 }
 
-double Fronts::product(std::uint32_t f, const InFront& a, const InFront& b) const {
-  const double* const z = squares_.data() + e_->fronts[f].square;
-  double sum = 0;
-  for (std::size_t j = 0; j < b.local.size(); ++j) {
-    const double* const column = z + std::size_t{b.local[j]} * e_->fronts[f].size;
-    double inner = 0;
-    for (std::size_t i = 0; i < a.local.size(); ++i) inner += column[a.local[i]] * a.values[i];
-    sum += inner * b.values[j];
+void Fronts::multiply(std::uint32_t f, std::span<const std::uint32_t> local, std::span<const double> values,
+                      std::vector<double>& out) const {
+  const std::size_t size = e_->fronts[f].size;
+  out.assign(size, 0.0);
+  for (std::size_t j = 0; j < local.size(); ++j) {
+    const double* const column = squares_.data() + e_->fronts[f].square + local[j] * size;
+    for (std::size_t i = 0; i < size; ++i) out[i] += values[j] * column[i];
   }
-  return sum;
 }
 
 double Fronts::quadratic(std::span<const std::uint32_t> unknowns, std::span<const double> values,

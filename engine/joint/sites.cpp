@@ -212,33 +212,45 @@ bool Sites::Lean::is_small() const { return third * third / 6 + fourth * fourth 
 // (Opper, Paquet and Winther 2013, with cumulants up to the fourth). Pairs within a front are summed: those that share
 // their own unknowns, such as the answers of one person. Rows of many sites and few unknowns are hardly correlated.
 double Sites::log_pairs(const Numbers& numbers, std::span<const Lean> leans) const {
-  constexpr std::size_t kMostOfFront = 3000;
+  constexpr std::size_t kMostWork = 40'000'000;
+  if (leans.empty()) return 0;
   const Elimination& e = system_->elimination;
   struct Leaning {
-    Fronts::InFront row;
+    std::span<const std::uint32_t> local;
+    std::span<const double> values;
     double sd;
     Lean lean;
   };
   std::vector<Leaning> sites;
+  std::vector<double> covariances;  // argument of one site with the unknowns of the front
   double total = 0;
   for (std::uint32_t f = 0; f + 1 < e.fronts.size(); ++f) {
     sites.clear();
+    std::size_t longest = 0;
     for (std::uint32_t k = e.fronts[f].rows; k < e.fronts[f + 1].rows; ++k) {
       const std::uint32_t r = e.rows[k];
       if (r < system_->first_site_row) continue;
-      const Lean& lean = leans[r - system_->first_site_row];
       const std::uint32_t begin = system_->pattern.first[r], count = system_->pattern.first[r + 1] - begin;
-      const Fronts::InFront row{{e.local.data() + begin, count}, {numbers.row_values.data() + begin, count}};
-      const double variance = numbers.fronts.quadratic(f, row.local, row.values);
-      if (variance > 0 && lean.is_small()) sites.push_back({row, std::sqrt(variance), lean});
+      longest = std::max<std::size_t>(longest, count);
+      const Lean& lean = leans[r - system_->first_site_row];
+      if (!lean.is_small()) continue;
+      const std::span local(e.local.data() + begin, count);
+      const std::span values(numbers.row_values.data() + begin, count);
+      const double variance = numbers.fronts.quadratic(f, local, values);
+      if (variance > 0) sites.push_back({local, values, std::sqrt(variance), lean});
     }
-    if (sites.size() > kMostOfFront) continue;
-    for (std::size_t n = 0; n < sites.size(); ++n)
-      for (std::size_t m = 0; m < n; ++m) {
-        const Leaning &a = sites[n], &b = sites[m];
-        const double c = numbers.fronts.product(f, a.row, b.row) / (a.sd * b.sd);
+    const std::size_t rows = e.fronts[f + 1].rows - e.fronts[f].rows;
+    if (rows * rows * longest > kMostWork) continue;
+    for (std::size_t n = 1; n < sites.size(); ++n) {
+      const Leaning& a = sites[n];
+      numbers.fronts.multiply(f, a.local, a.values, covariances);
+      for (const Leaning& b : std::span(sites).first(n)) {
+        double sum = 0;
+        for (std::size_t i = 0; i < b.local.size(); ++i) sum += b.values[i] * covariances[b.local[i]];
+        const double c = sum / (a.sd * b.sd);
         total += c * c * c * (a.lean.third * b.lean.third / 6 + c * a.lean.fourth * b.lean.fourth / 24);
       }
+    }
   }
   return total;
 }
