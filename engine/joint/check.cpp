@@ -136,6 +136,11 @@ void JointSolver::check_fit(const State& state, Memory& memory, Report& report) 
   }
   if (!std::isfinite(at_solution)) at_solution = 0;
   check.logs.resize(draws);
+  check.computed.clear();
+  for (std::uint32_t e = 0; memory.check_parts == 1 && system.points.empty() && e < system.role.size(); ++e)
+    if (system.role[e] == Role::derived && !system.has_constant_gains)
+      if (const Gaussian belief = marginal(state, memory, e, check.reader, check.row); belief.is_proper())
+        check.computed.push_back({e, belief});
   const std::size_t parts = is_renewed ? static_cast<std::size_t>(memory.check_parts) : 1;
   for (std::size_t d = 0; d < (draws + parts - 1) / parts; ++d) {
     double squares = 0;
@@ -146,6 +151,10 @@ void JointSolver::check_fit(const State& state, Memory& memory, Report& report) 
     n.fronts.solve_upper(n.trial, n.room);
     for (std::size_t u = 0; u < n.x.size(); ++u) n.trial[u] += n.x[u];
     const double log_rows = -n.evaluate_rows(n.trial);
+    for (FitCheck::Computed& of : check.computed) {
+      const double off = (n.values[of.element] - of.belief.mean()) / of.belief.sd();
+      of.first += off, of.second += off * off;
+    }
     const double log_weight = log_rows + memory.sites.log_density(state, n) + 0.5 * squares - at_solution;
     // Not a number outside of the domain of some function.
     check.logs[check.next] = std::isnan(log_weight) ? -kInfinity : log_weight;
@@ -155,8 +164,33 @@ void JointSolver::check_fit(const State& state, Memory& memory, Report& report) 
   n.place(n.x, false);
   n.predict();
   if (memory.check_parts == 1 && !fit.are_weights_good()) return;
+  check_computed(state, memory, fit);
+  if (!fit.are_steps_good()) return;
   check_steps(state, memory, kMostWork / (kGradient * numbers), fit);
   if (memory.check_parts > 1 || fit.are_steps_good()) check_starts(state, memory, *report.joint, fit);
+}
+
+// The belief of what a function gives is that of the function's tangent: draws of the function may be wider, or lie
+// elsewhere.
+void JointSolver::check_computed(const State& state, const Memory& memory, JointReport::Fit& fit) const {
+  const auto draws = static_cast<double>(options_.check_draws);
+  double worst = 0;
+  for (const FitCheck::Computed& of : memory.check->computed) {
+    const double moved = std::abs(of.first) / draws, wider = std::sqrt(of.second / draws - moved * moved);
+    const double off = std::max(moved, std::abs(std::log(wider)));
+    if (!(off > worst)) continue;
+    worst = off;
+    JointReport::Fit seen = fit;
+    seen.moved = moved, seen.wider = wider;
+    if (!seen.are_steps_good()) fit = seen, fit.farthest = "'" + state.plan()->element_name(of.element) + "'";
+  }
+}
+
+bool JointSolver::solve_elsewhere(const State& state, Memory& other, std::uint64_t seed) const {
+  begin(other, seed);
+  other.sites.forget();
+  Report report;
+  return settle(state, other, report, true) == End::converged && complete(other);
 }
 
 // Solves from draws of the priors and compares evidences. A solution within a few standard deviations is the same mode.
@@ -186,10 +220,7 @@ void JointSolver::check_starts(const State& state, Memory& memory, const JointRe
     while (check.start < last && (memory.check_parts > 1 || check.elsewhere <= kNoMass)) {
       if (!other.numbers.read(state)) break;
       ++check.start;
-      begin(other, check.start);
-      other.sites.forget();
-      Report report;
-      if (settle(state, other, report, true) != End::converged || !complete(other)) continue;
+      if (!solve_elsewhere(state, other, check.start)) continue;
       moments(other, check.there);
       double apart = 0;
       for (std::size_t u = 0; u < check.here.size(); ++u)

@@ -8,6 +8,7 @@
 #include <boost/random/uniform_01.hpp>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "engine/compile/plan_data.h"
 #include "engine/joint/fit_check.h"
@@ -144,8 +145,16 @@ JointDraws draw_posterior(const State& state, const DrawOptions& options) {
   work.points = memory.numbers.points;
   double* next = out.draws_.values_.data();
   std::vector<std::vector<double>> roots(unknowns);
+  // Chains after the first start at solutions from draws of the priors: R-hat then tells of modes that they do not
+  // leave.
+  const bool may_differ = !memory.system->has_constant_gains && memory.system->points.empty();
   for (int c = 0; c < options.chains; ++c) {
-    HamiltonianChain chain(memory, density, options.seed * 1000003 + static_cast<std::uint64_t>(c));
+    const std::uint64_t seed = options.seed * 1000003 + static_cast<std::uint64_t>(c);
+    std::optional<Memory> other;
+    if (c > 0 && may_differ) other.emplace(memory.system);
+    const bool starts_there =
+        other && other->numbers.read(state) && joint_system::solver_of(state).solve_elsewhere(state, *other, seed);
+    HamiltonianChain chain(starts_there ? *other : memory, density, seed);
     for (int i = 0; i < options.warm_up; ++i) chain.adapt(chain.move(options.leaps), i);
     for (std::size_t i = 0; i < draws; ++i) {
       out.accepted += chain.move(options.leaps);

@@ -1,6 +1,6 @@
 // Draws from the graph's own density, for posteriors that the Gaussian of a joint run does not fit: Hamiltonian Monte
-// Carlo in the metric of that Gaussian, with several Markov chains that start at draws of it. R-hat and effective sizes
-// are measured.
+// Carlo in the metric of that Gaussian, with several Markov chains. The first starts at a draw of it, the others at
+// draws of Gaussians solved from other starts, in their metrics. R-hat and effective sizes are measured.
 //
 //  if (report.joint->fit && !report.joint->fit->is_good()) {
 //    const JointDraws draws = draw_posterior(state);

@@ -87,6 +87,13 @@ struct FitCheck {
   CoupledChains::Accepted accepted;
   std::vector<double> sds, off, off_of_gaussian;
 
+  struct Computed {
+    std::uint32_t element;
+    Gaussian belief;
+    double first = 0, second = 0;  // sums of its distance from the belief's mean, in standard deviations
+  };
+  std::vector<Computed> computed;  // elements that functions give
+
   std::unique_ptr<Memory> other;  // solved from another start
   std::vector<Gaussian> here, there;
   std::uint64_t start = 0;  // seed of the last start

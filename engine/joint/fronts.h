@@ -47,6 +47,9 @@ class Fronts {
   // a^T L^-1 a for numbers at unknowns of one front (those of a row, at its local places); NaN if the sum cancels, as
   // for a difference known much better than its terms.
   double quadratic(std::uint32_t front, std::span<const std::uint32_t> local, std::span<const double> values) const;
+  // L^-1 a at the places of the front, in which a has its numbers.
+  void multiply(std::uint32_t front, std::span<const std::uint32_t> local, std::span<const double> values,
+                std::vector<double>& out) const;
   // The same as |C^-1 a|^2, which cannot cancel, for numbers at any unknowns; visits the fronts between them and the
   // last. `room` has one number per unknown, 0 before and after.
   double quadratic(std::span<const std::uint32_t> unknowns, std::span<const double> values,

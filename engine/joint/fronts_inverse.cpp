@@ -95,6 +95,16 @@ double Fronts::quadratic(std::uint32_t f, std::span<const std::uint32_t> local, 
   return sum >= kCancelled * magnitude ? sum : std::nan("");
 }
 
+void Fronts::multiply(std::uint32_t f, std::span<const std::uint32_t> local, std::span<const double> values,
+                      std::vector<double>& out) const {
+  const std::size_t size = e_->fronts[f].size;
+  out.assign(size, 0.0);
+  for (std::size_t j = 0; j < local.size(); ++j) {
+    const double* const column = squares_.data() + e_->fronts[f].square + local[j] * size;
+    for (std::size_t i = 0; i < size; ++i) out[i] += values[j] * column[i];
+  }
+}
+
 double Fronts::quadratic(std::span<const std::uint32_t> unknowns, std::span<const double> values,
                          std::vector<double>& room) const {
   room.resize(e_->unknowns);

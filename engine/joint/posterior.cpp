@@ -268,9 +268,9 @@ double joint_system::JointSolver::log_evidence(const State& state) const {
 std::string_view joint_system::JointSolver::evidence_method(const State& state) const {
   if (state.ended() != Report::Stop::converged) return "the run has not converged";
   const Memory& memory = solved_memory(state);
-  if (memory.hypers == nullptr) return "Laplace's method, with EP's energy for sites";
+  if (memory.hypers == nullptr) return "Laplace's method, with EP's energy for sites and pairs of them";
   if (memory.system->is_linear()) return "a sum over points of the hypers";
-  return "a sum over points of the hypers, by Laplace's method, with EP's energy for sites";
+  return "a sum over points of the hypers, by Laplace's method, with EP's energy for sites and pairs of them";
 }
 
 double JointPosterior::log_evidence() const {

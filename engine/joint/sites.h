@@ -64,10 +64,18 @@ class Sites {
   // Sum over factors of their log density at the values of all elements.
   double log_density(const State& state, const Numbers& numbers);
   // Sum over factors of log (integral of cavity times factor / integral of cavity times site), with sites scaled to 1
-  // at the values of their elements.
+  // at the values of their elements; and over pairs of factors, how much both together differ from their sites.
   double log_scales(const State& state, const Numbers& numbers) const;
 
  private:
+  // Third and fourth cumulant of a number, divided by powers of its standard deviation: 0 for a Gaussian.
+  struct Lean {
+    double third = 0, fourth = 0;
+    bool is_small() const;
+  };
+  static Lean lean_of(const Kind& kind, std::vector<double> arguments, std::size_t unknown, const Gaussian& cavity,
+                      const Gaussian& belief, std::span<const double> parameters);
+  double log_pairs(const Numbers& numbers, std::span<const Lean> leans) const;
   void find_cavities(Numbers& numbers);
 
   const System* system_;

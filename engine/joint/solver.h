@@ -81,6 +81,8 @@ class JointSolver : public Solver {
   void for_points(const State& state,
                   const std::function<void(const State&, const Memory&, std::size_t point)>& visit) const;
   Report integrate(State& state, bool is_warm) const;
+  // Solves in a memory of its own, from a draw of the priors; false if it does not converge, or has no covariance.
+  bool solve_elsewhere(const State& state, Memory& other, std::uint64_t seed) const;
 
  private:
   enum class End { converged, limit, interrupted };
@@ -102,6 +104,7 @@ class JointSolver : public Solver {
   void name_unpredicted(const State& state, const Memory& memory, Report& report) const;
   void finish(const State& state, Memory& memory, Report& report, bool is_checked) const;
   void check_fit(const State& state, Memory& memory, Report& report) const;
+  void check_computed(const State& state, const Memory& memory, JointReport::Fit& fit) const;
   void check_steps(const State& state, Memory& memory, double most_gradients, JointReport::Fit& fit) const;
   void check_starts(const State& state, Memory& memory, const JointReport& own, JointReport::Fit& fit) const;
   bool goes_on(const Memory& memory, const JointReport& report) const;

@@ -15,10 +15,15 @@ namespace {
 
 constexpr std::size_t kMostValues = 4;
 
+struct OwnDensity {
+  PortDensity log;
+  bool is_log_concave;
+};
+
 // A density with known values on some ports and Gaussian messages on the others, the free ones.
 class DensityOfArrivals {
  public:
-  DensityOfArrivals(const PortDensity& density, std::span<const Gaussian> arrivals, std::span<const double> parameters)
+  DensityOfArrivals(const OwnDensity& density, std::span<const Gaussian> arrivals, std::span<const double> parameters)
       : density_(density), arrivals_(arrivals), parameters_(parameters) {
     for (std::size_t p = 0; p < arrivals.size(); ++p) {
       values_[p] = arrivals[p].mean();
@@ -41,9 +46,10 @@ class DensityOfArrivals {
       return at_values();
     };
     if (free_.size() > 1) return tilt_first(log_density, free_.size(), hint_spans.data());
-    return tilt([&](double t) { return log_density(&t); }, hint_spans[0]);
+    const auto of_one = [&](double t) { return log_density(&t); };
+    return density_.is_log_concave ? tilt_log_concave(of_one, hint_spans[0]) : tilt(of_one, hint_spans[0]);
   }
-  double at_values() const { return density_({values_.data(), arrivals_.size()}, parameters_); }
+  double at_values() const { return density_.log({values_.data(), arrivals_.size()}, parameters_); }
 
   bool any_uniform() const {
     return std::ranges::any_of(arrivals_, [](const Gaussian& g) { return g.is_uniform(); });
@@ -60,7 +66,7 @@ class DensityOfArrivals {
     return {hints.data(), count};
   }
 
-  const PortDensity& density_;
+  const OwnDensity& density_;
   std::span<const Gaussian> arrivals_;
   std::span<const double> parameters_;
   std::array<double, kMostValues> values_{};
@@ -68,7 +74,7 @@ class DensityOfArrivals {
 };
 
 struct TiltedMessage {
-  std::shared_ptr<const PortDensity> density;
+  std::shared_ptr<const OwnDensity> density;
   std::size_t latent, target, parameter_count;
 
   GaussianOrFallback operator()(std::span<const Gaussian> arrivals, const SlotParameters& p) const {
@@ -165,7 +171,8 @@ void add_message(Kind& kind, const Message& message, std::index_sequence<i...>) 
 }  // namespace
 
 Kind factor_from_log_density(std::string name, const std::vector<std::string>& ports, std::size_t latent,
-                             PortDensity log_density, std::string summary, std::vector<ParameterSpec> parameters) {
+                             PortDensity log_density, std::string summary, std::vector<ParameterSpec> parameters,
+                             bool is_log_concave) {
   if (ports.empty() || ports.size() > kMostValues || latent < 1 || latent > std::min(ports.size(), kMostFree))
     fail(
         "kind '{}': a log density of {} ports, {} of them latent; "
@@ -178,8 +185,8 @@ Kind factor_from_log_density(std::string name, const std::vector<std::string>& p
     else
       kind.output(ports[p]);
   add_parameters(kind, parameters);
-  const auto density = std::make_shared<const PortDensity>(std::move(log_density));
-  kind.log_density(*density);
+  kind.log_density(log_density);
+  const auto density = std::make_shared<const OwnDensity>(OwnDensity{std::move(log_density), is_log_concave});
   kind.log_integral([density](std::span<const Natural> arrivals, std::span<const double> p) {
     std::array<Gaussian, kMostValues> gaussians;
     for (std::size_t i = 0; i < arrivals.size(); ++i) gaussians[i] = Gaussian(arrivals[i]);

@@ -95,7 +95,8 @@ Tops falling_roots(std::span<const double> coefficients, double low, double high
   return roots;
 }
 
-PeakedIntegral::PeakedIntegral(const LogFactor& log_weight, const Peaks& peaks, double tolerance)
+PeakedIntegral::PeakedIntegral(const LogFactor& log_weight, const Peaks& peaks, double tolerance,
+                               std::span<const double> kinks)
     : log_weight_(log_weight),
       highest_(*std::ranges::max_element(peaks, {}, &Peak::height)),
       tolerance_(tolerance),
@@ -111,6 +112,9 @@ PeakedIntegral::PeakedIntegral(const LogFactor& log_weight, const Peaks& peaks, 
     add_breaks(peak, peak.left - peak.at, i > 0 ? peaks[i - 1].at : -kInfinity, breaks);
     add_breaks(peak, peak.right - peak.at, i + 1 < peaks.size() ? peaks[i + 1].at : kInfinity, breaks);
   }
+  const auto [lowest, last] = std::ranges::minmax(breaks);
+  for (const double kink : kinks)
+    if (kink > lowest && kink < last && breaks.size() < breaks.capacity()) breaks.push_back(kink);
   std::ranges::sort(breaks);
   double mass = 0, first = 0, second = 0;
   for (std::size_t i = 0; i + 1 < breaks.size(); ++i)

@@ -117,14 +117,12 @@ std::optional<Tilted> weak_tilt(const LogFactorOfSeveral& f, std::size_t count) 
                 .rho = lost / (1 - lost)};
 }
 
-Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolerance, const NodeVisitor* visit) {
-  if (visit == nullptr)
-    if (const auto weak = weak_tilt([&](const double* t) { return log_f(*t); }, 1)) return *weak;
-  const TiltedWeight weight(log_f);
-  const Peaks peaks = find_peaks(weight, hints);
-  if (peaks.empty()) return {};
+namespace {
+
+Tilted integrated(const TiltedWeight& weight, const Peaks& peaks, std::span<const double> kinks, double tolerance,
+                  const NodeVisitor* visit) {
   const LogFactor log_weight(weight);
-  PeakedIntegral integral(log_weight, peaks, tolerance);
+  PeakedIntegral integral(log_weight, peaks, tolerance, kinks);
   const Peak& highest = integral.highest();
   const double top = highest.height, centre = integral.centre();
   if (!std::isfinite(top)) return {};
@@ -155,6 +153,37 @@ Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolera
           .tau = mean / variance,
           .rho = (1 - variance) / variance,
           .rounding = rounding};
+}
+
+}  // namespace
+
+Tilted tilt(const LogFactor& log_f, std::span<const double> hints, double tolerance, const NodeVisitor* visit) {
+  if (visit == nullptr)
+    if (const auto weak = weak_tilt([&](const double* t) { return log_f(*t); }, 1)) return *weak;
+  const TiltedWeight weight(log_f);
+  const Peaks peaks = find_peaks(weight, hints);
+  if (peaks.empty()) return {};
+  return integrated(weight, peaks, hints, tolerance, visit);
+}
+
+Tilted tilt_log_concave(const LogFactor& log_f, std::span<const double> hints) {
+  constexpr double kNear = 0.5;  // fall from the peak to the ends of its bracket
+  if (const auto weak = weak_tilt([&](const double* t) { return log_f(*t); }, 1)) return *weak;
+  const TiltedWeight weight(log_f);
+  double height = weight(0), next = weight(1);
+  const double side = next > height ? 1 : -1;
+  if (side < 0) next = weight(-1);
+  double behind = -side, at = 0, ahead = side;
+  for (double step = 2; next > height; step *= 2) {
+    behind = at;
+    at = ahead;
+    height = next;
+    ahead += step * side;
+    next = weight(ahead);
+  }
+  if (!std::isfinite(height)) return tilt(log_f, hints);  // the arriving mean is outside of the domain, or overflows
+  const auto [left, right] = std::minmax(behind, ahead);
+  return integrated(weight, {climbed(LogFactor(weight), left, at, right, kNear)}, hints, 1e-12, nullptr);
 }
 
 GaussianOrFallback tilted_message(const Tilted& tilted, const Gaussian& arrived) {

@@ -24,11 +24,14 @@ struct Tilted {
   double rounding = 0;                // rounding error of rho, which is 0 for a linear log f
 };
 
-// `hints`: other places where f may have a peak. `tolerance`: relative, of the mass and of the second moment. `visit(t,
-// part)` sees the nodes of the integral and their contributions, proportional to phi f.
+// `hints`: other places where f may have a peak or a kink. `tolerance`: relative, of the mass and of the second moment.
+// `visit(t, part)` sees the nodes of the integral and their contributions, proportional to phi f.
 using NodeVisitor = CallTo<void(double, double)>;
 Tilted tilt(const LogFactor& log_f, std::span<const double> hints = {}, double tolerance = 1e-12,
             const NodeVisitor* visit = nullptr);
+
+// The same for a log-concave f: its only peak is climbed to instead of searched for, in about half the time.
+Tilted tilt_log_concave(const LogFactor& log_f, std::span<const double> hints = {});
 
 // The result for t_1 if log f hardly varies within the width of the arriving messages; otherwise nothing.
 inline constexpr std::size_t kMostFree = 3;

@@ -69,14 +69,14 @@ double NegativeBinomial::log_density(double x, double y, std::span<const double>
 
 Kind poisson_kind() {
   return likelihood_from_log_density("poisson", &Poisson::log_density, "y counts events of rate exposure exp(x)",
-                                     {{"exposure", above(0) & finite(), 1.0}})
+                                     {{"exposure", above(0) & finite(), 1.0}}, true)
       .observes("y", kCounts);
 }
 
 Kind binomial_kind() {
   return likelihood_from_log_density("binomial", &Binomial::log_density,
                                      "y of the trials succeed, each with probability 1 / (1 + exp(-x))",
-                                     {{"trials", at_least(1) & finite() & whole()}})
+                                     {{"trials", at_least(1) & finite() & whole()}}, true)
       .observes("y", kCounts);
 }
 
@@ -92,7 +92,7 @@ Kind negative_binomial_kind() {
   return likelihood_from_log_density(
              "negative_binomial", &NegativeBinomial::log_density,
              "y counts events of a rate that varies around exposure exp(x), more so for a small shape",
-             {{"shape", above(0) & finite()}, {"exposure", above(0) & finite(), 1.0}})
+             {{"shape", above(0) & finite()}, {"exposure", above(0) & finite(), 1.0}}, true)
       .observes("y", kCounts);
 }
 

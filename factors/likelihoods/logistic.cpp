@@ -5,7 +5,8 @@
 namespace dma {
 
 Kind logistic_kind() {
-  return likelihood_from_log_density("logistic", &Logistic::log_density, "y > 0 with probability 1 / (1 + exp(-x))")
+  return likelihood_from_log_density("logistic", &Logistic::log_density, "y > 0 with probability 1 / (1 + exp(-x))", {},
+                                     true)
       .observes("y", one_of({-1, 0, 1}));
 }
 

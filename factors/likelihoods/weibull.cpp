@@ -16,7 +16,7 @@ double Weibull::log_density(double x, double y, std::span<const double> p) {
 Kind weibull_kind() {
   return likelihood_from_log_density("weibull", &Weibull::log_density,
                                      "y is a duration of scale exp(x), or a lower bound of one if censored = 1",
-                                     {{"shape", above(0) & finite(), 1.0}, {"censored", one_of({0, 1}), 0.0}})
+                                     {{"shape", above(0) & finite(), 1.0}, {"censored", one_of({0, 1}), 0.0}}, true)
       .observes("y", above(0) & finite());
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "engine/support/error.h"
+#include "engine/support/maximise.h"
 #include "engine/support/text.h"
 #include "models/mixtures/markov_graph.h"
 
@@ -43,6 +44,20 @@ void refit(SymbolEmission& emission, const Eigen::MatrixXd& probability, HiddenM
       counts.col(static_cast<Eigen::Index>(*values[t])) += probability.row(static_cast<Eigen::Index>(t)).transpose();
   emission.probability = fractions(counts, emission.probability);
 }
+void refit(DensityEmission& emission, const Eigen::MatrixXd& probability, HiddenMarkov::Values values) {
+  constexpr int kBits = 40;
+  for (Eigen::Index i = 0; i < emission.parameter.size(); ++i) {
+    const auto cost = [&](double parameter) {
+      double sum = 0;
+      for (std::size_t t = 0; t < values.size(); ++t)
+        if (const double part = probability(static_cast<Eigen::Index>(t), i); values[t] && part > 0)
+          sum -= part * emission.log_density(*values[t], parameter);
+      return sum;
+    };
+    const Minimum found = minimise(cost, emission.low, emission.high, kBits);
+    if (found.value < cost(emission.parameter[i])) emission.parameter[i] = found.at;
+  }
+}
 void check_emission(const SymbolEmission& emission, Eigen::Index states) {
   check_distributions(kHiddenMarkov, "emission", emission.probability, states, emission.probability.cols());
 }
@@ -52,6 +67,14 @@ void check_emission(const GaussianEmission& emission, Eigen::Index states) {
          emission.mean.size(), emission.variance.size(), states);
   if (!emission.mean.allFinite() || !emission.variance.allFinite() || !(emission.variance.minCoeff() > 0))
     fail("hidden Markov model: finite means and variances above 0 are expected in the emission");
+}
+void check_emission(const DensityEmission& emission, Eigen::Index states) {
+  if (emission.parameter.size() != states || !emission.log_density)
+    fail("hidden Markov model: the emission has {} parameters{}; one for each of {} states is expected",
+         emission.parameter.size(), emission.log_density ? "" : " and no log density", states);
+  if (!(emission.parameter.minCoeff() >= emission.low && emission.parameter.maxCoeff() <= emission.high &&
+        emission.high - emission.low < kInfinity))
+    fail("hidden Markov model: parameters between {} and {} are expected in the emission", emission.low, emission.high);
 }
 
 void check_values(HiddenMarkov::Values values, const HiddenMarkov::Emission& emission) {
@@ -89,7 +112,7 @@ HiddenMarkov::Decoded HiddenMarkov::decode(Values values) const {
         "hidden Markov model: {} states over {} steps take {:.2g} "
         "numbers; at most {:.2g} are possible, with fewer of either",
         states(), values.size(), numbers, kMostNumbers);
-  return MarkovGraph(*this, values.size()).solve(values);
+  return MarkovGraph(*this, values).solve();
 }
 
 HiddenMarkov::Learned HiddenMarkov::learn(Values values, const LearnOptions& options) {

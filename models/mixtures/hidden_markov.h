@@ -1,5 +1,5 @@
 // A hidden Markov model: one of K states, which changes from step to step and is seen only through its emissions,
-// symbols or numbers. Solved exactly in one forward and one backward sweep.
+// symbols, numbers or whatever has a density. Solved exactly in one forward and one backward sweep.
 //
 //  HiddenMarkov model(start, transition, SymbolEmission{probability});    // or GaussianEmission{mean, variance}
 //  model.learn(values);                                                   // std::nullopt: missing
@@ -8,6 +8,7 @@
 
 #include <Eigen/Core>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,10 +28,17 @@ struct SymbolEmission {
   Eigen::MatrixXd probability;
 };
 
+// Values of any density with one unknown parameter, such as counts with a rate.
+struct DensityEmission {
+  Eigen::VectorXd parameter;                                          // one per state
+  std::function<double(double value, double parameter)> log_density;  // with one maximum over the parameter
+  double low, high;                                                   // the parameter is learned between these
+};
+
 class HiddenMarkov {
  public:
   using Values = std::span<const std::optional<double>>;
-  using Emission = std::variant<SymbolEmission, GaussianEmission>;
+  using Emission = std::variant<SymbolEmission, GaussianEmission, DensityEmission>;
 
   // transition(i, j): from state i to state j.
   HiddenMarkov(Eigen::VectorXd start, Eigen::MatrixXd transition, Emission emission);

@@ -1,6 +1,7 @@
 // The graph of a hidden Markov model over a whole series, and its beliefs.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,17 +13,19 @@ namespace dma {
 // Each transition is a variable with one category per pair of states: learning needs its belief.
 class MarkovGraph {
  public:
-  MarkovGraph(const HiddenMarkov& model, std::size_t steps);
-  HiddenMarkov::Decoded solve(HiddenMarkov::Values values) const;
+  MarkovGraph(const HiddenMarkov& model, HiddenMarkov::Values values);
+  HiddenMarkov::Decoded solve() const;
 
  private:
-  void emit(std::size_t t, const SymbolEmission& emission);
-  void emit(std::size_t t, const GaussianEmission& emission);
+  void emit(const SymbolEmission& emission, std::optional<double> value);
+  void emit(const GaussianEmission& emission, std::optional<double> value);
+  void emit(const DensityEmission& emission, std::optional<double> value);
 
   std::size_t states_;
   Graph graph_;
-  std::vector<VariableId> state_, pair_, seen_;
-  std::vector<std::pair<VariableId, std::vector<double>>> means_;
+  std::vector<VariableId> state_, pair_;
+  std::vector<std::pair<VariableId, std::vector<std::optional<double>>>> seen_;
+  double log_scale_ = 0;  // the sum over steps of the largest log density, which the graph leaves out
 };
 
 }  // namespace dma

@@ -8,10 +8,10 @@
 //     weight ~ N(2.346, 0.2138^2), N(3.194, 0.2138^2), N(7.035, 0.2138^2)
 //   exact after 1 solve; objective 46.9755, gradient 1.5e-14
 //     weight ~ N(2.346, 0.3734^2), N(3.194, 0.3734^2), N(7.035, 0.3734^2)
-//   converged after 42 solves; the Gaussian does not fit the posterior (steps); try draw_posterior()
+//   converged after 42 solves; the Gaussian does not fit the posterior (moments); try draw_posterior()
 //     weight ~ N(2.349, 0.3723^2), N(3.197, 0.3792^2), N(6.805, 1.071^2)
 //   log evidence -53.5117, exact
-//   log evidence -25.1009, approximate: Laplace's method, with EP's energy for sites
+//   log evidence -25.1009, approximate: Laplace's method, with EP's energy for sites and pairs of them
 //   laplace: matched
 #include <dma.h>
 #include <fmt/core.h>

@@ -33,6 +33,27 @@ TEST_CASE("tilted: a Gaussian factor comes back, however narrow, wide or far awa
   for (const double rho : {1e-6, 1e-9, 1e-12, 1e-15}) check_quadratic(3, rho, 1e-3);
 }
 
+TEST_CASE("tilted: the peak of a log-concave factor is climbed to, near or far, smooth or not") {
+  for (const double at : {0.0, 0.7, -3.0, 40.0, -200.0})
+    for (const double scale : {0.01, 1.0, 30.0}) {
+      const auto logistic = [=](double t) {
+        const double against = -scale * (t - at);
+        return -std::fmax(against, 0.0) - std::log1p(std::exp(-std::abs(against)));
+      };
+      const auto poisson = [=](double t) { return 3 * scale * t - std::exp(scale * (t - at)); };
+      const auto laplace = [=](double t) { return -scale * std::abs(t - at); };
+      const auto check = [&](const LogFactor& log_f) {
+        INFO("at ", at, ", scale ", scale);
+        const Tilted climbed = tilt_log_concave(log_f, {&at, 1}), searched = tilt(log_f, {&at, 1});
+        REQUIRE(climbed.found);
+        CHECK(climbed.log_mass == oracle::relative(searched.log_mass, 1e-10, 1));
+        CHECK(climbed.mean == oracle::relative(searched.mean, 1e-10, 1));
+        CHECK(climbed.rho == oracle::relative(searched.rho, 1e-9, 1));
+      };
+      check(logistic), check(poisson), check(laplace);
+    }
+}
+
 TEST_CASE("tilted: cut, skewed and heavy-tailed factors have the moments of the definition") {
   const auto check = [](const auto& log_f, double kink) {
     const Tilted t = tilt(log_f);

@@ -131,6 +131,33 @@ TEST_CASE("hidden Markov model: one step of learning is that of Baum and Welch")
   }
 }
 
+TEST_CASE("hidden Markov model: counts by their density, decoded as by every path, learned to weighted means") {
+  const DensityEmission counts{Eigen::Vector3d(0.5, 2, 9),
+                               [](double y, double rate) { return y * std::log(rate) - rate - std::lgamma(y + 1); },
+                               1e-6, 100};
+  const MarkovValues values{0.0, 1.0, 0.0, std::nullopt, 12.0, 7.0, 2.0, 3.0, 1.0, 40.0};
+  Eigen::MatrixXd likelihood = Eigen::MatrixXd::Zero(10, 3);
+  for (Eigen::Index t = 0; t < 10; ++t)
+    for (Eigen::Index i = 0; i < 3; ++i)
+      if (const auto& y = values[static_cast<std::size_t>(t)])
+        likelihood(t, i) = counts.log_density(*y, counts.parameter[i]);
+  HiddenMarkov model(kStart, kTransition, counts);
+  const EveryPath paths(kStart, kTransition, likelihood);
+  check_decoded(model.decode(values), paths);
+  (void)model.learn(values, {.limit = 1});
+  for (Eigen::Index i = 0; i < 3; ++i) {
+    double count = 0, sum = 0;
+    for (std::size_t t = 0; t < values.size(); ++t)
+      if (values[t]) {
+        const double p = paths.probability(static_cast<Eigen::Index>(t), i);
+        count += p, sum += p * *values[t];
+      }
+    CHECK(std::get<DensityEmission>(model.emission()).parameter[i] == oracle::relative(sum / count, 1e-6));
+  }
+  CHECK_THROWS_AS(HiddenMarkov(kStart, kTransition, DensityEmission{Eigen::Vector2d(1, 2), counts.log_density, 0, 9}),
+                  Error);
+}
+
 TEST_CASE("hidden Markov model: two regimes are found, and symbols never seen have no probability") {
   boost::random::mt19937_64 random(5);
   boost::random::normal_distribution<double> normal;
