@@ -213,11 +213,11 @@ class Ordering {
 
   // Returns false if no chain is ready.
   bool send_chains() {
-    const std::size_t before = order_.messages.size(), chains_before = order_.chains.size();
+    const std::size_t before = order_.messages.size();
     for (auto& chain : chains_.next(done_)) {
       if (!chain.offsets.empty())
-        order_.chains.push_back({static_cast<std::uint32_t>(order_.messages.size()), chain.step,
-                                 order_.chains.size() > chains_before, std::move(chain.offsets)});
+        order_.chains.push_back(
+            {static_cast<std::uint32_t>(order_.messages.size()), chain.step, std::move(chain.offsets)});
       for (const MessageId m : chain.messages) {
         done_[m.factor].add(m.port);
         order_.messages.push_back(m);
@@ -285,7 +285,7 @@ class OrderSum {
  public:
   void add(MessageId m) { add(std::uint64_t{m.factor} << 32 | m.slot), add(m.port); }
   void add(const Chained& chain) {
-    add(std::uint64_t{chain.first} << 2 | (chain.step > 0 ? 2u : 0u) | (chain.is_beside_last ? 1u : 0u));
+    add(std::uint64_t{chain.first} << 1 | (chain.step > 0 ? 1u : 0u));
     for (const std::int64_t offset : chain.offsets) add(static_cast<std::uint64_t>(offset));
   }
   std::uint64_t value() const { return value_ | 1; }  // never 0

@@ -249,6 +249,7 @@ void lower(Draft& draft) {
       if (plan.gathers_by_element || has_table(plan)) index_incidence(plan);
       if (plan.gathers_by_element) mark_hubs(plan);
       if (plan.gathers_by_element && plan.schedule.order == Schedule::Order::once) straighten(plan);
+      pair_chains(plan);
       if (plan.schedule.order == Schedule::Order::residual) index_visits(draft);
       plan.forms_totals = forms_totals(plan);
       return;

@@ -14,8 +14,10 @@ void lower(Draft& draft);
 ChainSend lower_chain(const Chained& chain, ArrivalPlanner& arrivals, Draft& draft);
 
 // Turns chains that were built node by node into ones that read their neighbours at constant places, if these have
-// such places: nothing is then looked up, and a forward and a backward chain run side by side. For plans of a single
-// sweep with an incidence.
+// such places: nothing is then looked up. For plans of a single sweep with an incidence.
 void straighten(PlanData& plan);
+
+// Finds chains that are independent of the one before: a forward and a backward chain run side by side.
+void pair_chains(PlanData& plan);
 
 }  // namespace dma

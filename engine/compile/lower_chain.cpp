@@ -37,9 +37,7 @@ class ChainLowering {
       m.remembers = variable_of(m.group, m.port).family->is_like_gaussian;
     }
     for (const Message& m : messages_) arrivals_.note_sent(m.group, m.port);
-    const bool is_next_to_chain =
-        !plan_.operations.empty() && std::holds_alternative<ChainSend>(plan_.operations.back());
-    ChainSend lowered{chain.step, chain.is_beside_last && is_next_to_chain, segments(chain.step)};
+    ChainSend lowered{chain.step, false, segments(chain.step)};
     if (chain.step < 0) std::ranges::reverse(lowered.segments);
     return lowered;
   }

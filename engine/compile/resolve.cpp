@@ -139,12 +139,12 @@ std::shared_ptr<const GivenNames> given_names(const Graph& graph) {
   return names;
 }
 
-Family family_of(const Graph::Nameless& variable, const NodeName& name, const Registry& registry) {
+Family family_of(const Graph::Variable& variable, const Registry& registry) {
   if (variable.family.empty()) return {};
   try {
     return registry.family(variable.family);
   } catch (const Error& error) {
-    fail("variable '{}': {}", name, error.what());
+    fail("variable '{}': {}", variable.name, error.what());
   }
 }
 
@@ -164,32 +164,35 @@ class FactorResolver {
 
   // The fast path for millions of scalar factors: each differs from an earlier one only in its variables and needs no
   // new checks. Returns false for other factors.
-  bool resolve_like_one_before(const Graph::PlainFactor& factor, std::uint32_t number, Resolved::Factor& resolved) {
+  bool resolve_like_one_before(const Graph::Factor& factor, Resolved::Factor& resolved) {
     const Pattern& pattern = pattern_of(factor);
-    if (pattern.kind != factor.kind || pattern.given != factor.parameters || !fits(pattern, factor.variables))
+    const std::span ends(factor.connections.begin(), factor.connections.size());
+    if (pattern.kind != factor.kind.data() || pattern.given != factor.parameters.data() || !fits(pattern, ends))
       return false;
     resolved.kind = pattern.known->kind;
     resolved.method = pattern.known->method;
-    resolved.number = number & kLargestNumber;
+    resolved.number = factor.number & kLargestNumber;
     resolved.parameters = pattern.parameters;
-    for (std::size_t p = 0; p < factor.variables.size(); ++p) {
-      const auto& variable = so_far_.variables[factor.variables[p]];
+    for (std::size_t p = 0; p < ends.size(); ++p) {
+      const VariableId v = ends[p].variable;
+      const auto& variable = so_far_.variables[v.value];
       Resolved::Port& port = resolved.ports.emplace_back();
       port.message = variable.wants_messages ? pattern.known->messages[p] : nullptr;
-      port.variables.push_back(VariableId{factor.variables[p], so_far_.mark});
+      port.variables.push_back(v);
       port.elements.base = variable.first_element;
-      connected_[factor.variables[p]] = true;
+      connected_[v.value] = true;
     }
     return true;
   }
 
   // Makes the resolved factor a pattern for later ones.
-  void remember(const Graph::PlainFactor& factor, const Resolved::Factor& resolved) {
+  void remember(const Graph::Factor& factor, const Resolved::Factor& resolved) {
     Pattern& pattern = pattern_of(factor);
-    pattern = {factor.kind, factor.parameters, known_, resolved.parameters};
-    const bool is_scalar = resolved.ports.size() == factor.variables.size() &&
+    pattern = {factor.kind.data(), factor.parameters.data(), known_, resolved.parameters};
+    const std::span ends(factor.connections.begin(), factor.connections.size());
+    const bool is_scalar = resolved.ports.size() == ends.size() &&
                            std::ranges::all_of(resolved.ports, [](const auto& port) { return port.terms == 1; });
-    if (!is_scalar || !fits(pattern, factor.variables)) pattern = {};
+    if (!is_scalar || !fits(pattern, ends)) pattern = {};
   }
 
   void resolve(const Graph::Factor& factor, Resolved::Factor& resolved) {
@@ -246,25 +249,26 @@ class FactorResolver {
 
   // The shared data of plain factors that differ only in their scalar variables.
   struct Pattern {
-    const std::string* kind = nullptr;  // as the graph keeps it, as are
-    const ParameterList* given = nullptr;
+    const char* kind = nullptr;  // as the graph keeps it, as are
+    const ParameterList::value_type* given = nullptr;
     const Known* known = nullptr;
     const Resolved::Parameters* parameters = nullptr;
   };
 
-  Pattern& pattern_of(const Graph::PlainFactor& factor) {
-    const auto bits =
-        reinterpret_cast<std::uintptr_t>(factor.kind) ^ reinterpret_cast<std::uintptr_t>(factor.parameters) * 3;
+  Pattern& pattern_of(const Graph::Factor& factor) {
+    const auto bits = reinterpret_cast<std::uintptr_t>(factor.kind.data()) ^
+                      reinterpret_cast<std::uintptr_t>(factor.parameters.data()) * 3;
     return patterns_[bits / alignof(ParameterList) % patterns_.size()];
   }
 
-  bool fits(const Pattern& pattern, const Graph::PlainFactor::Variables& variables) const {
-    if (variables.size() != pattern.known->kind->ports().size()) return false;
-    for (std::size_t p = 0; p < variables.size(); ++p) {
-      const auto& variable = so_far_.variables[variables[p]];
+  bool fits(const Pattern& pattern, std::span<const Connection> ends) const {
+    if (ends.size() != pattern.known->kind->ports().size()) return false;
+    for (std::size_t p = 0; p < ends.size(); ++p) {
+      const auto& variable = so_far_.variables[ends[p].variable.value];
       if (variable.size != 1 || variable.family != Family()) return false;
       if (variable.wants_messages && pattern.known->messages[p] == nullptr) return false;
-      if (std::find(variables.begin(), variables.begin() + p, variables[p]) != variables.begin() + p) return false;
+      for (std::size_t q = 0; q < p; ++q)
+        if (ends[q].variable == ends[p].variable) return false;
     }
     return true;
   }
@@ -334,10 +338,10 @@ Resolved resolve_variables(const Graph& graph, const Registry& registry) {
   resolved.names = given_names(graph);
   const auto variables = static_cast<std::uint32_t>(graph.variables().size());
   for (std::uint32_t v = 0; v < variables; ++v) {
-    const Graph::Nameless variable = graph.without_name(VariableId{v});
-    const NodeName name = resolved.names->name(v);
+    const Graph::Variable variable = graph[VariableId{v}];
+    const NodeName name = resolved.names->name(v);  // outlives the graph
     const auto what = [&] { return fmt::format("variable '{}': the elements of the graph up to it", name); };
-    const Family family = family_of(variable, name, registry);
+    const Family family = family_of(variable, registry);
     const std::uint32_t size = multiply_sizes(variable.size, family.components(), what);
     resolved.variables.push_back({name, resolved.elements, size, family, variable.observed, variable.shared});
     resolved.elements = add_sizes(resolved.elements, size, what);
@@ -370,14 +374,12 @@ Resolved resolve(const Graph& graph, const Registry& registry, const CompileOpti
   resolved.factors.reserve(factors);
   FactorResolver resolver(registry, options, resolved);
   Graph::Factor factor;
-  Graph::PlainFactor plain;
   for (std::uint32_t f = 0; f < factors; ++f) {
     Resolved::Factor& last = resolved.factors.emplace_back();
-    const bool is_plain = graph.read(f, plain);
-    if (is_plain && resolver.resolve_like_one_before(plain, f, last)) continue;
     graph.read(f, factor);
+    if (factor.is_plain && resolver.resolve_like_one_before(factor, last)) continue;
     resolver.resolve(factor, last);
-    if (is_plain) resolver.remember(plain, last);
+    if (factor.is_plain) resolver.remember(factor, last);
     resolved.has_plates |= last.slots > 1 || last.is_along_chain;
   }
   resolved.kinds = resolver.kinds();

@@ -30,7 +30,6 @@ struct Visit {
 struct Chained {
   std::uint32_t first;
   int step;
-  bool is_beside_last;                // independent of the chain before it
   std::vector<std::int64_t> offsets;  // one per message
   friend bool operator==(const Chained&, const Chained&) = default;
 };

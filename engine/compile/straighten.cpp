@@ -11,28 +11,19 @@ namespace {
 // Places of the messages that arrive on one port, relative to the slot that reads them.
 using Places = std::vector<std::int64_t>;
 
-// The sources that the slots of one chain read.
-class Neighbours {
- public:
-  Neighbours(const PlanData& plan, const Send& op)
-      : plan_(plan), group_(plan.groups[op.group]), reads_(group_.ports[op.port].message->reads) {}
-
-  void find(std::int64_t slot, std::vector<Places>& places) const {
-    places.resize(reads_.size());
-    const Incidence incidence = plan_.incidence();
-    for (std::size_t i = 0; i < reads_.size(); ++i) {
-      places[i].clear();
-      const auto own = static_cast<std::uint32_t>(group_.ports[reads_[i]].first_slot + slot);
-      for (const std::uint32_t other : incidence.at(plan_.element_of_slot[own]))
-        if (other != own) places[i].push_back(other - slot);
-    }
+// The messages that arrive at a slot, by argument.
+void find_places(const PlanData& plan, const Send& op, std::int64_t slot, std::vector<Places>& places) {
+  const Group& group = plan.groups[op.group];
+  const std::vector<std::size_t>& reads = group.ports[op.port].message->reads;
+  const Incidence incidence = plan.incidence();
+  places.resize(reads.size());
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    places[i].clear();
+    const auto own = static_cast<std::uint32_t>(group.ports[reads[i]].first_slot + slot);
+    for (const std::uint32_t other : incidence.at(plan.element_of_slot[own]))
+      if (other != own) places[i].push_back(other - slot);
   }
-
- private:
-  const PlanData& plan_;
-  const Group& group_;
-  const std::vector<std::size_t>& reads_;
-};
+}
 
 bool has_one_message_each(const PlanData& plan, const Send& op) {
   const Group& group = plan.groups[op.group];
@@ -75,15 +66,13 @@ bool has_value(const PlanData& plan, std::int64_t slot, const std::vector<Places
 std::optional<ChainSend> straightened(const PlanData& plan, const Send& op) {
   constexpr std::uint32_t kEnds = 4, kLeastLength = 64;  // short segments at the ends, mean length of the rest
   const bool has_kernel = plan.groups[op.group].ports[op.port].message->chain != nullptr;
-  if (!op.is_chain || op.at_hubs || !has_kernel || !has_one_message_each(plan, op) || !gathers_all(plan, op))
-    return {};
+  if (!op.is_chain || op.at_hubs || !has_kernel || !has_one_message_each(plan, op) || !gathers_all(plan, op)) return {};
   const bool remembers = is_like_gaussian(plan, op);
-  const Neighbours neighbours(plan, op);
   std::vector<Places> places, before;
   ChainSend chain{op.step, false, {}};
   std::int64_t slot = op.first;
   for (std::uint32_t k = 0; k < op.count; ++k, slot += op.step) {
-    neighbours.find(slot, places);
+    find_places(plan, op, slot, places);
     if (k == 0 || places != before) {
       if (chain.segments.size() > kEnds + k / kLeastLength || has_value(plan, slot, places)) return {};
       chain.segments.push_back({0, {message_of(op, slot, places, remembers)}});
@@ -99,40 +88,51 @@ struct SlotInterval {
   bool overlaps(const SlotInterval& other) const { return first <= other.last && other.first <= last; }
 };
 
-// The slots of a segment that begins with `first`, relative to `at`.
-SlotInterval interval(std::int64_t at, std::int64_t first, std::int64_t count, int step) {
+// The messages at slots `first`, first + step, ... of a segment, `terms` at each, from the message at `at` on.
+SlotInterval interval(std::int64_t at, std::int64_t first, std::int64_t count, int step, std::int64_t terms) {
   const std::int64_t last = first + (count - 1) * step;
-  return {at + std::min(first, last), at + std::max(first, last)};
+  return {at + std::min(first, last) * terms, at + (std::max(first, last) + 1) * terms - 1};
 }
 
+bool sends_any(const PlanData& plan, const ChainSend& writer, const SlotInterval& wanted) {
+  for (const ChainSend::Segment& segment : writer.segments)
+    for (const ChainSend::Message& message : segment.messages) {
+      const Group::Port& port = plan.groups[message.group].ports[message.port];
+      if (interval(port.first_slot, message.first, segment.count, writer.step, port.terms).overlaps(wanted))
+        return true;
+    }
+  return false;
+}
+
+// Arrivals were gathered before both chains.
 bool reads_from(const PlanData& plan, const ChainSend& reader, const ChainSend& writer) {
-  for (const ChainSend::Segment& reading : reader.segments)
-    for (const ChainSend::Message& message : reading.messages)
-      for (const auto& sources : message.reads)
-        for (const ChainSend::Source& source : sources) {
-          if (source.is_arrival) continue;
-          const SlotInterval read = interval(source.at, message.first, reading.count, reader.step);
-          for (const ChainSend::Segment& writing : writer.segments)
-            for (const ChainSend::Message& sender : writing.messages) {
-              const std::int64_t at = plan.groups[sender.group].ports[sender.port].first_slot;
-              if (interval(at, sender.first, writing.count, writer.step).overlaps(read)) return true;
-            }
-        }
+  for (const ChainSend::Segment& segment : reader.segments)
+    for (const ChainSend::Message& message : segment.messages)
+      for (std::size_t i = 0; i < message.reads.size(); ++i) {
+        const Group& group = plan.groups[message.group];
+        const std::int64_t terms = group.ports[group.ports[message.port].message->reads[i]].terms;
+        for (const ChainSend::Source& source : message.reads[i])
+          if (!source.is_arrival &&
+              sends_any(plan, writer, interval(source.at, message.first, segment.count, reader.step, terms)))
+            return true;
+      }
   return false;
 }
 
 }  // namespace
 
 void straighten(PlanData& plan) {
-  for (std::size_t i = 0; i < plan.operations.size(); ++i) {
-    const Send* const send = std::get_if<Send>(&plan.operations[i]);
-    if (send == nullptr) continue;
-    auto chain = straightened(plan, *send);
-    if (!chain) continue;
-    const ChainSend* const before = i == 0 ? nullptr : std::get_if<ChainSend>(&plan.operations[i - 1]);
-    chain->is_beside_last =
-        before != nullptr && !reads_from(plan, *chain, *before) && !reads_from(plan, *before, *chain);
-    plan.operations[i] = std::move(*chain);
+  for (Operation& op : plan.operations)
+    if (const Send* const send = std::get_if<Send>(&op))
+      if (auto chain = straightened(plan, *send)) op = std::move(*chain);
+}
+
+void pair_chains(PlanData& plan) {
+  for (std::size_t i = 1; i < plan.operations.size(); ++i) {
+    const ChainSend* const before = std::get_if<ChainSend>(&plan.operations[i - 1]);
+    ChainSend* const chain = std::get_if<ChainSend>(&plan.operations[i]);
+    if (before != nullptr && chain != nullptr)
+      chain->is_beside_last = !reads_from(plan, *chain, *before) && !reads_from(plan, *before, *chain);
   }
 }
 

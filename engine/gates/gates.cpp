@@ -268,12 +268,13 @@ Alternative make_alternative(const Graph& graph, const Gates& gates, const Regis
   Graph part;
   for (std::uint32_t i = 0; i < graph.variables().size(); ++i) {
     const Graph::Variable v = graph.variables()[i];
+    const std::string name = v.name;
     out.exists[i] |= v.shared;
     // The value of a variable that does not exist here is never read.
-    (void)(!out.exists[i]                           ? part.observed(v.name, v.size)
-           : v.observed || is_chosen(VariableId{i}) ? part.observed(v.name, v.size, v.family)
-           : v.shared                               ? part.shared(v.name, v.size, v.family)
-                                                    : part.variable(v.name, v.size, v.family));
+    (void)(!out.exists[i]                           ? part.observed(name, v.size)
+           : v.observed || is_chosen(VariableId{i}) ? part.observed(name, v.size, v.family)
+           : v.shared                               ? part.shared(name, v.size, v.family)
+                                                    : part.variable(name, v.size, v.family));
   }
   for (const std::uint32_t f : out.factors) {
     const Graph::Factor factor = graph.factors()[f];

@@ -128,14 +128,12 @@ class Connections {
 class Graph {
  public:
   // Read-only views of variables and factors. Their pointers stay valid until the graph is changed.
-  struct Nameless {
+  struct Variable {
     std::uint32_t size = 1;
     std::string_view family;  // name in the registry: "gamma", "categorical(3)"; empty: Gaussian
     bool observed = false;
     bool shared = false;
-  };
-  struct Variable : Nameless {
-    std::string name;
+    NodeName name;
   };
   struct Factor {
     std::string_view kind;
@@ -146,6 +144,7 @@ class Graph {
     std::span<const ParameterList::value_type> parameters;
     double damping = kDampedBySchedule;
     std::span<const GateCase> when;
+    bool is_plain = true;  // only a kind, parameters and variables connected by the identical map to all ports in order
 
     std::string name() const { return name_or_number(given_name, kind, number); }  // given, or kind and number
   };
@@ -212,23 +211,12 @@ class Graph {
   FactorId find_factor(std::string_view name) const;  // likewise
   // Null if the variable has only a numbered name.
   const std::string* given_name(VariableId id) const {
-    const std::uint32_t name = record(id).name;
-    return name == 0 ? nullptr : &names_[name - 1];
+    return record(id).is_named ? variable_names_.own(id.value) : nullptr;
   }
   NodeName name(VariableId id) const { return {given_name(id), id.value}; }  // given, or made from the number
-  // Fast access for loops over millions of nodes: formats no name, and can reuse one object. Factors by their number.
-  Nameless without_name(VariableId id) const;
+  // The factor with that number, for loops over millions of factors: `factor` is reused. Factors with equal parameters
+  // mostly share one list of them.
   void read(std::size_t number, Factor& factor) const;
-  // A factor with only a kind, parameters and the variables at its ports, each connected by the identical map. Most
-  // lists of parameters are shared.
-  struct PlainFactor {
-    using Variables = ShortList<std::uint32_t, 4>;
-    const std::string* kind = nullptr;
-    const ParameterList* parameters = nullptr;  // null: none
-    Variables variables;
-  };
-  // False if the factor is not plain; `factor` is then unchanged.
-  bool read(std::size_t number, PlainFactor& factor) const;
 
   // Stored in every id; copies of a graph share it, so ids of one are valid in the other.
   std::uint16_t mark() const { return mark_; }
@@ -237,29 +225,22 @@ class Graph {
   // Stored form: indices into tables of the graph, from 1; 0 is the default.
   struct VariableRecord {
     std::uint32_t size = 1;
-    std::uint32_t name = 0;
     std::uint16_t family = 0;
-    bool observed = false, shared = false;
+    bool observed = false, shared = false, is_named = false;
   };
   struct FactorRecord {
     std::uint32_t first_end = 0;  // index of the first variable of plain connections, counting forgotten ones
     std::uint32_t parameters = 0;
-    std::uint32_t kind : 31 = 0;
-    std::uint32_t is_special : 1 = 0;
+    std::uint32_t kind : 30 = 0;
+    std::uint32_t is_named : 1 = 0, is_special : 1 = 0;
   };
-  // Rarely used fields of a factor: its own name, method, damping or gate, or connections that are not plain.
+  // Rarely used fields of a factor: its own method, damping or gate, or connections that are not plain.
   struct Special {
-    std::string given_name, method;
+    std::string method;
     double damping = kDampedBySchedule;
     ShortList<Connection, 2> connections;
     std::vector<GateCase> when;
   };
-  // Names given by the user, and numbered names whose number is not the position.
-  struct Named {
-    std::uint32_t position;
-    bool by_number = false;
-  };
-  using Names = std::unordered_map<std::string, Named>;
   struct SharedParameters {
     ParameterList list;
     std::uint32_t uses = 0;  // by factors; 0: free
@@ -296,22 +277,14 @@ class Graph {
   void check(VariableId id) const { (void)record(id); }
   const VariableRecord* early(std::uint32_t variable) const;  // null: none
   const VariableRecord& early_or_refused(VariableId id) const;
-  bool has(bool of_variables, std::uint32_t number) const;
-  void drop(std::uint32_t variable, const VariableRecord& record);
+  void drop(std::uint32_t variable);
   static std::uint16_t next_mark();
   VariableId add(std::string_view name, std::size_t size, std::string_view family, bool observed, bool shared);
   FactorId add(std::string_view kind, ShortList<Connection, 2>&& connections, ParameterList&& parameters,
                FactorOptions&& options);
   std::uint32_t number_of(ParameterList&& parameters);
-  template <class Use>
-  void for_each_end(std::size_t factor, const Use& use) const;
-  void read_plain(std::size_t factor, ShortList<Connection, 2>& connections) const;
-  std::size_t count(bool of_variables) const { return of_variables ? next_variable() : next_factor(); }
-  std::string name_at(bool of_variables, std::uint32_t i) const;
-  void rename(bool of_variables, std::uint32_t i, std::string name);
-  std::optional<std::uint32_t> position(bool of_variables, const std::string& wanted) const;
-  std::uint32_t find(bool of_variables, std::string_view wanted) const;
-  void take_name(bool of_variables, const std::string& name);
+  NameTable::StemOf variable_stems() const;
+  NameTable::StemOf factor_stems() const;
 
   // The first numbers in the lists below; ends are numbered modulo 2^32.
   std::uint32_t first_variable_ = 0, first_factor_ = 0, first_end_ = 0;
@@ -320,12 +293,11 @@ class Graph {
   Blocks<std::uint32_t> ends_;
   std::vector<std::pair<std::uint32_t, VariableRecord>> early_;  // before the first variable, kept by forget()
   std::unordered_map<std::uint32_t, Special> specials_;          // by factor
-  std::deque<std::string> names_;                                // variables' names
   std::deque<std::string> kinds_, families_;
   std::deque<SharedParameters> parameters_;
-  std::vector<std::uint32_t> free_names_, free_parameters_;  // entries of those lists, from 1
-  std::array<std::uint32_t, 64> recent_parameters_ = {};     // latest one-number parameter lists, by hash
-  Names variable_names_, factor_names_;
+  std::vector<std::uint32_t> free_parameters_;            // entries of that list, from 1
+  std::array<std::uint32_t, 64> recent_parameters_ = {};  // latest one-number parameter lists, by hash
+  NameTable variable_names_{"variable"}, factor_names_{"factor"};
   std::unordered_map<std::uint32_t, std::vector<std::string>> categories_;  // by variable
   std::uint16_t mark_ = next_mark();
   bool has_gates_ = false;

@@ -1,6 +1,4 @@
 // The part of Graph that reads nodes, and names the values of discrete ones.
-#include "engine/graph/graph.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "engine/graph/graph.h"
 #include "engine/messages/family.h"
 #include "engine/support/error.h"
 #include "engine/support/text.h"
@@ -21,18 +20,15 @@ std::string_view name(Reach reach) {
   return kNames[static_cast<std::size_t>(reach)];
 }
 
+bool is_plain(const Connection& c) { return c.reach == Reach::identical && c.port.empty(); }
+
 }  // namespace
 
-// Calls `use` for each end of a factor with plain connections, by its place in factors_.
-template <class Use>
-void Graph::for_each_end(std::size_t factor, const Use& use) const {
-  const std::uint32_t begin = factors_[factor].first_end - first_end_;
-  const std::size_t end =
-      factor + 1 < factors_.size() ? std::uint32_t{factors_[factor + 1].first_end - first_end_} : ends_.size();
-  for (std::size_t i = begin; i < end; ++i) use(ends_[i]);
+Graph::Variable Graph::operator[](VariableId id) const {
+  const VariableRecord& v = record(id);
+  return {v.size, v.family == 0 ? std::string_view() : families_[v.family - 1], v.observed, v.shared,
+          NodeName(v.is_named ? variable_names_.own(id.value) : nullptr, id.value)};
 }
-
-Graph::Variable Graph::operator[](VariableId id) const { return {without_name(id), name(id)}; }
 
 const Graph::VariableRecord* Graph::early(std::uint32_t variable) const {
   const auto found = std::ranges::lower_bound(early_, variable, {}, [](const auto& one) { return one.first; });
@@ -59,31 +55,10 @@ VariableId Graph::variable_id(std::size_t i) const {
 }
 Graph::Variable Graph::variable_at(std::size_t i) const { return (*this)[variable_id(i)]; }
 
-Graph::Nameless Graph::without_name(VariableId id) const {
-  const VariableRecord& v = record(id);
-  return {v.size, v.family == 0 ? std::string_view() : families_[v.family - 1], v.observed, v.shared};
-}
-
-void Graph::read_plain(std::size_t factor, ShortList<Connection, 2>& connections) const {
-  connections.clear();
-  for_each_end(factor, [&](std::uint32_t variable) { connections.emplace_back(VariableId{variable, mark_}); });
-}
-
 Graph::Factor Graph::factor_at(std::size_t i) const {
   Factor factor;
   read(first_factor_ + i, factor);
   return factor;
-}
-
-bool Graph::read(std::size_t number, PlainFactor& factor) const {
-  const std::size_t i = number - first_factor_;
-  const FactorRecord& f = factors_[i];
-  if (f.is_special) return false;
-  factor.kind = &kinds_[f.kind];
-  factor.parameters = f.parameters == 0 ? nullptr : &parameters_[f.parameters - 1].list;
-  factor.variables.clear();
-  for_each_end(i, [&](std::uint32_t variable) { factor.variables.push_back(variable); });
-  return true;
 }
 
 void Graph::read(std::size_t number, Factor& factor) const {
@@ -96,13 +71,25 @@ void Graph::read(std::size_t number, Factor& factor) const {
     const ParameterList& list = parameters_[f.parameters - 1].list;
     factor.parameters = {list.begin(), list.size()};
   }
-  factor.given_name = factor.method = {};
-  factor.damping = kDampedBySchedule;
-  factor.when = {};
-  factor.connections.elsewhere_ = nullptr;
-  if (!f.is_special) return read_plain(i, factor.connections.own_);
+  if (!factor.is_plain) {
+    factor.given_name = factor.method = {};
+    factor.damping = kDampedBySchedule;
+    factor.when = {};
+    factor.connections.elsewhere_ = nullptr;
+  }
+  factor.is_plain = !f.is_named && !f.is_special;
+  if (f.is_named) factor.given_name = *factor_names_.own(factor.number);
+  if (!f.is_special) {
+    const std::size_t begin = std::uint32_t{f.first_end - first_end_},
+                      end = i + 1 < factors_.size() ? std::uint32_t{factors_[i + 1].first_end - first_end_}
+                                                    : ends_.size();
+    ShortList<Connection, 2>& own = factor.connections.own_;  // often those of a plain factor read before
+    if (own.size() != end - begin || !std::ranges::all_of(own, is_plain))
+      own = ShortList<Connection, 2>(end - begin, VariableId{0});
+    for (std::size_t k = begin; k < end; ++k) own[k - begin].variable = {ends_[k], mark_};
+    return;
+  }
   const Special& special = specials_.at(factor.number);
-  factor.given_name = special.given_name;
   factor.method = special.method;
   factor.damping = special.damping;
   factor.when = special.when;

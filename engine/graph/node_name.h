@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "engine/support/text.h"
 
@@ -27,6 +30,38 @@ class NodeName {
  private:
   const std::string* given_ = nullptr;
   std::uint32_t number_ = 0;
+};
+
+// The names of the variables of a graph, or of its factors, as far as they are more than a stem and the node's number.
+class NameTable {
+ public:
+  // The stem of the node with that number; nothing if there is no such node.
+  using StemOf = std::function<std::optional<std::string_view>(std::uint32_t)>;
+
+  explicit NameTable(std::string_view noun) : noun_(noun) {}
+  // Null if the node's name is its stem and its number. The pointer stays valid until the node is renamed or forgotten.
+  const std::string* own(std::uint32_t node) const;
+  // The node with that name, own or numbered.
+  std::optional<std::uint32_t> find(const std::string& name, const StemOf& stem_of) const;
+  // Gives the next node the user's name for it; an Error if the user gave it before. Returns the node that had it as
+  // its numbered name, if any, and now has a name of its own.
+  std::optional<std::uint32_t> take(std::uint32_t node, const std::string& name, const StemOf& stem_of);
+  // The next node has no name from the user: gives it one of its own if the user has taken its numbered one. Returns
+  // true if so.
+  bool number(std::uint32_t node, std::string_view stem);
+  void forget(std::uint32_t node);
+
+ private:
+  struct Entry {
+    std::uint32_t node;
+    bool is_of_user;
+  };
+  void set(std::uint32_t node, std::string name, bool is_of_user);
+  void renumber(std::uint32_t node, std::string_view stem, std::uint64_t from);
+
+  std::string_view noun_;
+  std::unordered_map<std::string, Entry> nodes_;          // by name
+  std::unordered_map<std::uint32_t, std::string> names_;  // by node
 };
 
 }  // namespace dma

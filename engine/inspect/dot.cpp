@@ -83,8 +83,8 @@ std::string draw(const Graph& graph, const Registry& registry, const Explanation
     const std::optional<Belief> belief = has_belief ? std::optional(state->belief(id)) : std::nullopt;
     text += fmt::format(
         "  v{} [shape=ellipse, label={}{}{}{}{}];\n", v,
-        label(variable.name, variable.size, belief ? known(*belief) : ""), variable.observed ? ", peripheries=2" : "",
-        variable.shared ? ", style=filled, fillcolor=\"#dce6f5\"" : "",
+        label(variable.name.text(), variable.size, belief ? known(*belief) : ""),
+        variable.observed ? ", peripheries=2" : "", variable.shared ? ", style=filled, fillcolor=\"#dce6f5\"" : "",
         belief && is_uninformed(*belief) ? ", style=dashed, color=\"#D55E00\"" : "", highlight(explanation, id));
   }
   for (std::size_t f = 0; f < resolved.factors.size(); ++f) {

@@ -31,7 +31,7 @@ double GraphDensity::operator()(const std::vector<double>& x) {
   std::fill(numbers.taus.begin() + system.first_site_row, numbers.taus.end(), 0.0);
   double total = -numbers.evaluate(x, true);
   for (const SitePlate& plate : system.sites) total += look_at(plate);
-  (void)numbers.trace();
+  numbers.trace();
   numbers.find_gradient();
   return std::isnan(total) ? -kInfinity : total;
 }

@@ -35,57 +35,6 @@ constexpr double kMoved = 1e-9;
 
 }  // namespace
 
-template <class Visit>
-void Numbers::for_others(const Prediction& of, const Visit& visit) const {
-  const RowPlate& plate = system->plates[of.plate];
-  for (std::size_t q = of.slot; q < plate.arguments.size(); q += plate.slots)
-    if (plate.arguments[q] != of.element)
-      visit(plate.arguments[q], -coefficients_[plate.coefficients + q] / of.coefficient);
-}
-
-void Numbers::predict() {
-  for (const Prediction& p : predictions_) {
-    double mean = offsets[system->plates[p.plate].first_row + p.slot] / p.coefficient;
-    for_others(p, [&](std::uint32_t e, double number) { mean += number * values[e]; });
-    values[p.element] = mean;
-  }
-}
-
-const Numbers::Prediction* Numbers::prediction_of(std::uint32_t element) const {
-  const auto found = std::ranges::lower_bound(predictions_, element, {}, &Prediction::element);
-  return found != predictions_.end() && found->element == element ? &*found : nullptr;
-}
-
-void Numbers::gradient_of(std::uint32_t element, Reader& reader, Sparse& out) const {
-  out.unknowns.clear();
-  out.values.clear();
-  out.noise = 0;
-  reader.from.clear();
-  const auto begin_at = [&](std::uint32_t e, double number) {
-    if (system->role[e] == Role::known) return;
-    reader.from.push_back(e);
-    reader.adjoint[e] += number;
-  };
-  if (const Prediction* const p = prediction_of(element)) {
-    out.noise = p->noise;
-    for_others(*p, begin_at);
-  } else {
-    begin_at(element, 1);
-  }
-  reader.derived.clear();
-  reader.roots.clear();
-  if (reader.stamp == kNowhere) reader.stamp = 0, std::ranges::fill(reader.mark, kNowhere);
-  system->ancestors(reader.from, reader.mark, reader.stamp++, reader.derived, reader.roots);
-  for (const std::uint32_t e : reader.derived) {
-    const double weight = std::exchange(reader.adjoint[e], 0.0);
-    for (const System::Edge& edge : system->edges_of(e)) reader.adjoint[edge.element] += weight * gains_[edge.gain];
-  }
-  for (const std::uint32_t e : reader.roots) {
-    out.unknowns.push_back(system->unknown_of[e]);
-    out.values.push_back(std::exchange(reader.adjoint[e], 0.0));
-  }
-}
-
 bool Memory::is_open(const Numbers::Sparse& row) const {
   if (!is_singular()) return false;
   const auto is_open_unknown = [&](std::uint32_t u) { return is_undetermined[u] != 0; };

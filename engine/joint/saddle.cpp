@@ -69,7 +69,7 @@ bool find_downward_bend(Memory& memory) {
   };
   const auto find_gradient_at = [&](const std::vector<double>& x, std::vector<double>& out) {
     (void)n.evaluate(x, true);
-    (void)n.trace();
+    n.trace();
     n.find_gradient();
     out = n.gradient;
     n.fronts.solve_lower(out, n.room);
@@ -128,7 +128,7 @@ JointSolver::End JointSolver::leave_saddle(Memory& memory, JointReport& report) 
       lowest = n.trial;
     }
   };
-  (void)n.trace();
+  n.trace();
   (void)n.factorise(0);
   if (find_downward_bend(memory))
     for (const double length : {1.0, -1.0, 0.1, -0.1, 0.01, -0.01}) look_along(n.step, length);

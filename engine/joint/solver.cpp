@@ -78,7 +78,7 @@ void JointSolver::begin(Memory& memory, std::uint64_t seed) const {
     std::ranges::fill(n.gradient, 0.0);
     std::ranges::fill(n.step, 0.0);
     (void)n.evaluate(n.x, true);
-    (void)n.trace();
+    n.trace();
     for (std::uint32_t r = 0; r < system.first_site_row; ++r) {
       if (system.pattern.row(r).size() != 1 || system.first_program[r] != system.first_program[r + 1]) continue;
       const std::uint32_t k = system.pattern.first[r], u = system.pattern.columns[k];
@@ -142,7 +142,7 @@ JointSolver::Step JointSolver::step(Memory& memory, JointReport& report, double&
     is_rounding = promised <= rounding;
     bool accepted = fall > 0;
     if (is_rounding) {
-      (void)n.trace();
+      n.trace();
       n.find_gradient();
       accepted = n.gradient_size() < report.gradient;
     }
@@ -159,7 +159,7 @@ JointSolver::Step JointSolver::step(Memory& memory, JointReport& report, double&
       ++report.rejected;
       damping = std::max(kMuchMore * damping, kSomeDamping);
       (void)n.evaluate(n.x, true);
-      (void)n.trace();
+      n.trace();
       n.find_gradient();
     }
     if (!goes_on(memory, report)) return Step::interrupted;
@@ -175,7 +175,7 @@ JointSolver::End JointSolver::step_to_the_end(Memory& memory, JointReport& repor
   report.objective = n.evaluate(n.x, true);
   n.recentre();
   for (int solves = 0;;) {
-    (void)n.trace();
+    n.trace();
     n.find_gradient();
     switch (step(memory, report, damping, solves)) {
       case Step::moved:
@@ -219,7 +219,7 @@ JointSolver::End JointSolver::settle(const State& state, Memory& memory, Report&
   bool was_eased = false;
   const bool has_sites = !memory.system->site_elements.empty();
   while (has_sites && end == End::converged) {
-    (void)n.trace();
+    n.trace();
     (void)n.factorise(0);
     n.invert();
     Outcome outcome;
@@ -275,7 +275,7 @@ Report JointSolver::solve(State& state, bool is_warm, bool is_checked) const {
 // Inverts at the solution; returns false if it has no covariance.
 bool JointSolver::complete(Memory& memory) const {
   Numbers& n = memory.numbers;
-  (void)n.trace();
+  n.trace();
   const bool whole = n.factorise(0);
   n.invert();
   n.predict();

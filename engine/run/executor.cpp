@@ -36,21 +36,53 @@ void Executor::start_fresh() {
   MessageStore& store = store_;
   std::ranges::fill(store.memory, 0.0);
   store.has_widening = store.has_widening && state_.frozen.any();
+  state_.swap_frozen({0, plan_.slots});
   for (const SlotRange& range : plan_.resets) store.make_uniform(range);
   for (const SlotRange& range : plan_.arrival_resets) store.make_arrivals_uniform(range);
-  state_.restore_frozen();
+  state_.swap_frozen({0, plan_.slots});
 }
 
 void Executor::send(const BoundSend& op, Total& total) {
-  if (state_.frozen.any()) [[unlikely]]
-    return send_around_frozen(op, total);
-  if (op.at_hubs) return send_at_hubs(op, total);
+  const bool is_frozen = state_.frozen.any(), is_chain = op.chain_kernel != nullptr;
   Outcome outcome;
-  if (op.chain_kernel != nullptr) compute(op, op.segment, outcome);
-  else compute(op, outcome);
+  if (op.at_hubs || (is_frozen && is_chain)) {
+    for (std::uint64_t step = 0; step < op.segment.count; ++step) send_slot(op, step, outcome);
+  } else {
+    const auto swap_frozen = [&] { for_each_target(op, [&](const SlotRange& slots) { state_.swap_frozen(slots); }); };
+    if (is_frozen) [[unlikely]]
+      swap_frozen();
+    if (is_chain) compute(op, op.segment, outcome);
+    else compute(op, outcome);
+    if (is_frozen) [[unlikely]]
+      swap_frozen();
+    if (memory_.hubs.any()) for_each_target(op, [&](const SlotRange& slots) { update_hubs(slots); });
+  }
   total.messages += op.messages;
   note(op, outcome, total);
-  if (memory_.hubs.any()) update_hubs(op);
+}
+
+void Executor::send_slot(const BoundSend& op, std::uint64_t step, Outcome& outcome) {
+  const ChainSegment one = op.segment.part(step, 1);
+  const SlotRange slots{
+      static_cast<std::uint32_t>(op.call.sink.tau - store_.tau.data() + one.first * op.call.out_column),
+      op.call.out_terms};
+  if (op.at_hubs) gather_at_hubs(op, one.first);
+  state_.swap_frozen(slots);
+  compute(op, one, outcome);
+  state_.swap_frozen(slots);
+  if (memory_.hubs.any()) update_hubs(slots);
+}
+
+template <class Use>
+void Executor::for_each_target(const BoundSend& op, const Use& use) const {
+  std::int64_t first = 0;
+  if (const ChainSegment& s = op.segment; op.chain_kernel != nullptr)
+    first = s.step > 0 ? s.first : s.first - (static_cast<std::int64_t>(s.count) - 1);
+  const std::uint64_t count = op.messages / (op.call.second_sink.tau == nullptr ? 1 : 2);
+  for (const Sink* const sink : {&op.call.sink, &op.call.second_sink})
+    if (sink->tau != nullptr)
+      use(SlotRange{static_cast<std::uint32_t>(sink->tau - store_.tau.data() + first * op.call.out_column),
+                    static_cast<std::uint32_t>(count)});
 }
 
 void Executor::send(const BoundSend& op, HeldCavities::Use& held, Total& total) {
@@ -88,12 +120,14 @@ struct ChainPosition {
 // Runs a chain to the end of its segment.
 void Executor::finish_segment(ChainPosition& at, Total& total) {
   const std::span sends(memory_.sends.of_chains().data() + at.here().first_send, at.here().sends);
+  const bool is_frozen = state_.frozen.any();
   // Several messages that need each other at every step are sent one step per call.
-  const std::uint64_t at_once = sends.size() == 1 ? at.left() : 1;
+  const std::uint64_t at_once = sends.size() == 1 && !is_frozen ? at.left() : 1;
   for (std::uint64_t left = at.left(); left > 0; left -= at_once) {
     for (const BoundSend& op : sends) {
       Outcome outcome;
-      compute(op, op.segment.part(at.step, at_once), outcome);
+      if (is_frozen) send_slot(op, at.step, outcome);
+      else compute(op, op.segment.part(at.step, at_once), outcome);
       note(op, outcome, total);
     }
     total.messages += sends.size() * at_once;
@@ -130,8 +164,10 @@ void Executor::send(const BoundChain& first, const BoundChain& second, ChainPair
 // Returns how many chains were sent.
 std::size_t Executor::send(std::span<const BoundChain> chains, Total& total) {
   memory_.hubs.forget();
-  if (state_.frozen.any()) return send_around_frozen(chains[0], total), 1;
-  if (chains.size() < 2 || chains[1].pair == nullptr) return send(chains[0], total), 1;
+  if (chains.size() < 2 || chains[1].pair == nullptr || state_.frozen.any()) {
+    send(chains[0], total);
+    return 1;
+  }
   if (chains[1].is_first_of_pair) send(chains[1], chains[0], chains[1].pair, total);
   else send(chains[0], chains[1], chains[1].pair, total);
   return 2;
@@ -265,16 +301,6 @@ void Executor::multiply_by_model(VariableId shared_variable, std::span<Natural> 
 
 // Elements where very many messages meet: see hubs.h.
 
-// Call after all its messages have been sent.
-void Executor::update_hubs(const BoundSend& op) {
-  std::int64_t first = 0;
-  if (const ChainSegment& s = op.segment; op.chain_kernel != nullptr)
-    first = s.step > 0 ? s.first : s.first - (static_cast<std::int64_t>(s.count) - 1);
-  const std::size_t count = op.messages / (op.call.second_sink.tau == nullptr ? 1 : 2);
-  for (const Sink* const sink : {&op.call.sink, &op.call.second_sink})
-    if (sink->tau != nullptr) update_hubs(*sink, first * op.call.out_column, count);
-}
-
 // Gathers the inputs of one slot at the place where its kernel reads them.
 void Executor::gather_at_hubs(const BoundSend& op, std::int64_t slot) {
   const auto& reads = plan_.groups[op.group].ports[op.port].message->reads;
@@ -283,27 +309,14 @@ void Executor::gather_at_hubs(const BoundSend& op, std::int64_t slot) {
     const auto first = static_cast<std::uint32_t>(slot) * read.terms;
     for (std::uint32_t q = first; op.refresh.has(reads[i]) && q < first + read.terms; ++q)
       store_.arrivals().set(read.first_arrival + q,
-                               memory_.hubs.all_but(state_.incidence(), store_.messages(), read.first_slot + q));
+                            memory_.hubs.all_but(state_.incidence(), store_.messages(), read.first_slot + q));
   }
 }
 
-void Executor::update_hubs(const Sink& sink, std::ptrdiff_t first, std::size_t count) {
-  const auto begin = static_cast<std::uint32_t>(sink.tau - store_.tau.data() + first);
-  for (std::uint32_t slot = begin; slot < begin + count; ++slot)
+// Call after messages to these slots have been sent.
+void Executor::update_hubs(const SlotRange& slots) {
+  for (std::uint32_t slot = slots.first; slot < slots.first + slots.count; ++slot)
     memory_.hubs.update(state_.incidence(), store_.messages(), slot);
-}
-
-// Slot by slot, since each may read messages of the one before.
-void Executor::send_at_hubs(const BoundSend& op, Total& total) {
-  Outcome outcome;
-  for (std::uint64_t step = 0; step < op.segment.count; ++step) {
-    const ChainSegment one = op.segment.part(step, 1);
-    gather_at_hubs(op, one.first);
-    compute(op, one, outcome);
-    update_hubs(op.call.sink, one.first * op.call.out_column, op.call.out_terms);
-  }
-  total.messages += op.messages;
-  note(op, outcome, total);
 }
 
 }  // namespace dma

@@ -77,14 +77,10 @@ class Executor {
   struct Slot;
   void compute_among_widening(const BoundSend& op, const Slot& at, Outcome& outcome);
   void send(const BoundSend& op, HeldCavities::Use& held, Total& total);
-  // The same if some variables are frozen (frozen.cpp): slower, and separate from the usual path.
-  template <class Compute>
-  void send_around_frozen(const BoundSend& op, std::ptrdiff_t first, std::size_t count, const Compute& compute,
-                          Total& total);
-  void send_around_frozen(const BoundSend& op, Total& total);
-  void send_around_frozen(const BoundChain& op, Total& total);
-  void send_slot_around_frozen(const BoundSend& op, std::uint64_t step, Total& total);
-  static std::size_t port_at(const Group& group, std::size_t slot);
+  // One slot of a segment, if it reads elements at hubs, or some variables are frozen: the next slot may read its
+  // message.
+  void send_slot(const BoundSend& op, std::uint64_t step, Outcome& outcome);
+  static std::size_t port_at(const Group& group, std::size_t slot);  // the port whose message is in that slot
   std::size_t send(std::span<const BoundChain> chains, Total& total);
   void send(const BoundChain& op, Total& total);
   void send(const BoundChain& first, const BoundChain& second, ChainPairKernel pair, Total& total);
@@ -92,9 +88,10 @@ class Executor {
   static void note(const BoundSend& op, const Outcome& outcome, Total& total);
   void inform_readers(std::uint32_t now, double change, PriorityQueue& queue) const;
   void gather_at_hubs(const BoundSend& op, std::int64_t slot);
-  void send_at_hubs(const BoundSend& op, Total& total);
-  void update_hubs(const BoundSend& op);
-  void update_hubs(const Sink& sink, std::ptrdiff_t first, std::size_t count);
+  void update_hubs(const SlotRange& slots);
+  // Calls use(range of slots) for each port that the operation sends to.
+  template <class Use>
+  void for_each_target(const BoundSend& op, const Use& use) const;
 
   explicit Executor(StateData& data) : state_(data), plan_(*data.plan), store_(data.store), memory_(*data.sweeping) {}
 

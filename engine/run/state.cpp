@@ -304,12 +304,13 @@ void State::set_table(FactorId factor, std::string_view port, std::span<const st
 }
 
 void State::reset() {
+  data_->swap_frozen({0, plan_->slots});
   for (const Group& group : plan_->groups)
     for (const Group::Port& port : group.ports) data_->store.make_uniform({port.first_slot, group.slots * port.terms});
   data_->store.make_arrivals_uniform({0, plan_->arrivals});
   std::ranges::fill(data_->store.memory, 0.0);
   data_->store.has_widening = data_->frozen.any() && data_->store.has_widening;
-  data_->restore_frozen();
+  data_->swap_frozen({0, plan_->slots});
   data_->sweeping->constants_are_stale = true;
   ended_.reset();
 }

@@ -81,14 +81,12 @@ class ObservedValues {
 
 // Frozen variables: messages to them stay unchanged, while all others are updated.
 struct FrozenMessages {
-  struct Kept {
+  struct Masked {
     std::uint32_t slot;
-    Natural message;
+    Natural other;  // the message last computed; while its operation computes, the one that stays
   };
   std::vector<VariableId> variables;
-  std::vector<std::uint8_t> is_frozen;  // by slot; empty if no variable is frozen
-  std::vector<Kept> kept;
-  std::vector<Natural> before, after;  // buffers for the messages of one operation, so that a run allocates nothing
+  std::vector<Masked> messages;  // to these variables, by slot
 
   bool any() const { return !variables.empty(); }
 };
@@ -108,8 +106,8 @@ struct StateData {
   // The product of all messages at an element of a variable, its value or cavity included, but that of one slot.
   Natural product_at(const PlanData::Variable& variable, std::uint32_t element, std::uint32_t without = kNowhere) const;
 
-  void keep_frozen();
-  void restore_frozen();
+  void list_frozen();                        // from the current messages
+  void swap_frozen(const SlotRange& slots);  // exchanges both messages of each frozen slot in the range
 
   Plan plan;
   MessageStore store;

@@ -160,7 +160,8 @@ void Executor::compute(const BoundSend& op, const ChainSegment& segment, Outcome
     const auto slot = static_cast<std::uint32_t>(one.first);
     if (store_.has_widening)
       compute_among_widening(op, {0, slot, slot, slot, &one}, outcome);
-    else op.chain_kernel(op.call, one, outcome);
+    else
+      op.chain_kernel(op.call, one, outcome);
     store_.has_widening |= outcome.has_widening;
   }
 }
@@ -183,8 +184,7 @@ void Executor::compute_among_widening(const BoundSend& op, const Slot& at, Outco
     }
   }
   for (std::size_t i = 0; i < group.parameters.size(); ++i)
-    arrived.parameters.push_back(
-        {op.call.parameters[i].at(at.row, at.column), 0, 0, op.call.parameters[i].terms});
+    arrived.parameters.push_back({op.call.parameters[i].at(at.row, at.column), 0, 0, op.call.parameters[i].terms});
 
   for (Sink sink : {op.call.sink, op.call.second_sink}) {
     if (sink.tau == nullptr) continue;
@@ -208,6 +208,12 @@ void Executor::compute_among_widening(const BoundSend& op, const Slot& at, Outco
     }
     add(one, at.in_call, outcome);
   }
+}
+
+std::size_t Executor::port_at(const Group& group, std::size_t slot) {
+  std::size_t p = 0;
+  while (!(slot - group.ports[p].first_slot < std::size_t{group.slots} * group.ports[p].terms)) ++p;
+  return p;
 }
 
 std::optional<Place> Executor::improper_belief() const {

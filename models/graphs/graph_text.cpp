@@ -43,7 +43,7 @@ Json covariance_json(const GraphFile::Covariance& covariance, const Graph& graph
 }
 
 Json connection_json(const Connection& c, const Graph& graph) {
-  const std::string& name = graph[c.variable].name;
+  const std::string name = graph[c.variable].name;
   if (c.reach == Reach::identical && c.port.empty()) return name;
   Json json{{"variable", name}};
   if (!c.port.empty()) json["port"] = c.port.get();
@@ -63,10 +63,10 @@ std::string graph_text(const GraphFile& file) {
   if (!file.description.empty()) json["description"] = file.description;
   json["variables"] = Json::object(), json["factors"] = Json::array();
   for (const Graph::Variable& variable : file.graph.variables()) {
-    Json& entry = json["variables"][variable.name] = Json::object();
+    Json& entry = json["variables"][variable.name.text()] = Json::object();
     if (variable.size != 1) entry["size"] = variable.size;
     if (!variable.family.empty()) entry["family"] = variable.family;
-    for (const std::string& category : file.graph.categories(file.graph.find_variable(variable.name)))
+    for (const std::string& category : file.graph.categories(file.graph.find_variable(variable.name.text())))
       entry["categories"].push_back(category);
     if (variable.shared) entry["shared"] = true;
     if (variable.observed)
@@ -76,7 +76,7 @@ std::string graph_text(const GraphFile& file) {
     for (const GraphFile::Observation& one : all) {
       Json list = Json::array();
       for (const auto& value : one.values) list.push_back(value ? json_number(*value) : Json());
-      json["variables"][file.graph[one.variable].name][key] = list.size() == 1 ? list[0] : list;
+      json["variables"][file.graph[one.variable].name.text()][key] = list.size() == 1 ? list[0] : list;
     }
   };
   add_values("observed", file.observations);
@@ -86,7 +86,7 @@ std::string graph_text(const GraphFile& file) {
     if (!factor.given_name.empty()) entry["name"] = factor.given_name;
     if (!factor.method.empty()) entry["method"] = factor.method;
     if (factor.damping != kDampedBySchedule) entry["damping"] = json_number(factor.damping);
-    for (const GateCase& one : factor.when) entry["when"][file.graph[one.variable].name] = one.value;
+    for (const GateCase& one : factor.when) entry["when"][file.graph[one.variable].name.text()] = one.value;
     entry["connects"] = Json::array();
     for (const Connection& connection : factor.connections)
       entry["connects"].push_back(connection_json(connection, file.graph));

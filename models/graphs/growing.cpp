@@ -30,7 +30,7 @@ void GrowingGraph::Window::meet() {
     }
     Known& own = known_[next_variable_];
     own.begin(steps_);
-    const Graph::Nameless v = graph.without_name({next_variable_});
+    const Graph::Variable v = graph[VariableId{next_variable_}];
     if (v.family.empty() || v.observed) continue;
     try {
       own.outcomes = registry_.family(v.family).outcomes();
@@ -44,7 +44,7 @@ void GrowingGraph::Window::meet() {
 }
 
 void GrowingGraph::Window::observe(VariableId variable, std::span<const double> values) {
-  const Graph::Nameless v = graph.without_name(variable);
+  const Graph::Variable v = graph[variable];
   if (!v.observed) fail("variable '{}' is not observed; declare it with observed(...)", graph.name(variable));
   meet();
   Known& own = known(variable.value);
@@ -55,7 +55,7 @@ void GrowingGraph::Window::observe(VariableId variable, std::span<const double> 
 }
 
 void GrowingGraph::Window::start(VariableId variable, std::span<const double> values) {
-  (void)graph.without_name(variable);
+  (void)graph[variable];
   meet();
   known(variable.value).start.assign(values.begin(), values.end());
 }
@@ -66,7 +66,7 @@ Belief GrowingGraph::Window::belief(VariableId variable) const {
         "growing graph: variable {} was last in the window more than {} updates ago, and its belief is forgotten; "
         "read it earlier, or raise remember",
         variable.value, remember_);
-  const Graph::Nameless v = graph.without_name(variable);
+  const Graph::Variable v = graph[variable];
   const Family family = registry_.family(v.family);
   const auto found = known_.find(variable.value);
   const bool is_met = found != known_.end() && !found->second.belief.empty();
@@ -146,7 +146,7 @@ void GrowingGraph::Window::begin_window() {
   for (const std::uint32_t v : window_.variables) {
     const Known& own = *members_.emplace_back(&known(v));
     if (own.outcomes > 0) choosers_.push_back(v);
-    if (graph.without_name({v}).observed && own.value.empty())
+    if (graph[VariableId{v}].observed && own.value.empty())
       fail("observed variable '{}' has no value; give it one with observe(...)", graph.name({v}));
   }
   tables_.resize(factors_.size());

@@ -26,13 +26,14 @@ Table::Table(const Graph& graph, std::uint32_t factor, const Registry& registry,
     const auto at = static_cast<std::uint32_t>(std::ranges::find(variables, c.variable.value) - variables.begin());
     if (at == variables.size()) {
       variables.push_back(c.variable.value);
-      (void)(v.observed ? alone.observed(v.name, v.size, v.family) : alone.variable(v.name, v.size, v.family));
+      (void)(v.observed ? alone.observed(v.name.text(), v.size, v.family)
+                        : alone.variable(v.name.text(), v.size, v.family));
     }
     c.variable = VariableId{at};
   }
   (void)alone.factor_like(own, std::move(ends));
   // exact() takes graphs with a discrete variable.
-  if (!own.when.empty()) (void)alone.variable("", 1, graph.without_name(own.when[0].variable).family);
+  if (!own.when.empty()) (void)alone.variable("", 1, graph[own.when[0].variable].family);
   const Plan plan = compile(alone, exact(), registry, {.is_part = true});
   State state(plan);
   for (std::uint32_t v = 0; v < variables.size(); ++v)
@@ -95,7 +96,7 @@ bool merge_into(growing_graph::Boundary& boundary, std::span<const WeightedGauss
 // A gate and a discrete end are of one element.
 void GrowingGraph::Window::check_gates(const Graph::Factor& factor) const {
   for (const GateCase& one : factor.when) {
-    const Graph::Nameless v = graph.without_name(one.variable);
+    const Graph::Variable v = graph[one.variable];
     const Family family = registry_.family(v.family);
     if (v.size != 1 || one.value >= family.outcomes())
       fail(
@@ -104,9 +105,9 @@ void GrowingGraph::Window::check_gates(const Graph::Factor& factor) const {
           factor.name(), graph.name(one.variable), one.value, family.text(), v.size, v.size == 1 ? "" : "s");
   }
   for (const Connection& c : factor.connections)
-    if (lookup_(c.variable.value).outcomes > 0 && graph.without_name(c.variable).size != 1)
+    if (lookup_(c.variable.value).outcomes > 0 && graph[c.variable].size != 1)
       fail("growing graph: factor '{}' connects '{}', a discrete variable of {} elements; declare one for each",
-           factor.name(), graph.name(c.variable), graph.without_name(c.variable).size);
+           factor.name(), graph.name(c.variable), graph[c.variable].size);
 }
 
 void GrowingGraph::Window::begin_cases() {
@@ -116,7 +117,7 @@ void GrowingGraph::Window::begin_cases() {
     fail("growing graph: {} discrete variables, '{}' the last, have more than {} cases together; lower discrete_lag",
          choosers_.size(), graph.name({choosers_.back()}), kMostCases);
   for (const std::uint32_t v : window_.variables)
-    if (const Graph::Nameless of = graph.without_name({v}); !of.observed)
+    if (const Graph::Variable of = graph[VariableId{v}]; !of.observed)
       if (const Family family = registry_.family(of.family); family.outcomes() == 0 && !family->from_moments)
         fail("growing graph: '{}' is {}, which has no mixtures; take none beside discrete variables", graph.name({v}),
              family.text());
@@ -126,7 +127,7 @@ void GrowingGraph::Window::begin_cases() {
     for (const Connection& c : factor_.connections) {
       const std::uint32_t outcomes = known(c.variable.value).outcomes;
       is_discrete |= outcomes > 0;
-      is_open |= outcomes == 0 && !graph.without_name(c.variable).observed;
+      is_open |= outcomes == 0 && !graph[c.variable].observed;
     }
     if (is_discrete && !is_open)
       tables_[f] = std::make_unique<growing_graph::Table>(graph, factors_[f], registry_, lookup_);
@@ -207,7 +208,7 @@ void GrowingGraph::Window::mix_beliefs() {
   std::size_t inner = found_.size();
   for (std::size_t v = 0; v < members_.size(); ++v) {
     if (window_.is_observed[v]) continue;
-    const Family family = registry_.family(graph.without_name({window_.variables[v]}).family);
+    const Family family = registry_.family(graph[VariableId{window_.variables[v]}].family);
     std::vector<Natural>& belief = members_[v]->belief;
     if (members_[v]->outcomes > 0) {  // choosers are in the order of their ids
       inner /= members_[v]->outcomes;

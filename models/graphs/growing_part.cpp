@@ -80,7 +80,7 @@ void Selection::read(const Graph& graph, std::span<const std::uint32_t> of, cons
   put(shape, options);
   is_observed.clear();
   for (const std::uint32_t v : variables) {
-    const Graph::Nameless variable = graph.without_name({v});
+    const Graph::Variable variable = graph[VariableId{v}];
     is_observed.push_back(variable.observed || (given != nullptr && std::ranges::find(*given, v) != given->end()));
     put(shape, variable.size);
     put(shape, is_observed.back());
@@ -130,8 +130,8 @@ Plan Part::compile_part(const Graph& graph, const Selection& selection, const Bo
   Graph own;
   for (std::size_t v = 0; v < selection.variables.size(); ++v) {
     const Graph::Variable variable = graph[VariableId{selection.variables[v]}];
-    (void)(selection.is_observed[v] ? own.observed(variable.name, variable.size, variable.family)
-                                    : own.variable(variable.name, variable.size, variable.family));
+    (void)(selection.is_observed[v] ? own.observed(variable.name.text(), variable.size, variable.family)
+                                    : own.variable(variable.name.text(), variable.size, variable.family));
   }
   PortEnds ports;
   bool is_any_fixed = false;
@@ -166,7 +166,7 @@ void Part::add_boundary(Graph& to, const Selection& selection, const Boundary& b
   std::uint32_t first = 0;
   for (const std::uint32_t of_graph : boundary.variables) {
     const VariableId v{selection.place_of(of_graph)};
-    const Graph::Nameless variable = to.without_name(v);
+    const Graph::Variable variable = to[v];
     const Family family = registry.family(variable.family);
     const std::uint32_t size = variable.size * family.components();
     std::vector<std::uint32_t> own(size);

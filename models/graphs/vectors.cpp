@@ -256,7 +256,7 @@ std::vector<double> learned_covariance(const JointPosterior& posterior, const st
 
 VectorFactor gaussian_vector_prior(Graph& g, const Connection& x, const std::vector<double>& mean,
                                    const SpreadMatrix& matrix) {
-  const std::string who = "gaussian_vector_prior of '" + g[x.variable].name + "'";
+  const std::string who = "gaussian_vector_prior of '" + g[x.variable].name.text() + "'";
   const Blocks rows = blocks_of(who, matrix, std::max<std::size_t>(1, mean.size()));
   if (mean.size() != rows[0].size()) fail("{}: {} means for a matrix of {} rows", who, mean.size(), rows[0].size());
   return add_rows(who, g, nullptr, x, rows,
@@ -265,7 +265,7 @@ VectorFactor gaussian_vector_prior(Graph& g, const Connection& x, const std::vec
 
 VectorFactor gaussian_vector_noise(Graph& g, const Connection& x, const Connection& y, const SpreadMatrix& matrix,
                                    const std::vector<double>& a) {
-  const std::string who = "gaussian_vector_noise of '" + g[y.variable].name + "'";
+  const std::string who = "gaussian_vector_noise of '" + g[y.variable].name.text() + "'";
   const Blocks rows{rows_of(who, matrix.numbers, matrix.is_precision)};
   const std::size_t n = rows[0].size();
   VectorFactor factor{.rows = {}, .mean = {}, .gains = a, .is_precision = matrix.is_precision};
@@ -279,7 +279,7 @@ VectorFactor gaussian_vector_noise(Graph& g, const Connection& x, const Connecti
 }
 
 void weigh_residuals(Graph& g, const Connection& r, std::size_t size, const SpreadMatrix& matrix, const Loss& loss) {
-  const std::string who = "residuals '" + g[r.variable].name + "'";
+  const std::string who = "residuals '" + g[r.variable].name.text() + "'";
   const Blocks rows = blocks_of(who, matrix, size);
   if (rows[0].size() != size) fail("{}: a matrix of {} rows; {} are expected", who, rows[0].size(), size);
   const Elements elements = elements_of(who, g, r, rows);

@@ -108,7 +108,7 @@ GraphFamily GraphModel::family() const {
     auto program = std::make_shared<const RowProgram>(chosen.graph, *registry, variables);
     GaussianLearnOptions own = learn;  // variables of another graph
     for (std::vector<VariableId>* some : {&own.unscaled, &own.anchored})
-      for (VariableId& v : *some) v = chosen.graph.find_variable(file.graph[v].name);
+      for (VariableId& v : *some) v = chosen.graph.find_variable(file.graph[v].name.text());
     SharedModel model = shared_model(program, own, chosen.graph);
     std::vector<Index> columns;
     std::vector<double> constants;
@@ -123,7 +123,7 @@ GraphFamily GraphModel::family() const {
       ++next;
     };
     for (const VariableId input : program->inputs()) {
-      const auto given = std::ranges::find(file.observations, file.graph.find_variable(chosen.graph[input].name),
+      const auto given = std::ranges::find(file.observations, file.graph.find_variable(chosen.graph[input].name.text()),
                                            &GraphFile::Observation::variable);
       for (std::uint32_t e = 0; e < chosen.graph[input].size; ++e) {
         if (given == file.observations.end()) {

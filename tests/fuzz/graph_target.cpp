@@ -324,7 +324,7 @@ void fuzz_growing(Choices& choices, const Graph& graph, const State& whole) {
     std::vector<Connection> ends(factor.connections.begin(), factor.connections.end());
     for (Connection& c : ends) {
       for (VariableId v{g.next_variable()}; v.value <= c.variable.value; ++v.value) {
-        const Graph::Nameless of = graph.without_name(v);
+        const Graph::Variable of = graph[v];
         (void)(of.observed ? g.observed("", of.size, of.family) : g.variable("", of.size, of.family));
         const auto planned = whole.plan()->variable(v);
         if (planned.family != Family() && planned.family->chart == nullptr) return;

@@ -14,7 +14,7 @@ constexpr Interval kCoefficient{0.3, 3};
 
 class TreeBuilder {
  public:
-  explicit TreeBuilder(std::uint64_t seed) : random_(seed) { latent_.push_back(with_prior()); }
+  TreeBuilder(std::uint64_t seed, double hub) : random_(seed), hub_(hub) { latent_.push_back(with_prior()); }
 
   GivenGraph build(std::size_t variables) {
     while (out_.graph.variables().size() < variables) grow();
@@ -24,12 +24,16 @@ class TreeBuilder {
  private:
   double coefficient() { return random_.sign() * random_.log_uniform(kCoefficient); }
   VariableId any() {
+    if (hub_ > 0 && random_.chance(hub_)) return latent_[0];
     return latent_[static_cast<std::size_t>(random_.uniform() * static_cast<double>(latent_.size()))];
   }
   VariableId fresh() { return out_.graph.variable(""); }
+  void add_prior(VariableId v) {
+    out_.graph.factor("gaussian_prior", {v}, {{"mean", coefficient()}, {"variance", random_.log_uniform(kVariance)}});
+  }
   VariableId with_prior() {
     const VariableId v = fresh();
-    out_.graph.factor("gaussian_prior", {v}, {{"mean", coefficient()}, {"variance", random_.log_uniform(kVariance)}});
+    add_prior(v);
     return v;
   }
   VariableId observed(double value) {
@@ -41,6 +45,7 @@ class TreeBuilder {
   // Attaches new variables to an existing one: below it (`down`: the new one is computed from it) or above it.
   void grow() {
     const VariableId old = any();
+    if (hub_ > 0 && random_.chance(0.1)) add_prior(old);
     const double which = random_.uniform();
     if (which < 0.25) return add_leaf(old);
     const bool down = random_.chance(0.5);
@@ -79,6 +84,7 @@ class TreeBuilder {
   }
 
   RandomMessages random_;
+  double hub_;
   GivenGraph out_;
   std::vector<VariableId> latent_;
 };
@@ -100,7 +106,9 @@ VariableId start(GivenGraph& out, RandomMessages& random) {
 
 }  // namespace
 
-GivenGraph random_tree(std::uint64_t seed, std::size_t variables) { return TreeBuilder(seed).build(variables); }
+GivenGraph random_tree(std::uint64_t seed, std::size_t variables, double hub) {
+  return TreeBuilder(seed, hub).build(variables);
+}
 
 GivenGraph ring(std::uint64_t seed, std::size_t variables, double coupling) {
   RandomMessages random(seed);

@@ -26,7 +26,8 @@ struct GivenGraph {
 // A tree of about `variables` variables (factors gaussian_prior, gaussian_noise, sum with coefficients, copy, product
 // with an observed input, data flow in either direction along each) with random observed leaves. Its posterior is
 // proper.
-GivenGraph random_tree(std::uint64_t seed, std::size_t variables);
+// `hub`: the fraction of them that is attached to the first variable; it and others then have several priors.
+GivenGraph random_tree(std::uint64_t seed, std::size_t variables, double hub = 0);
 
 // A ring of `variables` latent variables with priors of variance 1, each tied to the next by a sum with an observed
 // total under unit noise and coefficients (1, coupling): loopy for messages, and the weaker the coupling, the sooner

@@ -228,7 +228,7 @@ void bind_files(py::module_& module) {
   };
   const auto values = [](const Graph& graph, const std::vector<GraphFile::Observation>& all) {
     py::dict named;
-    for (const GraphFile::Observation& one : all) named[py::str(graph[one.variable].name)] = one.values;
+    for (const GraphFile::Observation& one : all) named[py::str(graph[one.variable].name.text())] = one.values;
     return named;
   };
   Class<Parsed>(module, "ParsedGraph", "The contents of a file of `dma infer`.")

@@ -30,7 +30,7 @@ SharedFactors::SharedFactors(const Graph& graph, const Registry& registry, const
     for (Connection& c : connections) {
       auto& own = own_variables_[c.variable.value];
       const auto& v = graph[c.variable];
-      if (!own) own = part.shared(v.name, v.size, v.family);
+      if (!own) own = part.shared(v.name.text(), v.size, v.family);
       c.variable = *own;
     }
     own_factors_[k] = part.factor_like(f, std::move(connections));

@@ -57,8 +57,8 @@ TEST_CASE("check_schedule: what the graph does not have cannot be visited") {
                        return Schedule{.name = "mine", .visits = {kSeen, kDown}, .chains = {chain}};
                      }};
   };
-  model.refuses(chained({1, 1, false, {0, 0}}), "chain 0 takes 2 visits from visit 1, but there are 2 visits");
-  model.refuses(chained({0, 2, false, {0}}), "chain 0 has step 2; 1 or -1 is expected");
+  model.refuses(chained({1, 1, {0, 0}}), "chain 0 takes 2 visits from visit 1, but there are 2 visits");
+  model.refuses(chained({0, 2, {0}}), "chain 0 has step 2; 1 or -1 is expected");
 }
 
 TEST_CASE("check_schedule: a message that nobody sends, or that reads what nobody refreshed, is an error") {

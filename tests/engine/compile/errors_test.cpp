@@ -132,16 +132,6 @@ TEST_CASE("errors: names are unique, sizes positive, variables of this graph and
                        "the graph has no factors; add some before compiling it", Error);
 }
 
-TEST_CASE("errors: forward_backward names the directed cycle it refuses") {
-  const auto add_cycle = [](Graph& g, auto x, auto y, auto) {
-    g.factor("gaussian_noise", {x, y}, {{"variance", 1.0}}, {.name = "there"});
-    g.factor("gaussian_noise", {y, x}, {{"variance", 1.0}}, {.name = "back"});
-  };
-  CHECK(error_of(add_cycle) ==
-        "the data flow has a cycle: x -> there -> y -> back -> x; forward_backward needs none, use "
-        "flooding, sequential or residual");
-}
-
 TEST_CASE("errors: observations must be given, of the right length and finite") {
   Graph g;
   const auto x = g.variable("x", 2), y = g.observed("y", 2);

@@ -282,7 +282,8 @@ inline RandomLinear::Posterior RandomLinear::solve() const {
   for (const VariableId v : roots_)
     for (std::size_t i = 0; i < graph[v].size; ++i)
       if (!out.determined[v.value][i])
-        out.undetermined.push_back(graph[v].size == 1 ? graph[v].name : graph[v].name + "[" + std::to_string(i) + "]");
+        out.undetermined.push_back(graph[v].size == 1 ? graph[v].name.text()
+                                                      : graph[v].name.text() + "[" + std::to_string(i) + "]");
   Real fit = 0;
   for (std::size_t i = 0; i < n; ++i) fit += pull[i] * mean[i];
   out.log_evidence = constants + fit / 2 + static_cast<int>(n) * log(two_pi) / 2 - log_determinant / 2;

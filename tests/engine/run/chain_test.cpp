@@ -191,30 +191,6 @@ TEST_CASE("chain: less than 100 bytes a step, and no allocation while it runs") 
   CHECK(oracle::allocations() == before);
 }
 
-TEST_CASE("chain: parameters may change between runs") {
-  Chain c = random_walk(10);
-  const Plan plan = compile(c.graph, forward_backward(), standard_registry());
-  State state(plan);
-  const auto values = oracle::random_values(c.graph, 4);
-  state.observe(VariableId{1}, values[1]);
-  (void)run(plan, state);
-  const std::vector<double> variances = positive(9, 3);
-  state.set_parameter(FactorId{1}, "variance", variances);
-  (void)run(plan, state);
-  State copied = state.copy();
-  (void)run(plan, copied);
-
-  Graph other;
-  const auto x = other.variable("x", 10), y = other.observed("y", 10);
-  other.factor("gaussian_prior", {gather(x, {0})}, {{"mean", 0.5}, {"variance", 4.0}});
-  other.factor("gaussian_noise", {shift(x), x}, {{"variance", variances}});
-  other.factor("gaussian_noise", {x, y}, {{"variance", 0.25}});
-  const auto [other_plan, other_state, report] =
-      oracle::solved(compile(other, forward_backward(), standard_registry()), {{y, values[1]}});
-  CHECK(oracle::distance(state.belief(VariableId{0}), other_state.belief(x)) == 0);
-  CHECK(oracle::distance(copied.belief(VariableId{0}), other_state.belief(x)) == 0);
-}
-
 TEST_CASE("shift: wrong sizes are one clear line") {
   Graph g;
   const auto x = g.variable("x", 3), u = g.variable("u", 5), y = g.variable("y", 2);

@@ -1,7 +1,6 @@
 #include <boost/math/special_functions/digamma.hpp>
 
 #include "factors/authoring/normal.h"
-#include "tests/oracles/dense_rows.h"
 #include "tests/oracles/solved.h"
 
 namespace {
@@ -12,47 +11,6 @@ std::string refusal(const Plan& plan, State& state) {
 }
 
 }  // namespace
-
-TEST_CASE("evidence: a tree of Gaussian factors equals the dense evidence to 1e-9, by sweeps and by joint") {
-  Graph g;
-  const auto a = g.variable("a"), b = g.variable("b"), c = g.variable("c"), s = g.variable("s"), t = g.variable("t", 3),
-             y = g.observed("y"), z = g.observed("z", 3);
-  g.factor("gaussian_prior", {a}, {{"mean", 1.0}, {"variance", 2.0}});
-  g.factor("gaussian_prior", {b}, {{"mean", -0.5}, {"variance", 0.7}});
-  g.factor("sum", {a, b, s}, {{"coefficients", {2.0, -1.5}}});
-  g.factor("gaussian_noise", {s, c}, {{"variance", 0.3}});
-  g.factor("affine", {c, g.variable("d")}, {{"a", -2.0}, {"b", 0.4}});
-  g.factor("gaussian_noise", {g.find_variable("d"), y}, {{"variance", 0.2}});
-  g.factor("copy", {b, t});
-  g.factor("gaussian_noise", {t, z}, {{"variance", {0.5, 0.9, 1.3}}});
-  const std::vector<double> zs = {0.3, -0.8, 0.1};
-  oracle::DenseRows dense(3);  // a, b, c
-  dense.add({{0, 1}}, 1, 2);
-  dense.add({{1, 1}}, -0.5, 0.7);
-  dense.add({{2, 1}, {0, -2}, {1, 1.5}}, 0, 0.3);
-  dense.add({{2, -2}}, 1.7 - 0.4, 0.2);
-  for (std::size_t i = 0; i < 3; ++i) dense.add({{1, 1}}, zs[i], std::vector{0.5, 0.9, 1.3}[i]);
-  const auto found = [&](const Plan& plan) {
-    State state(plan);
-    state.observe(y, 1.7);
-    state.observe(z, zs);
-    (void)run(plan, state);
-    return evidence(plan, state);
-  };
-  for (const auto& schedule : {forward_backward(), flooding({.tolerance = 1e-14})}) {
-    const Evidence e = found(compile(g, schedule, standard_registry()));
-    CHECK(e.is_exact);
-    CHECK(std::abs(e.log_value - dense.log_evidence()) < 1e-9);
-    double sum = 0;
-    for (const auto& part : e.factors) sum += part.value;
-    for (const auto& part : e.variables) sum += part.value;
-    CHECK(sum == doctest::Approx(e.log_value));
-    CHECK(e.factors.size() == 8);
-    CHECK(e.text().find("factor sum2") != std::string::npos);
-    CHECK(e.line().find(", exact") != std::string::npos);
-  }
-  CHECK(std::abs(found(compile(g, joint(), standard_registry())).log_value - dense.log_evidence()) < 1e-9);
-}
 
 TEST_CASE("evidence: a value fixed by a sum of known numbers counts as known") {
   Graph g;

@@ -1,106 +1,16 @@
-// Frozen variables. The oracle is a graph cut at the frozen variable: each of its factors has its own variable there,
-// whose prior is the frozen one's message to that factor.
+// Frozen variables beside those of random trees (trees_test.cpp): plates, fused factors, several components.
 #include "tests/oracles/allocations.h"
+#include "tests/oracles/random_graphs.h"
 #include "tests/oracles/solved.h"
 
 namespace {
 
-constexpr std::size_t kNodes = 7, kHeld = 3;
+constexpr std::size_t kNodes = 7;
 constexpr double kFrozenError = 1e-9;
 
 double series(std::size_t t, int turn) { return static_cast<double>((5 * t + 3) % 7) - 2.0 + 1.7 * turn; }
 
-// A random walk of single nodes, with one y per x.
-struct Walked {
-  Graph g;
-  std::vector<VariableId> x, y;
-  std::vector<FactorId> steps, seen;
-  FactorId prior;
-
-  Walked() {
-    for (std::size_t t = 0; t < kNodes; ++t) x.push_back(g.variable("")), y.push_back(g.observed(""));
-    prior = g.factor("gaussian_prior", {x[0]}, {{"mean", 0.5}, {"variance", 2.0}});
-    for (std::size_t t = 0; t < kNodes; ++t) {
-      if (t > 0) steps.push_back(g.factor("gaussian_noise", {x[t - 1], x[t]}, {{"variance", 0.4}}));
-      seen.push_back(g.factor("gaussian_noise", {x[t], y[t]}, {{"variance", 0.3}}));
-    }
-  }
-  void observe(State& state, int turn) const {
-    for (std::size_t t = 0; t < kNodes; ++t) state.observe(y[t], series(t, turn));
-  }
-};
-
-// The same, cut at x[kHeld]: its messages to its neighbours are priors.
-std::vector<Gaussian> beliefs_when_cut(const Walked& w, const State& frozen, int turn) {
-  const Gaussian before = frozen.messages(w.steps[kHeld - 1], "y")[0], own = frozen.messages(w.seen[kHeld], "x")[0],
-                 after = frozen.messages(w.steps[kHeld], "x")[0];
-  std::vector<Gaussian> beliefs(kNodes);
-  const auto side = [&](std::size_t first, std::size_t last, const Natural& told, bool is_left) {
-    Graph g;
-    std::vector<VariableId> x, y;
-    for (std::size_t t = first; t <= last; ++t) x.push_back(g.variable(""));
-    if (is_left) g.factor("gaussian_prior", {x[0]}, {{"mean", 0.5}, {"variance", 2.0}});
-    const Gaussian arrival(told);
-    g.factor("gaussian_prior", {x[kHeld - first]}, {{"mean", arrival.mean()}, {"variance", arrival.variance()}});
-    for (std::size_t t = first; t < last; ++t)
-      g.factor("gaussian_noise", {x[t - first], x[t + 1 - first]}, {{"variance", 0.4}});
-    for (std::size_t t = first; t <= last; ++t)
-      if (t != kHeld) {
-        y.push_back(g.observed(""));
-        g.factor("gaussian_noise", {x[t - first], y.back()}, {{"variance", 0.3}});
-      }
-    const Plan plan = compile(g, forward_backward(), standard_registry());
-    State state(plan);
-    std::size_t next = 0;
-    for (std::size_t t = first; t <= last; ++t)
-      if (t != kHeld) state.observe(y[next++], series(t, turn));
-    run(plan, state);
-    for (std::size_t t = first; t <= last; ++t)
-      if (t != kHeld) beliefs[t] = state.belief(x[t - first])[0];
-  };
-  side(0, kHeld, multiply(own, after), true);
-  side(kHeld, kNodes - 1, multiply(own, before), false);
-  beliefs[kHeld] = Gaussian(multiply(multiply(own, before), after));
-  return beliefs;
-}
-
 }  // namespace
-
-TEST_CASE("frozen: the others are as if the graph were cut there, by every schedule") {
-  const Walked w;
-  const Iteration to_the_end{.tolerance = 1e-13};
-  for (const Scheduler& rule :
-       {forward_backward(), flooding(to_the_end), sequential(to_the_end), residual(to_the_end)}) {
-    const Plan plan = compile(w.g, rule, standard_registry());
-    CAPTURE(plan->schedule.name);
-    State state(plan);
-    w.observe(state, 0);
-    run(plan, state);
-    state.freeze(w.x[kHeld]);
-    CHECK(state.is_frozen(w.x[kHeld]));
-    const Gaussian held = state.belief(w.x[kHeld])[0];
-    w.observe(state, 1);
-    const auto expected = beliefs_when_cut(w, state, 1);
-    for (int again = 0; again < 2; ++again) {
-      const Report report = run(plan, state);
-      CHECK(report.stop ==
-            (plan->schedule.order == Schedule::Order::once ? Report::Stop::approximate : Report::Stop::converged));
-      CHECK(state.belief(w.x[kHeld])[0] == held);
-      for (std::size_t t = 0; t < kNodes; ++t) {
-        CAPTURE(t);
-        CHECK(oracle::distance(state.belief(w.x[t])[0], expected[t]) < kFrozenError);
-      }
-    }
-    CHECK_THROWS_WITH_AS(log_evidence(plan, state), doctest::Contains("is frozen"), Error);
-    state.thaw(w.x[kHeld]);
-    run(plan, state);
-    State fresh(plan);
-    w.observe(fresh, 1);
-    run(plan, fresh);
-    for (std::size_t t = 0; t < kNodes; ++t)
-      CHECK(oracle::distance(state.belief(w.x[t])[0], fresh.belief(w.x[t])[0]) < kFrozenError);
-  }
-}
 
 TEST_CASE("frozen: a chain written as one plate hears nothing, and what hangs on it goes on") {
   Graph g;
@@ -118,12 +28,14 @@ TEST_CASE("frozen: a chain written as one plate hears nothing, and what hangs on
     for (std::size_t t = 0; t < kNodes; ++t) values[t] = series(t, turn);
     state.observe(v, values);
   };
-  observe(y, 0), observe(s, 1);
+  observe(y, 0);
+  observe(s, 1);
   run(plan, state);
   const Belief x_before = state.belief(x), z_before = state.belief(z);
   const auto said = state.messages(says, "x");
   state.freeze(x);
-  observe(y, 2), observe(s, 3);
+  observe(y, 2);
+  observe(s, 3);
   run(plan, state);
   const auto says_now = state.messages(says, "x");
   for (std::size_t t = 0; t < kNodes; ++t) {
@@ -163,25 +75,23 @@ TEST_CASE("frozen: one of several terms of a sum, and a run allocates nothing") 
 }
 
 TEST_CASE("frozen: the state of a grown graph keeps it; variables that cannot be frozen are named") {
-  Walked w;
-  const Plan plan = compile(w.g, flooding(), standard_registry());
-  State state(plan);
-  w.observe(state, 0);
-  run(plan, state);
-  state.freeze(w.x[1]);
-  const Gaussian held = state.belief(w.x[1])[0];
-  CHECK_THROWS_WITH_AS(state.freeze(w.y[0]), doctest::Contains("is observed"), Error);
-  CHECK_THROWS_WITH_AS(state.thaw(w.x[2]), doctest::Contains("is not frozen"), Error);
-  const VariableId y = w.g.observed("again");
-  w.g.factor("gaussian_noise", {w.x[kNodes - 1], y}, {{"variance", 0.2}});
-  const Plan grown = compile(w.g, flooding(), standard_registry());
+  oracle::GivenGraph given = oracle::ring(3, 5, 0.5);
+  const VariableId x{1};
+  auto [plan, state, report] = oracle::solved(compile(given.graph, flooding(), standard_registry()), given.values());
+  state.freeze(x);
+  const Gaussian held = state.belief(x)[0];
+  CHECK_THROWS_WITH_AS(state.freeze({given.observed.begin()->first}), doctest::Contains("is observed"), Error);
+  CHECK_THROWS_WITH_AS(state.thaw({2}), doctest::Contains("is not frozen"), Error);
+  const VariableId y = given.graph.observed("again");
+  given.graph.factor("gaussian_noise", {VariableId{4}, y}, {{"variance", 0.2}});
+  const Plan grown = compile(given.graph, flooding(), standard_registry());
   State next(grown, state);
   next.observe(y, 2.0);
-  CHECK(next.is_frozen(w.x[1]));
+  CHECK(next.is_frozen(x));
   CHECK(run(grown, next).converged());
-  CHECK(next.belief(w.x[1])[0] == held);
-  State joined(compile(w.g, joint(), standard_registry()));
-  CHECK_THROWS_WITH_AS(joined.freeze(w.x[0]), doctest::Contains("joint solves"), Error);
+  CHECK(next.belief(x)[0] == held);
+  State joined(compile(given.graph, joint(), standard_registry()));
+  CHECK_THROWS_WITH_AS(joined.freeze(x), doctest::Contains("joint solves"), Error);
 }
 
 TEST_CASE("frozen: one side of a fused product and sum, as of the two factors apart") {

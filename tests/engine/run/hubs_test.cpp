@@ -2,37 +2,10 @@
 #include "engine/run/hubs.h"
 
 #include "tests/oracles/allocations.h"
-#include "tests/oracles/dense_gaussian.h"
-#include "tests/oracles/random_graphs.h"
 #include "tests/oracles/random_messages.h"
 #include "tests/oracles/solved.h"
 
 namespace {
-
-using oracle::GivenGraph;
-
-// A hub with many leaves, each with its own prior; one of them is a hub itself.
-GivenGraph two_hubs(std::size_t leaves, double smallest_variance) {
-  GivenGraph given;
-  Graph& g = given.graph;
-  const VariableId hub = g.variable("");
-  g.factor("gaussian_prior", {hub}, {{"mean", 0.5}, {"variance", 3.0}});
-  VariableId second = hub;
-  for (std::size_t i = 0; i < leaves; ++i) {
-    const VariableId leaf = g.variable(""), seen = g.observed("");
-    g.factor("gaussian_noise", {hub, leaf}, {{"variance", i == 7 ? smallest_variance : 1.0}});
-    g.factor("gaussian_noise", {leaf, seen}, {{"variance", i == 7 ? smallest_variance : 0.5}});
-    given.observed[seen.value] = 0.1 * static_cast<double>(i % 11);
-    second = leaf;
-  }
-  for (std::size_t i = 0; i < leaves; ++i) {
-    const VariableId leaf = g.variable(""), seen = g.observed("");
-    g.factor("gaussian_noise", {second, leaf}, {{"variance", 2.0}});
-    g.factor("gaussian_noise", {leaf, seen}, {{"variance", 0.5}});
-    given.observed[seen.value] = 0.2 * static_cast<double>(i % 7);
-  }
-  return given;
-}
 
 std::vector<Scheduler> exact_rules() {
   return {forward_backward(), flooding({.tolerance = 1e-13}), sequential({.tolerance = 1e-13}),
@@ -74,25 +47,6 @@ TEST_CASE(
   hubs.update(incidence, messages, 1);
   CHECK(hubs.all_but(incidence, messages, 2) == Natural{3, kInfinity});
   CHECK(hubs.all_but(incidence, messages, 1).rho < kInfinity);
-}
-
-TEST_CASE("hubs: a star of stars is exact by every schedule, with a leaf that outweighs all others") {
-  for (const double smallest : {1.0, 1e-6}) {
-    const GivenGraph given = two_hubs(50, smallest);
-    const auto truth = oracle::dense_posterior(given.graph, given.observed);
-    for (const Scheduler& rule : exact_rules()) {
-      const auto [plan, state, report] =
-          oracle::solved(compile(given.graph, rule, standard_registry()), given.values());
-      CAPTURE(rule.name);
-      CHECK_MESSAGE(report.converged(), report.line());
-      for (std::uint32_t v = 0; v < given.graph.variables().size(); ++v) {
-        const Belief belief = state.belief(VariableId{v});
-        if (belief[0].is_point()) continue;
-        CHECK(belief.mean() == oracle::relative(truth.mean[v], 1e-8));
-        CHECK(belief.variance() == oracle::relative(truth.variance[v], 1e-7));
-      }
-    }
-  }
 }
 
 TEST_CASE("hubs: a run allocates nothing, and a star of ten thousand leaves takes few visits") {

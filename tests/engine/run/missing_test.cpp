@@ -124,26 +124,6 @@ TEST_CASE("missing: a category and a yes or no that are missing take nothing fro
   }
 }
 
-TEST_CASE("missing: a missing value is predicted by every schedule") {
-  for (const Scheduler& rule : {forward_backward(), flooding(), sequential(), residual()}) {
-    CAPTURE(rule.name);
-    Graph g;
-    const auto x = g.variable("x"), y = g.observed("y");
-    g.factor("gaussian_prior", {x}, {{"mean", 3.0}, {"variance", 1.0}});
-    g.factor("gaussian_noise", {x, y}, {{"variance", 1.0}});
-    State state(compile(g, rule, standard_registry()));
-    state.observe(y, std::nullopt);
-    CHECK(run(state.plan(), state).converged());
-    CHECK(state.is_missing(y));
-    CHECK(oracle::distance(state.belief(y)[0], Gaussian::from_moments(3, 2)) < kMissingError);
-    CHECK(oracle::distance(state.belief(x)[0], Gaussian::from_moments(3, 1)) < kMissingError);
-    state.observe(y, 5.0);
-    CHECK(run(state.plan(), state).converged());
-    CHECK(!state.is_missing(y));
-    CHECK(state.belief(y)[0].is_point());
-  }
-}
-
 TEST_CASE("missing: two coins, whether both show heads is not known") {
   Graph g;
   const auto a = g.variable("a", 1, "categorical(2)"), b = g.variable("b", 1, "categorical(2)"),
@@ -156,26 +136,6 @@ TEST_CASE("missing: two coins, whether both show heads is not known") {
     (void)run(state.plan(), state);
     CHECK(state.belief(both).mean(0, 1) == oracle::relative(0.25, 1e-12));
   }
-}
-
-TEST_CASE("missing: some elements of an array, at a variable that many factors share") {
-  // y_i = x + noise: the observed values predict the missing ones.
-  constexpr double kPrior = 4, kNoise = 0.5;
-  Graph g;
-  const auto x = g.variable("x"), y = g.observed("y", 50);
-  g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", kPrior}});
-  g.factor("gaussian_noise", {all_to_one(x), y}, {{"variance", kNoise}});
-  State state(compile(g, forward_backward(), standard_registry()));
-  std::vector<std::optional<double>> values(50);
-  values[7] = 2.0, values[20] = 3.0, values[49] = -1.0;
-  state.observe(y, values);
-  CHECK(run(state.plan(), state).stop == Report::Stop::exact);
-  const double precision = 1 / kPrior + 3 / kNoise, mean = (1 / kPrior + 4 / kNoise) / precision;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (values[i])
-      CHECK(state.belief(y).mean(i) == *values[i]);
-    else
-      CHECK(oracle::distance(state.belief(y)[i], Gaussian::from_moments(mean, 1 / precision + kNoise)) < kMissingError);
 }
 
 TEST_CASE("missing: an input without a value makes a product of unknowns, which is not exact") {

@@ -10,37 +10,6 @@ std::vector<Scheduler> backward_rules() { return {forward_backward(), flooding()
 
 }  // namespace
 
-TEST_CASE("state: a belief counts every message at the variable once, however the factors are grouped") {
-  // The two scalar priors on x are merged into one group around a factor of another kind.
-  Graph g;
-  const auto x = g.variable("x"), y = g.observed("y");
-  g.factor("gaussian_prior", {x}, {{"mean", 1.0}, {"variance", 2.0}});
-  g.factor("gaussian_noise", {x, y}, {{"variance", 0.5}});
-  g.factor("gaussian_prior", {x}, {{"mean", -3.0}, {"variance", 4.0}});
-  const Gaussian truth(1.0 / 2 + 5.0 / 0.5 - 3.0 / 4, 1.0 / 2 + 1 / 0.5 + 1.0 / 4);
-  for (const Scheduler& rule : backward_rules()) {
-    const auto [plan, state, report] = oracle::solved(compile(g, rule, standard_registry()), {{y, 5.0}});
-    CAPTURE(rule.name);
-    CHECK(oracle::distance(state.belief(x)[0], truth) <= kStateError);
-  }
-}
-
-TEST_CASE("state: beliefs of a graph without observed variables count its first messages too") {
-  Graph g;
-  const auto x = g.variable("x", 4), y = g.variable("y", 8);
-  const std::vector<double> means{1, 2, 3, 4};
-  g.factor("gaussian_prior", {x}, {{"mean", means}, {"variance", 1.0}});
-  g.factor("gaussian_noise", {column(x), y}, {{"variance", 1.0}});
-  for (const Scheduler& rule : backward_rules()) {
-    const auto [plan, state, report] = oracle::solved(compile(g, rule, standard_registry()));
-    CAPTURE(rule.name);
-    for (std::size_t i = 0; i < 8; ++i) {
-      CHECK(oracle::distance(state.belief(x)[i % 4], Gaussian::from_moments(means[i % 4], 1)) <= kStateError);
-      CHECK(oracle::distance(state.belief(y)[i], Gaussian::from_moments(means[i % 4], 2)) <= kStateError);
-    }
-  }
-}
-
 TEST_CASE("state: an observed variable's belief is its value, and prints as such") {
   Graph g;
   const auto x = g.variable("x", 2), y = g.observed("y", 2), l = g.observed("l", 1, "log_normal"), e = g.variable("e");
@@ -188,42 +157,6 @@ TEST_CASE("state: a plate that had one number takes one for each slot, and a cop
     CHECK(state.belief(x)[i].variance() == doctest::Approx(2.0));
     CHECK(copy.belief(x)[i].variance() == doctest::Approx(static_cast<double>((i + 1) * (i + 1))));
     CHECK(copy.belief(x).mean(i) == doctest::Approx(5.0));
-  }
-  CHECK_THROWS_WITH_AS(state.set_parameter(prior, "mean", std::vector<double>{1.0, 2.0}),
-                       "factor 'gaussian_prior0': parameter 'mean' takes 1 or 3 values, not 2", Error);
-}
-
-TEST_CASE("state: numbers set one by one reach every call of every schedule") {
-  // A random walk of merged scalar factors; a plan compiled with the other numbers is the oracle.
-  constexpr int kSteps = 6;
-  const auto walk = [](double special) {
-    Graph g;
-    VariableId before = g.variable("x0");
-    g.factor("gaussian_prior", {before}, {{"mean", 0.0}, {"variance", 1.0}});
-    for (int t = 1; t <= kSteps; ++t) {
-      const auto x = g.variable("x" + std::to_string(t)), y = g.observed("y" + std::to_string(t));
-      g.factor("gaussian_noise", {before, x}, {{"variance", t == 4 ? special : 0.5}},
-               {.name = "step" + std::to_string(t)});
-      g.factor("gaussian_noise", {x, y}, {{"variance", 0.5}});
-      before = x;
-    }
-    return g;
-  };
-  for (const Scheduler& rule : {forward_backward(), flooding(), sequential(), residual()}) {
-    CAPTURE(rule.name);
-    const Graph same = walk(0.5), other = walk(7.0);
-    const Plan plan = compile(same, rule, standard_registry()),
-               expected_plan = compile(other, rule, standard_registry());
-    const auto in_both = [&](const std::string& name) { return VariableId{same.find_variable(name).value}; };
-    State state(plan), expected(expected_plan);
-    for (int t = 1; t <= kSteps; ++t)
-      for (State* s : {&state, &expected}) s->observe(in_both("y" + std::to_string(t)), 0.3 * t * t);
-    state.set_parameter(same.find_factor("step4"), "variance", 7.0);
-    run(plan, state), run(expected_plan, expected);
-    for (int t = 0; t <= kSteps; ++t) {
-      const VariableId x = in_both("x" + std::to_string(t));
-      CHECK(oracle::distance(state.belief(x), expected.belief(x)) <= 1e-9);
-    }
   }
 }
 

@@ -158,7 +158,7 @@ Learned learn_graph(const FitRequest& request, const FitTeam& team, TrainingData
     GraphFile file = parse_graph(text);
     const GraphFile whole = file;
     std::erase_if(file.observations, [&](const GraphFile::Observation& given) {  // a column knows better
-      return source.has(file.graph[given.variable].name);
+      return source.has(file.graph[given.variable].name.text());
     });
     try {
       graph.emplace(std::move(file), standard_registry(), request.targets, options);

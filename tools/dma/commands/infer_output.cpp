@@ -55,7 +55,7 @@ void print_beliefs(const Graph& graph, const State& state, std::size_t shown, co
   std::size_t width = 8;
   for (std::size_t v = 0; v < shown; ++v) {
     const Graph::Variable& variable = graph.variables()[v];
-    width = std::max(width, variable.name.size() + (variable.size > 1 ? 5 : 0));
+    width = std::max(width, variable.name.text().size() + (variable.size > 1 ? 5 : 0));
   }
   for (std::size_t v = 0; v < shown; ++v) {
     const Graph::Variable& variable = graph.variables()[v];
@@ -77,7 +77,7 @@ Json beliefs_json(const Graph& graph, const State& state, std::size_t shown) {
   Json json = Json::object();
   for (std::size_t v = 0; v < shown; ++v) {
     const Belief belief = state.belief(VariableId{static_cast<std::uint32_t>(v)});
-    Json& entry = json[graph.variables()[v].name] = {{"family", belief.family().text()}};
+    Json& entry = json[graph.variables()[v].name.text()] = {{"family", belief.family().text()}};
     for (const std::string& category : graph.categories(VariableId{static_cast<std::uint32_t>(v)}))
       entry["categories"].push_back(category);
     for (const double mean : belief.means()) entry["mean"].push_back(json_number(mean));

@@ -60,7 +60,7 @@ RowGraph::RowGraph(const Graph& graph, const Registry& registry, const std::vect
   fuse(graph_, registry);
   variable_of_.resize(graph_.elements);
   for (std::uint32_t v = 0; v < graph_.variables.size(); ++v) {
-    is_observed_.push_back(graph.without_name(VariableId{v}).observed ? 1 : 0);
+    is_observed_.push_back(graph[VariableId{v}].observed ? 1 : 0);
     std::fill_n(variable_of_.begin() + graph_.variables[v].first_element, graph_.variables[v].size, v);
   }
   writer_.assign(graph_.elements, kNobody);

@@ -1,7 +1,5 @@
-// The part of Numbers that reads a State. A run with other observations finds its parameters, and therefore its matrix,
-// unchanged.
+// Reads a State. A run with other observations finds its parameters, and therefore its matrix, unchanged.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -12,11 +10,20 @@
 
 namespace dma::joint_system {
 
-namespace {
-
-constexpr double kLargestGain = 1e100;  // its square is far from overflow
-
-}  // namespace
+Values::Values(const System& s)
+    : system(&s),
+      values(s.role.size()),
+      weights(s.rows),
+      taus(s.rows),
+      offsets(s.rows),
+      missing(s.role.size()),
+      coefficients_(s.coefficient_count),
+      at_zero_(s.has_constant_gains ? s.role.size() : 0),
+      batch_parameters_(s.batches.size()),
+      plate_parameters_(s.plates.size()),
+      row_variances_(s.first_cavity_row) {
+  coefficients_[0] = 1;
+}
 
 void append_views(const State& state, std::uint32_t group, std::vector<ParameterView>& views) {
   for (std::size_t i = 0; i < state.plan()->groups[group].parameters.size(); ++i) {
@@ -25,7 +32,7 @@ void append_views(const State& state, std::uint32_t group, std::vector<Parameter
   }
 }
 
-void Numbers::set_views(const State& state) {
+void Values::set_views(const State& state) {
   views_.clear();
   batch_views_.clear();
   plate_views_.clear();
@@ -55,7 +62,8 @@ void Numbers::set_views(const State& state) {
   }
 }
 
-bool Numbers::keep_parameters(std::size_t first_view, std::size_t count, std::size_t slots, std::vector<double>& kept) {
+bool Values::keep_parameters(std::size_t first_view, std::size_t count, std::size_t slots,
+                             std::vector<double>& kept) const {
   bool is_same = true;
   std::size_t at = 0;
   for (std::size_t i = first_view; i < first_view + count; ++i) {
@@ -75,8 +83,8 @@ bool Numbers::keep_parameters(std::size_t first_view, std::size_t count, std::si
   return is_same;
 }
 
-void Numbers::read_values(const State& state) {
-  bool is_any_missing = false, is_missing_changed = false, is_stale = false;
+bool Values::read_elements(const State& state) {
+  bool is_any_missing = false, is_stale = false;
   double* const at_zero = at_zero_.empty() ? values.data() : at_zero_.data();
   for (std::uint32_t v = 0; v < plan_->variables.size(); ++v) {
     const auto& variable = plan_->variables[v];
@@ -86,26 +94,32 @@ void Numbers::read_values(const State& state) {
     for (std::uint32_t i = 0; i < variable.size; ++i) {
       const Natural m = state.data().message(variable.first_slot + i);
       const std::uint32_t e = variable.first_element + i;
-      const std::uint8_t is_missing = !m.is_point();
-      is_any_missing |= is_missing != 0;
-      is_missing_changed |= is_missing != missing[e];
-      missing[e] = is_missing;
+      missing[e] = !m.is_point();
+      is_any_missing |= missing[e] != 0;
       if (system->role[e] != Role::known) continue;
       is_stale |= (values[e] != m.tau) & (system->feeds_function[e] != 0);
       values[e] = at_zero[e] = m.tau;
     }
   }
-  any_missing_ = is_any_missing;
-  missing_changed_ = is_missing_changed;
-  gains_stale_ |= is_stale;
+  function_changes_ += is_stale;
+  return is_any_missing;
+}
+
+// The weight of a row that predicts an element is 0.
+void Values::place_missing(bool is_any_missing) {
+  const auto row_of = [&](const Prediction& p) { return system->plates[p.plate].first_row + p.slot; };
+  for (const Prediction& p : predictions_) weights[row_of(p)] = 1 / row_variances_[row_of(p)];
+  std::swap(predictions_, predictions_before_);
+  predictions_.clear();
+  inferred_.clear();
+  if (is_any_missing) list_missing();
+  for (const Prediction& p : predictions_) weights[row_of(p)] = 0;
+  if (predictions_ != predictions_before_) weights_changed();
 }
 
 // Decides which missing elements rows predict and which become unknowns: those that a function or several factors
 // depend on. A likelihood without a row integrates to 1 over its output.
-void Numbers::place_missing() {
-  predictions_.clear();
-  inferred_.clear();
-  if (!any_missing_) return;
+void Values::list_missing() {
   inferred_.resize(missing.size());
   bool is_any = false;
   const auto infer = [&](std::uint32_t e) {
@@ -135,7 +149,6 @@ void Numbers::place_missing() {
           infer(e);
           continue;
         }
-        weights[r] = 0;
         predictions_.push_back({e, i, s, c, row_variances_[r] / (c * c)});
       }
     }
@@ -144,7 +157,7 @@ void Numbers::place_missing() {
   if (!is_any) inferred_.clear();
 }
 
-void Numbers::read_plate(std::size_t i) {
+void Values::read_plate(std::size_t i) {
   const RowPlate& plate = system->plates[i];
   const std::size_t count = std::size_t{plate.count} * plate.slots;
   new_coefficients_.resize(std::max(new_coefficients_.size(), count));
@@ -168,31 +181,25 @@ void Numbers::read_plate(std::size_t i) {
   double* const own = coefficients_.data() + plate.coefficients;
   if (std::equal(own, own + count, new_coefficients_.data())) return;
   std::copy_n(new_coefficients_.data(), count, own);
-  coefficients_changed_ = true;
+  ++coefficient_changes_;
 }
 
-bool Numbers::read(const State& state) {
+void Values::read_values(const State& state) {
   plan_ = &*state.plan();
-  const bool is_fresh = !is_read_;
-  is_read_ = false;  // until the read is complete: an exception forces a full read
+  const bool is_fresh = !std::exchange(is_read_, false);
   set_views(state);
-  read_values(state);
-  batch_parameters_.resize(system->batches.size());
-  plate_parameters_.resize(system->plates.size());
-  plate_changed_.resize(system->plates.size());
+  const bool is_any_missing = read_elements(state);
   for (std::size_t i = 0; i < system->batches.size(); ++i) {
     const Batch& batch = system->batches[i];
-    if (!keep_parameters(batch_views_[i], plan_->groups[batch.group].parameters.size(), batch.slots,
-                         batch_parameters_[i]))
-      gains_stale_ = true;
+    const std::size_t parameters = plan_->groups[batch.group].parameters.size();
+    if (!keep_parameters(batch_views_[i], parameters, batch.slots, batch_parameters_[i])) ++function_changes_;
   }
   for (std::size_t i = 0; i < system->plates.size(); ++i) {
     const RowPlate& plate = system->plates[i];
     const std::size_t parameters = plan_->groups[plate.group].parameters.size();
-    const bool is_same = keep_parameters(plate_views_[i], parameters, plate.slots, plate_parameters_[i]);
-    plate_changed_[i] = is_fresh || missing_changed_ || !is_same;
-    if (!plate_changed_[i]) continue;
+    if (keep_parameters(plate_views_[i], parameters, plate.slots, plate_parameters_[i]) && !is_fresh) continue;
     read_plate(i);
+    ++plate_changes_;
     weights_changed();
   }
   for (std::uint32_t k = 0; k < system->cavity_slots.size(); ++k) {
@@ -206,17 +213,30 @@ bool Numbers::read(const State& state) {
     }
     taus[system->first_cavity_row + k] = m.tau;
   }
-  place_missing();
-  if (is_fresh) gains_stale_ = true;
-  if (system->is_solved_for_noise && gains_stale_) {
-    std::ranges::fill(trial, 0.0);
-    place(trial, true);
-    // A factor of 0 hides the noise, and one near 0 leaves too few digits of it.
-    can_be_solved_for_noise_ = std::abs(log_gains_of_noise()) < kInfinity &&
-                               std::ranges::all_of(gains_, [](double g) { return std::abs(g) < kLargestGain; });
+  place_missing(is_any_missing);
+  function_changes_ += is_fresh;
+  is_read_ = true;
+}
+
+template <class Visit>
+void Values::for_others(const Prediction& of, const Visit& visit) const {
+  const RowPlate& plate = system->plates[of.plate];
+  for (std::size_t q = of.slot; q < plate.arguments.size(); q += plate.slots)
+    if (plate.arguments[q] != of.element)
+      visit(plate.arguments[q], -coefficients_[plate.coefficients + q] / of.coefficient);
+}
+
+void Values::predict() {
+  for (const Prediction& p : predictions_) {
+    double mean = offsets[system->plates[p.plate].first_row + p.slot] / p.coefficient;
+    for_others(p, [&](std::uint32_t e, double number) { mean += number * values[e]; });
+    values[p.element] = mean;
   }
-  is_read_ = inferred_ == system->inferred && can_be_solved_for_noise_;
-  return is_read_;
+}
+
+const Values::Prediction* Values::prediction_of(std::uint32_t element) const {
+  const auto found = std::ranges::lower_bound(predictions_, element, {}, &Prediction::element);
+  return found != predictions_.end() && found->element == element ? &*found : nullptr;
 }
 
 }  // namespace dma::joint_system
