@@ -30,28 +30,21 @@ NeighbourKernel NeighbourKernel::from_logs(const Vector& logs) {
   return {logs.head(columns).array().exp(), std::exp(logs(columns)), std::exp(logs(columns + 1))};
 }
 
-Matrix NeighbourKernel::covariance(const Matrix& rows) const {
-  Matrix found, unused;
-  covariance(rows, found, unused);
-  return found;
-}
-
-void NeighbourKernel::covariance(const Matrix& rows, Matrix& found, Matrix& steep) const {
+Matrix NeighbourKernel::lower_covariance(const Matrix& rows, Matrix* steep) const {
   const Matrix z = scaled(rows);
   const Vector squares = z.rowwise().squaredNorm();
-  found = Matrix::Zero(rows.rows(), rows.rows());
+  Matrix found = Matrix::Zero(rows.rows(), rows.rows());
   add_square(found, z, -2);
-  steep.resize(found.rows(), found.cols());
+  if (steep) steep->resize(found.rows(), found.cols());
   Eigen::ArrayXd distance, decay;
   for (Index j = 0, below = rows.rows(); below > 0; ++j, --below) {
     auto values = found.col(j).tail(below).array();
     distance = kRootFive * (values + squares.tail(below).array() + squares(j)).max(0).sqrt();
     decay = signal * (-distance).exp();
     values = matern(distance, decay);
-    steep.col(j).tail(below).array() = steepness(distance, decay);
+    if (steep) steep->col(j).tail(below).array() = steepness(distance, decay);
   }
-  mirror_lower(found);
-  mirror_lower(steep);
+  return found;
 }
 
 Matrix NeighbourKernel::covariance(const Matrix& rows, const Matrix& points) const {

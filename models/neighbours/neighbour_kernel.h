@@ -23,11 +23,10 @@ struct NeighbourKernel {
   Vector logs() const;  // logarithms of l, s, v
   static NeighbourKernel from_logs(const Vector& logs);
   Matrix scaled(const Matrix& rows) const { return rows * lengthscales.cwiseInverse().asDiagonal(); }
-  Matrix covariance(const Matrix& rows) const;  // s M, without noise
-  Matrix covariance(const Matrix& rows, const Matrix& points) const;
-  // The first; and, in `steep`, s times the derivative of M by the logarithm of a column's l, divided by the column's
-  // (z_p - z_q)^2, z = x / l.
-  void covariance(const Matrix& rows, Matrix& found, Matrix& steep) const;
+  Matrix covariance(const Matrix& rows, const Matrix& points) const;  // s M, without noise
+  // The lower triangle of s M(rows, rows); and, in `steep`, s times the derivative of M by the logarithm of a column's
+  // l, divided by the column's (z_p - z_q)^2, z = x / l.
+  Matrix lower_covariance(const Matrix& rows, Matrix* steep = nullptr) const;
 };
 
 // Solves one row after the other in the same memory: about k^3 / 3 + columns * k^2 products for k neighbours.

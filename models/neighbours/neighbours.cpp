@@ -157,7 +157,7 @@ Neighbours::Neighbours(Memory memory, std::vector<TableProcess> processes)
     const auto column = static_cast<Index>(k);
     if (by_all) {
       processes_.emplace_back(ProcessRows{rows, targets.col(column), weights}, output.kernel,
-                              Line{output.trend, output.trend_covariance});
+                              Line{output.trend, output.trend_covariance}, all_processors());
     } else {
       values_.col(column) -= times(with_constant(rows), output.trend);
       search_.emplace_back(output.kernel.scaled(rows));

@@ -29,11 +29,18 @@ Matrix transposed_square_of_lower(const Matrix& lower) {
 }
 
 // The lower factor of C, or of C without the line.
-Matrix factor_of(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior* line = nullptr) {
-  Matrix covariance = kernel.covariance(table.rows);
-  if (line) add_square(covariance, scaled_columns(with_constant(table.rows), line->variances().cwiseSqrt()));
-  ThreadPool alone(1);
-  return safe_factor(covariance, noise_of(table, kernel.noise), alone);
+Matrix factor_of(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior* line, std::size_t jobs) {
+  const auto covariance = [&] {
+    Matrix lower = kernel.lower_covariance(table.rows);
+    if (line) add_square(lower, scaled_columns(with_constant(table.rows), line->variances().cwiseSqrt()));
+    return lower;
+  };
+  const Vector noise = noise_of(table, kernel.noise);
+  ThreadPool pool(jobs);
+  Matrix factor = covariance();
+  factor.diagonal() += noise;
+  factorise(factor, pool);  // in place: to get memory for a copy takes as long as to factorise it
+  return factor.diagonal().allFinite() ? factor : safe_factor(covariance(), noise, pool);
 }
 
 Vector solved_by(const Matrix& lower, Vector x) {
@@ -62,9 +69,9 @@ double log_evidence(const ProcessRows& table, const NeighbourKernel& kernel, con
   const Index n = table.rows.rows(), columns = table.rows.cols();
   const Matrix z = kernel.scaled(table.rows), features = with_constant(table.rows);
   const Vector noise = noise_of(table, kernel.noise), prior = line.variances();
-  Matrix covariance, steepness;
-  kernel.covariance(table.rows, covariance, steepness);
-  const Matrix process = covariance;
+  Matrix steepness, covariance = kernel.lower_covariance(table.rows, &steepness), process = covariance;
+  mirror_lower(process);
+  mirror_lower(steepness);
   covariance.diagonal() = noise.array() + kernel.signal;
   add_square(covariance, scaled_columns(features, prior.cwiseSqrt()));
   gradient.setZero(columns + 3);
@@ -103,7 +110,7 @@ ProcessBeliefs left_out(const ProcessRows& table, const NeighbourKernel& kernel,
   order.insert(order.end(), own.begin(), own.end());
   const ProcessRows ordered = table.some(order);
   const auto last = std::ssize(own);
-  const Matrix factor = factor_of(ordered, kernel, &line);
+  const Matrix factor = factor_of(ordered, kernel, &line, 1);
   ThreadPool alone(1);
   const Vector precisions = squared_columns(triangular_inverse(factor.bottomRightCorner(last, last), alone)),
                pulls = solved_by(factor, ordered.targets).tail(last);
@@ -126,8 +133,11 @@ Line line_given(const LinePrior& prior, const Vector& mean, const LineRows& rows
   return {mean + roots.cwiseProduct(along), transposed_product(root, root)};
 }
 
-TableProcess::TableProcess(const ProcessRows& table, NeighbourKernel kernel, Line line)
-    : rows_(table.rows), kernel_(std::move(kernel)), line_(std::move(line)), factor_(factor_of(table, kernel_)) {
+TableProcess::TableProcess(const ProcessRows& table, NeighbourKernel kernel, Line line, std::size_t jobs)
+    : rows_(table.rows),
+      kernel_(std::move(kernel)),
+      line_(std::move(line)),
+      factor_(factor_of(table, kernel_, nullptr, jobs)) {
   features_ = with_constant(rows_);
   solved_ = solved_by(factor_, table.targets - times(features_, line_.mean));
   solve_lower(factor_, features_);

@@ -59,7 +59,8 @@ Line line_given(const LinePrior& prior, const Vector& mean, const LineRows& rows
 // f at x is k.A^-1 (y - H b) with A = s M + v diag(1 / w), so b counts by h - H^T A^-1 k.
 class TableProcess {
  public:
-  TableProcess(const ProcessRows& table, NeighbourKernel kernel, Line line);
+  // Threads, on which no result depends.
+  TableProcess(const ProcessRows& table, NeighbourKernel kernel, Line line, std::size_t jobs = 1);
   TableProcess(const ProcessRows& table, NeighbourKernel kernel, const LinePrior& prior);  // learns the line
   ProcessBeliefs at(const Matrix& points) const;
   const Line& line() const { return line_; }

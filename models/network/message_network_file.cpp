@@ -26,10 +26,9 @@ struct SavedMember {
 
 void list_fields(Fields& f, SavedMember& value) { DMA_LIST(noise_variance, priors, learned); }
 
-// Every belief must be proper: prior precision plus stored precisions, as often as they count. A single stored message
-// may lack precision only by rounding.
-void check_messages(const LearnMemory& learned, std::size_t batches, double weight,
-                    const std::vector<double>& prior_precision) {
+// Every belief must be proper: prior precision plus stored precisions. A single stored message may lack precision only
+// by rounding.
+void check_messages(const LearnMemory& learned, std::size_t batches, const std::vector<double>& prior_precision) {
   const auto is_finite = [](double value) { return std::isfinite(value); };
   expect(learned.tau.empty() || learned.tau.size() == batches,
          "the number of stored messages is not the number of batches");
@@ -43,7 +42,7 @@ void check_messages(const LearnMemory& learned, std::size_t batches, double weig
   for (std::size_t i = 0; i < prior_precision.size(); ++i) {
     double precision = prior_precision[i], least = 0;
     for (const auto& rho : learned.rho) {
-      precision += weight * rho[i];
+      precision += rho[i];
       least = std::min(least, rho[i]);
     }
     expect(precision > 0 && !(least < -kRounding * precision), "a precision is negative");
@@ -115,7 +114,7 @@ void MessageNetwork::list(Fields& f, bool whole) {
     std::vector<double> precision;
     for (const LayerPrior& prior : own.priors)
       for (const double variance : prior.variance) precision.push_back(1 / variance);
-    check_messages(own.learned, batches_, go_on_with_ ? go_on_with_->evidence_weight : 1, precision);
+    check_messages(own.learned, batches_, precision);
     Member& member = members_.emplace_back();
     member.priors = std::move(own.priors);
     member.noise_variance = std::move(own.noise_variance);

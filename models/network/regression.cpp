@@ -96,11 +96,10 @@ std::string bound_stored_messages(const BnnOptions& network, std::size_t rows, L
   const std::size_t batches = (rows + fit.batch_size - 1) / fit.batch_size;
   const double bytes = 16 * weights * static_cast<double>(batches * std::max<std::size_t>(1, network.members));
   if (bytes <= kMostStoredBytes) return {};
-  fit.parts = whole_number<std::size_t>(std::ceil(bytes / kMostStoredBytes), 1, batches);
-  fit.batch_size *= fit.parts;
-  return fmt::format(
-      "{} mini-batches share one stored message, so that messages take {:.2g} GB rather than {:.2g} (--parts)",
-      fit.parts, 1e-9 * bytes / static_cast<double>(fit.parts), 1e-9 * bytes);
+  const auto times = whole_number<std::size_t>(std::ceil(bytes / kMostStoredBytes), 1, batches);
+  fit.batch_size *= times;
+  return fmt::format("mini-batches of {} rows, so that messages take {:.2g} GB rather than {:.2g} (--batch-size)",
+                     fit.batch_size, 1e-9 * bytes / static_cast<double>(times), 1e-9 * bytes);
 }
 
 // Measured on tables of 100 and 1,000 rows with 3 inputs: 300 and 1,000 units by a matrix over rows in four members 5.0
@@ -122,11 +121,6 @@ double seconds_of_fit(const BnnOptions& network, const LearnOptions& fit, std::s
                                    static_cast<Index>(rows), static_cast<Index>(outputs), static_cast<Index>(weights)));
   const double products = n <= weights ? kByRows * n * n * (sides + n) : kByWeights * n * weights * weights;
   return members * products * epochs / kJointEpochs;
-}
-
-void set_tempering(LearnOptions& fit, double times) {
-  fit.evidence_weight = times;
-  fit.first_step = std::min(1.0, 1 / times);
 }
 
 }  // namespace dma

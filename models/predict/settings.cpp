@@ -21,7 +21,7 @@ constexpr std::size_t kMostMembers = 1000;
 constexpr double kMostStored = 5e8;  // doubles that a fit may keep: 4 GB
 
 // Known to sweeps of messages alone.
-constexpr std::string_view kOfMessages[] = {"tempering", "batches", "batch_size", "parts", "tolerance", "patience"};
+constexpr std::string_view kOfMessages[] = {"batches", "batch_size", "tolerance", "patience"};
 constexpr std::string_view kOfClassifier[] = {"preset",      "features_map", "bias",        "method",  "hidden",
                                               "slopes",      "standardise",  "neighbours",  "workers", "log_inputs",
                                               "prior_scale", "members",      "max_seconds", "epochs"};
@@ -111,13 +111,11 @@ void check(const FitSettings& s, std::size_t hidden_layers, std::size_t targets,
   if (s.batches && s.batch_size)
     fail("{} and {} are given; give one of them", s.written("batches"), s.written("batch_size"));
   checks.each("noise", noise, 0);
-  checks.positive("tempering", s.tempering);
   if (hidden_layers > 0) checks.count("slopes", slopes, hidden_layers, "hidden layers");
   checks.count("noise", noise, targets, "targets");
   const std::string why = fmt::format(", but there are {} rows to learn from", rows);
   checks.up_to("batches", s.batches, rows, why);
   checks.up_to("batch_size", s.batch_size, rows, why);
-  checks.up_to("parts", s.parts, rows, why);
   checks.at_least("patience", s.patience, 0);
   checks.at_least("least_gain", s.least_gain, 0.0);
   checks.at_least("tolerance", s.tolerance, 0.0);
@@ -141,10 +139,10 @@ void check_size(const FitSettings& s, const NetworkSettings& model, std::size_t 
       2 * weights * (batches + kWhileRunning) * static_cast<double>(std::max<std::size_t>(1, model.network.members));
   if (stored > kMostStored)
     fail(
-        "{:.3g} weights in each of {} members with {:.3g} batches need {:.3g} GB; choose a smaller {}, fewer {}, more "
-        "{} or fewer {}",
+        "{:.3g} weights in each of {} members with {:.3g} batches need {:.3g} GB; choose a smaller {}, fewer {} or "
+        "fewer {}",
         weights, std::max<std::size_t>(1, model.network.members), batches, stored * 8e-9, s.written("hidden"),
-        s.written("batches"), s.written("parts"), s.written("members"));
+        s.written("batches"), s.written("members"));
 }
 
 // A width that is asked for may take days where the table is small: more weights than rows.
@@ -232,18 +230,12 @@ NetworkSettings network_settings(const FitSettings& s, std::size_t inputs, std::
   fit.tolerance = s.tolerance.value_or(fit.tolerance);
   fit.patience = s.patience.value_or(fit.patience);
   fit.least_gain = s.least_gain.value_or(fit.least_gain);
-  if (s.tempering) set_tempering(fit, *s.tempering);
   fit.workers = s.workers.value_or(1);
   fit.jobs = s.jobs;
-  if (s.parts) {
-    const std::size_t batches = fit.batch_size > 0 ? (rows + fit.batch_size - 1) / fit.batch_size : fit.batches;
-    fit.parts = std::min(*s.parts, batches);
-    fit.batches = (batches + fit.parts - 1) / fit.parts;
-    fit.batch_size *= fit.parts;
-  } else if (const std::string shared = network.is_joint() ? "" : bound_stored_messages(network, rows, fit);
-             !shared.empty()) {
-    model.reason += "; " + shared;
-  }
+  const bool is_given = s.batches || s.batch_size;
+  if (const std::string larger = network.is_joint() || is_given ? "" : bound_stored_messages(network, rows, fit);
+      !larger.empty())
+    model.reason += "; " + larger;
   if (!network.is_joint() && fit.workers > 1) check_workers(s, fit, rows);
   if (network.is_joint() && fit.workers > 1 &&
       choose_form(static_cast<Index>(rows), static_cast<Index>(targets), static_cast<Index>(weights_of(network.layers)))

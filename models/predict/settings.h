@@ -21,8 +21,8 @@ struct FitSettings {
   std::optional<std::vector<double>> slopes = {}, noise = {};
   std::optional<bool> bias = {}, standardise = {}, learn_prior = {}, neighbours = {}, log_inputs = {};
   std::optional<bool> log_target = {};
-  std::optional<double> prior_scale = {}, tempering = {}, tolerance = {}, least_gain = {}, max_seconds = {};
-  std::optional<std::size_t> members = {}, batches = {}, batch_size = {}, parts = {};
+  std::optional<double> prior_scale = {}, tolerance = {}, least_gain = {}, max_seconds = {};
+  std::optional<std::size_t> members = {}, batches = {}, batch_size = {};
   std::optional<std::size_t> workers = {};  // see LearnOptions
   std::optional<int> epochs = {}, patience = {};
   std::uint64_t seed = 1;
@@ -40,9 +40,9 @@ void for_each_setting(Settings& s, const Visit& visit) {
   visit("bias", s.bias), visit("standardise", s.standardise), visit("learn_prior", s.learn_prior);
   visit("neighbours", s.neighbours), visit("log_inputs", s.log_inputs), visit("log_target", s.log_target);
   visit("prior_scale", s.prior_scale);
-  visit("tempering", s.tempering), visit("tolerance", s.tolerance), visit("least_gain", s.least_gain);
+  visit("tolerance", s.tolerance), visit("least_gain", s.least_gain);
   visit("max_seconds", s.max_seconds), visit("members", s.members), visit("batches", s.batches);
-  visit("batch_size", s.batch_size), visit("parts", s.parts), visit("workers", s.workers), visit("epochs", s.epochs);
+  visit("batch_size", s.batch_size), visit("workers", s.workers), visit("epochs", s.epochs);
   visit("patience", s.patience);
 }
 

@@ -78,8 +78,7 @@ void TableModel::check_training() const {
   const TableReport& r = t.report;
   const auto is_fraction = [](double x) { return x >= 0 && x <= 1; };
   expect(o.workers >= 1 && (!is_checkpoint() || o.workers <= t.rows), "the number of workers is not usable");
-  expect(o.evidence_weight > 0 && std::isfinite(o.evidence_weight) && o.first_step > 0 && o.first_step <= 1 &&
-             o.step > 0 && o.step <= 1 && o.tolerance >= 0 && o.least_gain >= 0 && o.epochs >= 0,
+  expect(o.step > 0 && o.step <= 1 && o.tolerance >= 0 && o.least_gain >= 0 && o.epochs >= 0,
          "the options of the fit are not usable");
   expect(t.weight >= 0 && std::isfinite(t.weight), "the weight of the rows is not usable");
   expect(is_plain_text(r.form) && is_plain_text(t.line), "a sentence about the fit holds control characters");

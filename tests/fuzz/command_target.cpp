@@ -36,7 +36,7 @@ std::string value(Choices& choices) {
 
 std::vector<std::string> fit_arguments(Choices& choices) {
   static const std::vector<std::string> kOptions = words(
-      "--hidden --slopes --noise --features-map --prior-scale --members --method --tempering --batches "
+      "--hidden --slopes --noise --features-map --prior-scale --members --method --batches "
       "--batch-size --tolerance --patience --least-gain --seed --holdout --preset --features --checkpoint-every "
       "--nonsense --weights");
   static const std::vector<std::string> kFlags = words(

@@ -89,7 +89,7 @@ std::vector<Way> ways() {
     all.push_back({"fit t.csv --target y --columns" + kOut, "t.csv", table_with(column)});
     all.push_back({"fit t.csv --target c --classes --columns" + kOut, "t.csv", table_with(column)});
   }
-  for (const char* option : {"noise", "prior-scale", "tempering", "tolerance", "least-gain", "slopes"})
+  for (const char* option : {"noise", "prior-scale", "tolerance", "least-gain", "slopes"})
     all.push_back(
         {fmt::format("fit t.csv --target y --features x,z --{} @{}", option, kOut), "t.csv", table_with("-")});
   for (const std::string parameter : {"\"mean\": 0", "\"variance\": 4", "\"variance\": 0.1"})

@@ -101,19 +101,16 @@ std::unique_ptr<LearnerHandle> make_learner(const Graph& graph, const std::vecto
                                             const py::object& schedule, const py::object& predict,
                                             const py::object& registry, const std::vector<Kind>& kinds,
                                             const std::string& method, const std::vector<py::object>& may_be_missing,
-                                            std::size_t batches, std::size_t batch_size, std::size_t parts, int epochs,
-                                            double tolerance, int patience, double least_gain, double evidence_weight,
-                                            double first_step, double step, std::size_t workers, std::size_t jobs) {
+                                            std::size_t batches, std::size_t batch_size, int epochs, double tolerance,
+                                            int patience, double least_gain, double step, std::size_t workers,
+                                            std::size_t jobs) {
   const LearnOptions options{.targets = ids_of(graph, targets),
                              .batches = batches,
                              .batch_size = batch_size,
-                             .parts = parts,
                              .epochs = epochs,
                              .tolerance = tolerance,
                              .patience = patience,
                              .least_gain = least_gain,
-                             .evidence_weight = evidence_weight,
-                             .first_step = first_step,
                              .step = step,
                              .workers = workers,
                              .jobs = jobs};
@@ -141,14 +138,13 @@ void bind_learner(py::module_& module) {
   const LearnOptions usual;
   Class<LearnerHandle>(module, "Learner",
                        "Learns the shared variables of a graph from many examples, by sweeps of messages.")
-      .init(
-          fmt::format("graph, targets, schedule='forward_backward', predict='forward', registry=None, *, kinds=[], "
-                      "method='dma', may_be_missing=[], batches={}, batch_size={}, parts={}, epochs={}, "
-                      "tolerance={}, patience={}, least_gain={}, evidence_weight={}, first_step={}, step={}, "
-                      "workers={}, jobs={}",
-                      usual.batches, usual.batch_size, usual.parts, usual.epochs, usual.tolerance, usual.patience,
-                      usual.least_gain, usual.evidence_weight, usual.first_step, usual.step, usual.workers, usual.jobs),
-          &make_learner)
+      .init(fmt::format("graph, targets, schedule='forward_backward', predict='forward', registry=None, *, kinds=[], "
+                        "method='dma', may_be_missing=[], batches={}, batch_size={}, epochs={}, "
+                        "tolerance={}, patience={}, least_gain={}, step={}, "
+                        "workers={}, jobs={}",
+                        usual.batches, usual.batch_size, usual.epochs, usual.tolerance, usual.patience,
+                        usual.least_gain, usual.step, usual.workers, usual.jobs),
+            &make_learner)
       .def("fit(values, tables={}, callback=None)",
            "Epochs until a rule says stop. Arrays of examples x elements by variable, NaN where a value is missing; "
            "elements of given(...) ports by (factor, port). Called again, it goes on.",

@@ -50,7 +50,7 @@ Learner::Impl::Impl(const Graph& graph, const Registry& registry, const Schedule
       any_sign.resize(scalars_, !variable.family->is_like_gaussian);
     }
   if (shared_.empty()) fail("the graph has no shared variable to learn; declare one with graph.shared(...)");
-  stored_ = StoredMessages(scalars_, options_.evidence_weight, std::move(any_sign));
+  stored_ = StoredMessages(scalars_, std::move(any_sign));
   take_constants();
   rebuild_cavity();
 }
@@ -142,34 +142,11 @@ Learner::Impl::Worker::Worker(State&& its_own) : own(std::make_unique<State>(std
 
 void Learner::Impl::learn_batch(const Data& data, std::size_t batch, Worker& worker) {
   const auto [begin, end] = partition_.examples_of_batch(batch);
-  const std::size_t size = end - begin, parts = std::min(options_.parts, size);
-  if (parts <= 1) return learn_examples(data, begin, end, {batch, stored_.message(batch)}, worker);
-  worker.part_tau.resize(scalars_), worker.part_rho.resize(scalars_);
-  const MessageArrays fraction{worker.part_tau.data(), worker.part_rho.data()};
-  for (const auto& [id, scalars, is_frozen] : shared_)
-    if (!is_frozen) stored_.begin_parts(scalars, batch, parts, fraction.from(scalars.first));
-  for (std::size_t p = 0; p < parts; ++p) {
-    learn_examples(data, begin + p * size / parts, begin + (p + 1) * size / parts, {batch, fraction, true}, worker);
-    if (team_->size() == 1)
-      tell(static_cast<double>(batch) + static_cast<double>(p + 1) / static_cast<double>(parts), stored_.batches());
-  }
-}
-
-void Learner::Impl::tell(double done, std::size_t of) const {
-  if (options_.on_stage) options_.on_stage({{}, done / static_cast<double>(of)});
-}
-
-void Learner::Impl::learn_examples(const Data& data, std::size_t begin, std::size_t end,
-                                   const StoredMessages::Learned& learned, Worker& worker) {
-  const auto of = [&](const StoredMessages::Range& scalars) {
-    return StoredMessages::Learned{learned.batch, learned.old.from(scalars.first), learned.is_part};
-  };
   State& state = worker.state;
   for (auto* array : {&worker.cavity_tau, &worker.cavity_rho}) array->resize(scalars_);
   const MessageArrays cavity{worker.cavity_tau.data(), worker.cavity_rho.data()};
   for (const auto& [id, scalars, is_frozen] : shared_)
-    if (!is_frozen)
-      stored_.take_out(scalars, of(scalars), state.cavity(id), cavity.from(scalars.first), worker.has_points);
+    if (!is_frozen) stored_.take_out(scalars, batch, state.cavity(id), cavity.from(scalars.first), worker.has_points);
   const bool compares_nothing = worker.has_points;  // nothing can be divided by a point mass
   if (compares_nothing)
     for (auto* array : {&worker.said_tau, &worker.said_rho}) array->assign(scalars_, 0.0);
@@ -196,8 +173,12 @@ void Learner::Impl::learn_examples(const Data& data, std::size_t begin, std::siz
   const double step = step_of_batch();
   for (const auto& [id, scalars, is_frozen] : shared_)
     if (!is_frozen)
-      stored_.put_back(scalars, of(scalars), step, state.cavity(id), cavity.from(scalars.first), said(scalars),
+      stored_.put_back(scalars, batch, step, state.cavity(id), cavity.from(scalars.first), said(scalars),
                        worker.has_points);
+}
+
+void Learner::Impl::tell(std::size_t done, std::size_t of) const {
+  if (options_.on_stage) options_.on_stage({{}, static_cast<double>(done) / static_cast<double>(of)});
 }
 
 LearnReport Learner::fit(const Data& data, const Callback& callback) {
@@ -271,7 +252,7 @@ LearnReport Learner::Impl::run_epochs(const Data& data, const Callback& callback
       alone.has_points = has_points_;
       alone.record = record;
       for (std::size_t b = 0; b < stored_.batches(); ++b) {
-        tell(static_cast<double>(b), stored_.batches());
+        tell(b, stored_.batches());
         if (stored_.is_active(b)) learn_batch(data, b, alone);
       }
       record = alone.record;
@@ -302,7 +283,6 @@ void Learner::set_stopping(const LearnOptions& rules) {
   LearnOptions changed = m.options_;
   changed.epochs = rules.epochs;
   changed.tolerance = rules.tolerance;
-  changed.floor = rules.floor;
   changed.patience = rules.patience;
   changed.least_gain = rules.least_gain;
   changed.on_stage = rules.on_stage;

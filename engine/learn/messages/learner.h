@@ -50,7 +50,7 @@ class Learner {
 
   // The stopping rule that has fired, if any; fit() may still be called.
   std::optional<LearnReport::Stop> finished() const;
-  // Takes over epochs, tolerance, floor, patience, least_gain and on_stage of these options.
+  // Takes over epochs, tolerance, patience, least_gain and on_stage of these options.
   void set_stopping(const LearnOptions& rules);
 
   // Removes the stored message of a mini-batch; further epochs run without that mini-batch.
@@ -65,7 +65,7 @@ class Learner {
   Belief belief(VariableId shared_variable) const;
   // Means and variances of all elements of all targets, one example after the other. Targets in `inputs` are ignored.
   void predict(const Data& inputs, std::span<double> means, std::span<double> variances) const;
-  // The same for the learned examples, each without the stored message of its mini-batch, or of its part of it.
+  // The same for the learned examples, each without the stored message of its mini-batch.
   void predict_left_out(const Data& data, std::span<double> means, std::span<double> variances) const;
   std::size_t target_size() const;  // elements of all targets
   // Sums over the fitted examples of all workers.

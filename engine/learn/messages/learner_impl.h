@@ -38,7 +38,6 @@ struct Learner::Impl {
     State& state;
     bool has_points = false;                     // some cavity contains a point mass
     std::vector<double> cavity_tau, cavity_rho;  // cavity of the mini-batch
-    std::vector<double> part_tau, part_rho;      // fraction of the stored message that one part replaces
     std::vector<double> said_tau, said_rho;      // messages of the mini-batch, if cavities contain point masses
     EpochRecord record;
   };
@@ -50,9 +49,7 @@ struct Learner::Impl {
   void cavities_changed();
   LearnReport run_epochs(const Data& data, const Callback& callback);
   void learn_batch(const Data& data, std::size_t batch, Worker& worker);
-  void learn_examples(const Data& data, std::size_t begin, std::size_t end, const StoredMessages::Learned& learned,
-                      Worker& worker);
-  void tell(double done, std::size_t of) const;  // calls options.on_stage
+  void tell(std::size_t done, std::size_t of) const;  // calls options.on_stage
   double step_of_batch() const;
   void learn_in_rounds(const Data& data, EpochRecord& record);
   void learn_from_cavities(const Data& data, std::size_t batch, Worker& worker, std::span<double> change);
@@ -64,7 +61,7 @@ struct Learner::Impl {
     std::size_t count = 0;
   };
   SumAndCount log_likelihood_of(const Data& data, Partition::Range batches) const;
-  void give_cavities(State& predictor, std::optional<std::size_t> without_batch = {}, double fraction = 1) const;
+  void give_cavities(State& predictor, std::optional<std::size_t> without_batch = {}) const;
   void predict_fitted(const Data& data);
   void predict_examples(State& predictor, const Data& inputs, std::size_t begin, std::size_t end,
                         std::span<Natural> messages) const;

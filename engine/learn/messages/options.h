@@ -17,20 +17,13 @@ struct LearnOptions {
   std::vector<VariableId> targets = {};  // observed variables to predict, whose log-likelihood is reported
   std::size_t batches = 10;              // mini-batches, at most one per example
   std::size_t batch_size = 0;            // most examples per mini-batch; if not 0, it replaces `batches`
-  // Parts of a mini-batch, learned one after the other. Each part divides 1 / parts of the stored message out of the
-  // belief, as in stochastic expectation propagation, so that one stored message (16 bytes per shared scalar) serves
-  // more examples.
-  std::size_t parts = 1;
-  int epochs = 200;  // the limit
-  // Stop when |L_e - L_(e-1)| / max(floor, |L_(e-1)|) < tolerance, with L_e the mean log predictive density after
+  int epochs = 200;                      // the limit
+  // Stop when |L_e - L_(e-1)| / max(0.001, |L_(e-1)|) < tolerance, with L_e the mean log predictive density after
   // epoch e.
-  double tolerance = 0.1, floor = 1e-3;
+  double tolerance = 0.1;
   int patience = 0;       // stop after this many epochs without a better L; 0: never
   double least_gain = 0;  // stop when L has risen by less than this per epoch over the last ten; 0: never
-  // Number of times each stored message counts in the belief: 1 is the posterior, more is colder ("tempered"). A
-  // mini-batch takes out one copy before it is learned anew, or all of it if it counts less than once.
-  double evidence_weight = 1;
-  double first_step = 1, step = 1;  // fraction of a stored message's change, in (0, 1]; in the first epoch, and later
+  double step = 1;        // fraction of a stored message's change, in (0, 1]; the first epoch makes all of it
   // The log-likelihood of an epoch is that of a pass over all examples after it, or of the predictions that the sweeps
   // make of each example before they learn it.
   enum class Likelihood { after_epoch, while_sweeping } likelihood = Likelihood::after_epoch;

@@ -15,11 +15,11 @@ std::size_t Learner::Impl::target_size() const {
   return size;
 }
 
-void Learner::Impl::give_cavities(State& predictor, std::optional<std::size_t> without_batch, double fraction) const {
+void Learner::Impl::give_cavities(State& predictor, std::optional<std::size_t> without_batch) const {
   for (const auto& [id, scalars, is_frozen] : shared_) {
     const MessageArrays from = state_->cavity(id), to = predictor.cavity(id);
     if (without_batch) {
-      stored_.form_cavity(scalars, *without_batch, fraction, from, to);
+      stored_.form_cavity(scalars, *without_batch, from, to);
     } else {
       std::copy_n(from.tau, scalars.size, to.tau);
       std::copy_n(from.rho, scalars.size, to.rho);
@@ -93,8 +93,7 @@ void Learner::predict_left_out(const Data& data, std::span<double> means, std::s
     State predictor = m.predict_state_->copy();
     for (std::size_t b = part * batches / parts; b < (part + 1) * batches / parts; ++b) {
       const auto [begin, end] = partition.examples_of_batch(b);
-      m.give_cavities(predictor, b,
-                      1 / static_cast<double>(std::max<std::size_t>(1, std::min(m.options_.parts, end - begin))));
+      m.give_cavities(predictor, b);
       m.predict_examples(predictor, data, begin, end, messages);
     }
   });

@@ -49,7 +49,8 @@ std::optional<LearnReport::Stop> stop_reason(const LearnOptions& options, const 
   if (!epochs.empty() && std::isnan(epochs.back().log_likelihood)) return LearnReport::Stop::diverged;
   if (epochs.size() >= 2) {
     const double before = epochs[epochs.size() - 2].log_likelihood, now = epochs.back().log_likelihood;
-    if (std::abs(now - before) / std::max(options.floor, std::abs(before)) < options.tolerance)
+    constexpr double kFloor = 1e-3;
+    if (std::abs(now - before) / std::max(kFloor, std::abs(before)) < options.tolerance)
       return LearnReport::Stop::tolerance;
   }
   if (options.patience > 0 && !epochs.empty()) {

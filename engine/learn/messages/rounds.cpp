@@ -22,7 +22,7 @@ void Learner::Impl::sum_stored(std::span<double> total) const {
 // changes, and no measured network diverges; with longer steps deep networks do
 // (tools/experiments/results/SCALING.md).
 double Learner::Impl::step_of_batch() const {
-  const double step = memory().epochs.empty() ? options_.first_step : options_.step;
+  const double step = memory().epochs.empty() ? 1 : options_.step;
   return std::min(step, 1 / static_cast<double>(team_->size()));
 }
 
@@ -34,7 +34,7 @@ void Learner::Impl::learn_in_rounds(const Data& data, EpochRecord& record) {
   std::vector<std::unique_ptr<Worker>> workers(local);
   pool_->run(local, [&](std::size_t w) { workers[w] = std::make_unique<Worker>(state_->copy()); });
   for (std::size_t round = 0; round < partition_.rounds(); ++round) {
-    tell(static_cast<double>(round), partition_.rounds());
+    tell(round, partition_.rounds());
     pool_->run(local, [&](std::size_t w) {
       const auto [first, last] = partition_.batches(w);
       const std::span<double> change(changes.data() + w * each, each);

@@ -40,13 +40,8 @@ void list_fields(Fields& f, LearnMemory& memory) {
   }
 }
 
-StoredMessages::StoredMessages(std::uint32_t scalars, double weight, std::vector<bool> any_sign)
-    : scalars_(scalars),
-      weight_(weight),
-      copies_(std::min(1.0, weight)),
-      prior_tau_(scalars),
-      prior_rho_(scalars),
-      any_sign_(std::move(any_sign)) {
+StoredMessages::StoredMessages(std::uint32_t scalars, std::vector<bool> any_sign)
+    : scalars_(scalars), prior_tau_(scalars), prior_rho_(scalars), any_sign_(std::move(any_sign)) {
   any_sign_.resize(scalars);
 }
 
@@ -115,15 +110,15 @@ LearnMemory StoredMessages::condensed() const {
 LearnMemory StoredMessages::condensed_of(const MessageArrays& sum) const {
   LearnMemory memory{{std::vector<double>(scalars_)}, {std::vector<double>(scalars_)}, {true}, {}, {}, memory_.epochs};
   const MessageArrays all{memory.tau[0].data(), memory.rho[0].data()};
-  for (std::uint32_t i = 0; i < scalars_; ++i) all.set(i, multiply(power(added_at(i), weight_), sum[i]));
+  for (std::uint32_t i = 0; i < scalars_; ++i) all.set(i, multiply(added_at(i), sum[i]));
   return memory;
 }
 
 // The start `product` times the messages of one scalar.
 Natural StoredMessages::product_of(std::size_t scalar, Natural product, std::optional<std::size_t> without) const {
-  product = multiply(product, power(added_at(scalar), weight_));
+  product = multiply(product, added_at(scalar));
   for (std::size_t b = 0; b < batches(); ++b)
-    if (b != without) product = multiply(product, power(site_at(b, scalar), weight_));
+    if (b != without) product = multiply(product, site_at(b, scalar));
   return product;
 }
 
@@ -136,13 +131,13 @@ void StoredMessages::multiply_stored(Range range, const MessageArrays& out) cons
   }
   for (std::uint32_t i = 0; i < range.size; ++i) {
     const Natural added = added_at(range.first + i);
-    out.tau[i] = weight_ * added.tau;
-    out.rho[i] = weight_ * added.rho;
+    out.tau[i] = added.tau;
+    out.rho[i] = added.rho;
   }
   for (std::size_t b = 0; b < batches(); ++b)
     for (std::uint32_t i = 0; i < range.size; ++i) {
-      out.tau[i] += weight_ * memory_.tau[b][range.first + i];
-      out.rho[i] += weight_ * memory_.rho[b][range.first + i];
+      out.tau[i] += memory_.tau[b][range.first + i];
+      out.rho[i] += memory_.rho[b][range.first + i];
     }
   for (std::uint32_t i = 0; i < range.size; ++i)
     if (out.rho[i] == kInfinity) out.set(i, product_of(range.first + i, {}));
@@ -154,15 +149,15 @@ void StoredMessages::sum_stored(Range range, std::size_t first, std::size_t last
   for (std::size_t b = first; b < last; ++b)
     for (std::uint32_t i = 0; i < range.size; ++i) {
       const Natural own = site_at(b, range.first + i);
-      sum.tau[i] += weight_ * own.tau;
-      sum.rho[i] += weight_ * own.rho;
+      sum.tau[i] += own.tau;
+      sum.rho[i] += own.rho;
     }
 }
 
 void StoredMessages::form_product_of(Range range, const MessageArrays& sum, const MessageArrays& product) const {
   for (std::uint32_t i = 0; i < range.size; ++i) {
     const std::uint32_t k = range.first + i;
-    product.set(i, multiply({prior_tau_[k], prior_rho_[k]}, multiply(power(added_at(k), weight_), sum[i])));
+    product.set(i, multiply({prior_tau_[k], prior_rho_[k]}, multiply(added_at(k), sum[i])));
   }
 }
 
@@ -172,7 +167,7 @@ void StoredMessages::form_product(Range range, const MessageArrays& product) con
     product.set(i, multiply({prior_tau_[range.first + i], prior_rho_[range.first + i]}, product[i]));
 }
 
-void StoredMessages::form_cavity(Range range, std::size_t without_batch, double fraction, const MessageArrays& product,
+void StoredMessages::form_cavity(Range range, std::size_t without_batch, const MessageArrays& product,
                                  const MessageArrays& cavity) const {
   for (std::uint32_t i = 0; i < range.size; ++i) {
     const std::uint32_t k = range.first + i;
@@ -180,29 +175,19 @@ void StoredMessages::form_cavity(Range range, std::size_t without_batch, double 
     if (known.is_point())
       cavity.set(i, product_of(k, {prior_tau_[k], prior_rho_[k]}, without_batch));
     else
-      cavity.set(i, divide(known, power(site_at(without_batch, k), weight_ * fraction)));
+      cavity.set(i, divide(known, site_at(without_batch, k)));
   }
 }
 
-void StoredMessages::begin_parts(Range range, std::size_t batch, std::size_t parts, const MessageArrays& fraction) {
-  const MessageArrays whole = message(batch).from(range.first);
-  for (std::uint32_t i = 0; i < range.size; ++i) {
-    fraction.set(i, power(whole[i], 1 / static_cast<double>(parts)));
-    whole.set(i, {});
-  }
-}
-
-void StoredMessages::take_out(Range range, const Learned& learned, const MessageArrays& product,
-                              const MessageArrays& cavity, bool has_points) {
-  const MessageArrays& old = learned.old;
+void StoredMessages::take_out(Range range, std::size_t batch, const MessageArrays& product, const MessageArrays& cavity,
+                              bool has_points) {
+  const MessageArrays old = message(batch).from(range.first);
   if (has_points) {
-    // The message of a mini-batch in parts holds the parts learned so far.
-    const auto without = learned.is_part ? std::nullopt : std::optional(learned.batch);
     for (std::uint32_t i = 0; i < range.size; ++i) {
       const std::uint32_t k = range.first + i;
       // Division cannot undo the product with a point mass.
-      const Natural left = old[i].is_point() ? product_of(k, {prior_tau_[k], prior_rho_[k]}, without)
-                                             : divide(product[i], power(old[i], copies_));
+      const Natural left =
+          old[i].is_point() ? product_of(k, {prior_tau_[k], prior_rho_[k]}, batch) : divide(product[i], old[i]);
       cavity.set(i, left);
       product.set(i, left);
     }
@@ -211,7 +196,7 @@ void StoredMessages::take_out(Range range, const Learned& learned, const Message
   const auto subtract = [&](const double* stored, double* in_product, double* left) {
     DMA_INDEPENDENT
     for (std::size_t i = 0; i < range.size; ++i) {
-      const double value = in_product[i] - copies_ * stored[i];
+      const double value = in_product[i] - stored[i];
       in_product[i] = value;
       left[i] = value;
     }
@@ -220,48 +205,36 @@ void StoredMessages::take_out(Range range, const Learned& learned, const Message
   subtract(old.rho, product.rho, cavity.rho);
   // The quotient is a sum of non-negative precisions, up to rounding.
   for (std::uint32_t i = 0; i < range.size; ++i)
-    assert(any_sign_[range.first + i] || product.rho[i] >= -1e-9 * weight_ * old.rho[i]);
+    assert(any_sign_[range.first + i] || product.rho[i] >= -1e-9 * old.rho[i]);
 }
 
-void StoredMessages::put_back(Range range, const Learned& learned, double step, const MessageArrays& product,
+void StoredMessages::put_back(Range range, std::size_t batch, double step, const MessageArrays& product,
                               const MessageArrays& cavity, const MessageArrays& said, bool has_points) {
-  const MessageArrays stored = message(learned.batch).from(range.first);
-  // The old message counts `weight` times in the product, and take_out() removed `copies` of it.
-  const double weight = weight_, copies = copies_;
+  const MessageArrays stored = message(batch).from(range.first);
   if (!has_points) {
-    const auto replace = [&](double* message, const double* before, double* in_product, const double* left,
-                             const auto& store) {
+    const auto replace = [&](double* message, double* in_product, const double* left) {
       DMA_INDEPENDENT
       for (std::size_t i = 0; i < range.size; ++i) {
-        const double old = before[i], gained = in_product[i] - left[i], change = step * (gained - old);
-        in_product[i] = left[i] + copies * old + weight * change;
-        store(message[i], old + change);
+        const double old = message[i], gained = in_product[i] - left[i], change = step * (gained - old);
+        in_product[i] = left[i] + old + change;
+        message[i] = old + change;
       }
     };
-    const auto replace_both = [&](const auto& store) {
-      replace(stored.tau, learned.old.tau, product.tau, cavity.tau, store);
-      replace(stored.rho, learned.old.rho, product.rho, cavity.rho, store);
-    };
-    if (learned.is_part)
-      replace_both([](double& message, double value) { message += value; });
-    else
-      replace_both([](double& message, double value) { message = value; });
+    replace(stored.tau, product.tau, cavity.tau);
+    replace(stored.rho, product.rho, cavity.rho);
     return;
   }
   for (std::uint32_t i = 0; i < range.size; ++i) {
-    const Natural old = learned.old[i], left = cavity[i];
+    const Natural old = stored[i], left = cavity[i];
     const Natural gained = left.is_point() ? said[i] : divide(product[i], left);
-    Natural now = gained;
-    if (left.is_point() || old.is_point() ||
-        gained.is_point()) {  // there is nothing between a point mass and a message
-      product.set(i, multiply(left, power(gained, weight)));
-    } else {
-      const Natural change{step * (gained.tau - old.tau), step * (gained.rho - old.rho)};
-      now = {old.tau + change.tau, old.rho + change.rho};
-      product.set(
-          i, {left.tau + copies * old.tau + weight * change.tau, left.rho + copies * old.rho + weight * change.rho});
+    if (left.is_point() || old.is_point() || gained.is_point()) {  // nothing lies between a point mass and a message
+      product.set(i, multiply(left, gained));
+      stored.set(i, gained);
+      continue;
     }
-    stored.set(i, learned.is_part ? multiply(stored[i], now) : now);
+    const Natural change{step * (gained.tau - old.tau), step * (gained.rho - old.rho)};
+    product.set(i, {left.tau + old.tau + change.tau, left.rho + old.rho + change.rho});
+    stored.set(i, {old.tau + change.tau, old.rho + change.rho});
   }
 }
 

@@ -1,6 +1,6 @@
 // The belief of the shared scalars, in parts: their prior, and for every mini-batch the message that it taught them.
 //
-//   product = prior * product over mini-batches b of message_b ^ weight * added ^ weight
+//   product = prior * product over mini-batches b of message_b * added
 //
 // A mini-batch is learned anew from its cavity: the product without what it taught. Products are sums of natural
 // parameters in every family, so messages are added and subtracted whatever it is. Those of Gaussians are products of
@@ -30,7 +30,7 @@ class StoredMessages {
  public:
   StoredMessages() = default;
   // any_sign: scalars of a family whose second number may be negative; a precision may not.
-  StoredMessages(std::uint32_t scalars, double weight, std::vector<bool> any_sign = {});
+  explicit StoredMessages(std::uint32_t scalars, std::vector<bool> any_sign = {});
 
   const LearnMemory& memory() const { return memory_; }
   std::size_t batches() const { return memory_.tau.size(); }
@@ -42,7 +42,7 @@ class StoredMessages {
   void restore(LearnMemory memory);
   void forget(std::size_t batch);
   void add(std::uint32_t scalar, const Natural& said);       // multiplies the message of added examples
-  LearnMemory condensed() const;                             // all messages as that of one mini-batch of weight 1
+  LearnMemory condensed() const;                             // all messages as that of one mini-batch
   LearnMemory condensed_of(const MessageArrays& sum) const;  // the same from sums over all workers, see sum_stored()
 
   MessageArrays message(std::size_t batch) { return {memory_.tau[batch].data(), memory_.rho[batch].data()}; }
@@ -52,31 +52,21 @@ class StoredMessages {
   struct Range {
     std::uint32_t first = 0, size = 0;
   };
-  // The product of all messages, and the cavity: that product without a fraction of one mini-batch's message.
+  // The product of all messages, and the cavity: that product without one mini-batch's message.
   void form_product(Range range, const MessageArrays& product) const;
-  void form_cavity(Range range, std::size_t without_batch, double fraction, const MessageArrays& product,
+  void form_cavity(Range range, std::size_t without_batch, const MessageArrays& product,
                    const MessageArrays& cavity) const;
-  // The weighted messages of the mini-batches [first, last), and the product from the sum of all of them.
+  // The sum of the messages of the mini-batches [first, last), and the product from the sum of all of them.
   void sum_stored(Range range, std::size_t first, std::size_t last, const MessageArrays& sum) const;
   void form_product_of(Range range, const MessageArrays& sum, const MessageArrays& product) const;
-  // Begins a mini-batch in parts: writes the fraction of its message that each part replaces. The message becomes
-  // uniform, and gains the message of each part in put_back().
-  void begin_parts(Range range, std::size_t batch, std::size_t parts, const MessageArrays& fraction);
-  // The unit that is learned anew: a mini-batch with its message, or a part with its fraction; for the scalars of a
-  // range.
-  struct Learned {
-    std::size_t batch = 0;
-    MessageArrays old;
-    bool is_part = false;
-  };
-  // Divides one copy of the old message out of the product, and copies the result to `cavity`.
-  void take_out(Range range, const Learned& learned, const MessageArrays& product, const MessageArrays& cavity,
+  // Divides the message of a mini-batch out of the product, and copies the result to `cavity`.
+  void take_out(Range range, std::size_t batch, const MessageArrays& product, const MessageArrays& cavity,
                 bool has_points);
   // Learning has turned the cavity into `product`: their quotient is the new message. The stored message moves `step`
   // of the way to it, and the product follows. `said` is the new message itself, used where the cavity is a point mass.
   // Several threads may take out and put back different mini-batches at once.
-  void put_back(Range range, const Learned& learned, double step, const MessageArrays& product,
-                const MessageArrays& cavity, const MessageArrays& said, bool has_points);
+  void put_back(Range range, std::size_t batch, double step, const MessageArrays& product, const MessageArrays& cavity,
+                const MessageArrays& said, bool has_points);
 
  private:
   Natural site_at(std::size_t batch, std::size_t scalar) const {
@@ -91,8 +81,6 @@ class StoredMessages {
   bool may_be(std::size_t scalar, const Natural& message) const;
 
   std::uint32_t scalars_ = 0;
-  double weight_ = 1;
-  double copies_ = 1;  // copies of a message that its mini-batch takes out of the product
   LearnMemory memory_;
   std::vector<double> prior_tau_, prior_rho_;
   std::vector<bool> any_sign_;

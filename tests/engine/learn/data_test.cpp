@@ -102,8 +102,7 @@ TEST_CASE("learn data: options out of range, unknown and doubled targets are ref
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const LearnOptions& wrong :
        {LearnOptions{.batches = 0}, LearnOptions{.epochs = -1}, LearnOptions{.tolerance = nan},
-        LearnOptions{.floor = 0}, LearnOptions{.patience = -1}, LearnOptions{.least_gain = nan},
-        LearnOptions{.evidence_weight = 0}, LearnOptions{.evidence_weight = nan}, LearnOptions{.step = 1.5}})
+        LearnOptions{.patience = -1}, LearnOptions{.least_gain = nan}, LearnOptions{.step = 1.5}})
     CHECK_THROWS_AS(m.learner(wrong), Error);
   const auto with_targets = [&](std::vector<VariableId> targets) {
     return Learner(m.g, standard_registry(), forward_backward(), forward(), {.targets = std::move(targets)});

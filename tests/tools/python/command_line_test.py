@@ -19,7 +19,7 @@ from conftest import run_dma
 SETTINGS: list[dict[str, Any]] = [
     {},
     {"hidden": (6, 5), "slopes": (0.4, 0.8), "noise": 0.2, "members": 2, "random_state": 7},
-    {"hidden": (4,), "method": "hybrid", "epochs": 3, "batch_size": 5, "tempering": 1.5},
+    {"hidden": (4,), "method": "hybrid", "epochs": 3, "batch_size": 5},
     {"hidden": 3, "preset": "paper", "epochs": 2, "bias": True, "standardise": True},
 ]
 

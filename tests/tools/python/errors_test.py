@@ -25,7 +25,7 @@ Y = X[:, 0] + 0.1 * X[:, 1]
     ({"method": 3}, "method: 3 is given; a name is expected"),
     ({"bias": "yes"}, "bias: 'yes' is given; True or False"),
     ({"batches": 2, "batch_size": 3}, "batches and batch_size are given"),
-    ({"tempering": 2.0, "method": "joint"}, "tempering is known to sweeps of messages only"),
+    ({"patience": 2, "method": "joint"}, "patience is known to sweeps of messages only"),
     ({"random_state": -1}, "random_state: -1 is given"),
     ({"n_jobs": 0}, "n_jobs: 0 is given"),
     ({"random_state": 2**64}, "random_state: 18446744073709551616 is given"),

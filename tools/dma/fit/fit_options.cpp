@@ -110,16 +110,9 @@ void add_fit_settings(Command command, FitSettings& s) {
                   "messages are computed: hybrid (default beyond), dma (the paper's), ... (dma factors lists them)")
       .value("joint|METHOD")
       .group(learning);
-  command.add_option("--tempering", s.tempering, "times that each row's evidence counts; 1 is the posterior")
-      .group(learning);
   const Option batches = command.add_option("--batches", s.batches, "number of mini-batches").group(learning);
   command.add_option("--batch-size", s.batch_size, "rows in a mini-batch, instead of --batches")
       .excludes(batches)
-      .group(learning);
-  command
-      .add_option("--parts", s.parts,
-                  "mini-batches that share one stored message of 16 bytes a weight: less memory (default: 1, more "
-                  "where messages would take over 0.5 GB)")
       .group(learning);
   command.add_option("--epochs", s.epochs, "most passes over the data").group(learning);
   command

@@ -123,7 +123,6 @@ std::string plural(std::size_t count, const char* noun) {
 }
 
 void add_model(const TableModel& model, std::string& text) {
-  const TrainingRecord& t = model.training();
   if (const GraphModel* graph = model.own_graph()) {
     text += fmt::format("graph     {} factors, {} shared scalars\n", graph->file().graph.factors().size(),
                         graph->program().scalars());
@@ -134,10 +133,7 @@ void add_model(const TableModel& model, std::string& text) {
   const bool bias = model.network() == nullptr || model.network()->options().bias;
   const std::size_t members = model.curves().size();
   std::string method;
-  if (const Bnn* net = model.network())
-    method = fmt::format(
-        "; method {}{}", net->options().method,
-        t.options.evidence_weight == 1 ? "" : fmt::format(", tempered {:g} times", t.options.evidence_weight));
+  if (const Bnn* net = model.network()) method = "; method " + net->options().method;
   text += fmt::format("network   {}{}, {} weights{}{}, seed {}\n", joined(widths_of(model), "-"),
                       bias ? " with biases" : "", weight_count(model),
                       members > 1 ? fmt::format(" in each of {} members", members) : "", method, model.seed());

@@ -308,14 +308,23 @@ void RowGraph::add_precision_groups(const std::vector<Index>& scalar_of, SharedP
       fail("Gaussian learning: precision '{}' belongs to no shared scalar; leave it out",
            prior.groups[static_cast<std::size_t>(group)].name);
   for (const Factor& factor : graph_.factors) {
-    if (factor.ports.size() != 1 || factor.ports[0].terms != 1 || !factor.kind->log_density()) continue;
-    for (std::uint32_t s = 0; s < factor.slots; ++s)
-      if (const auto found = group_of.find(factor.ports[0].elements(s)); found != group_of.end()) {
+    const auto given = factor.kind->precision_port();
+    const bool is_prior = factor.ports.size() == 1 && factor.ports[0].terms == 1 && factor.kind->log_density();
+    for (std::size_t p = 0; p < factor.ports.size(); ++p)
+      for (std::uint32_t q = 0; q < factor.slots * factor.ports[p].terms; ++q) {
+        const auto found = group_of.find(factor.ports[p].elements(q));
+        if (found == group_of.end() || (given == p && scalar_of[output_of(factor).elements(q)] >= 0)) continue;
+        ScaleGroup& group = prior.groups[static_cast<std::size_t>(found->second)];
+        if (!is_prior)
+          fail(
+              "Gaussian learning: '{}' is the precision of priors, and factor '{}' of kind '{}' says something else of "
+              "it; leave that out, or learn the graph by message sweeps (Learner)",
+              group.name, factor.name(), factor.kind->name());
         std::vector<double> numbers;
-        for (const ParameterView& view : parameters_of(*factor.parameters, s))
+        for (const ParameterView& view : parameters_of(*factor.parameters, q))
           numbers.insert(numbers.end(), view.at(0, 0), view.at(0, 0) + view.terms);
-        auto& density = prior.groups[static_cast<std::size_t>(found->second)].log_density;
-        density = [before = std::move(density), own = factor.kind->log_density(), numbers](double w) {
+        group.log_density = [before = std::move(group.log_density), own = factor.kind->log_density(),
+                             numbers](double w) {
           const double values[] = {w};
           return own(values, numbers) + (before ? before(w) : 0);
         };

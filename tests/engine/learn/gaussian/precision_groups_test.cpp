@@ -125,6 +125,15 @@ TEST_CASE("precision groups: a graph that cannot be learned so is refused with o
   CHECK_THROWS_WITH_AS(learner(twice), "Gaussian learning: shared variable 'w' has two priors; one of them must go",
                        Error);
 
+  Grouped other = grouped({0, 0}, 1);
+  const VariableId seen = other.graph.observed("seen");
+  other.graph.factor("poisson_draw", {other.graph.find_variable("precision"), seen}, {}, {.name = "draw"});
+  CHECK_THROWS_WITH_AS(learner(other),
+                       "Gaussian learning: 'precision' is the precision of priors, and factor 'draw' of kind "
+                       "'poisson_draw' says something else of it; leave that out, or learn the graph by message "
+                       "sweeps (Learner)",
+                       Error);
+
   for (const bool is_shared : {false, true}) {
     Graph g;
     const auto precision = is_shared ? g.shared("precision", 1, "gamma") : g.variable("precision", 1, "gamma"),

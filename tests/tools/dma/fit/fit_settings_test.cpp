@@ -31,8 +31,8 @@ TEST_CASE("fit settings: every model refuses what it does not know, by the calle
   refused(classifier_settings, {.method = "hybrid"}, "<method>: a classifier knows joint only; leave it out");
   refused(graph_settings, {.hidden = {{3}}}, "<hidden>: a graph of your own has no such setting; leave it out");
   const auto network = [](const FitSettings& settings) { return network_settings(settings, 3, 1, 10); };
-  refused(network, {.method = "joint", .tempering = 2},
-          "<tempering> is known to sweeps of messages only; leave it out, or choose <method> hybrid");
+  refused(network, {.method = "joint", .patience = 2},
+          "<patience> is known to sweeps of messages only; leave it out, or choose <method> hybrid");
   refused(network, {.batches = 2, .batch_size = 3}, "<batches> and <batch_size> are given; give one of them");
   CHECK(classifier_settings({.preset = "table", .method = "joint", .epochs = 7}).epochs == 7);
   refused(graph_settings, {.preset = "paper"}, "<preset>: there is no 'paper'; known: table");
