@@ -141,10 +141,12 @@ SeriesChoice::SeriesChoice(std::vector<SeriesCandidate> candidates, SeriesValues
     }
     std::ranges::stable_sort(models_, std::greater(), &Scored::score);
   }
+  // Each model of a mixture is solved for all values again: those of a long series are the few of the largest weights.
+  const double mixed = last.size() < values.size() ? kTemper : kMixed;
   double total = 0;
   for (Scored& model : models_) {
     const double below = best().score - model.score;
-    total += model.weight = below < kMixed ? std::exp(-below / kTemper) : 0;
+    total += model.weight = below < mixed ? std::exp(-below / kTemper) : 0;
   }
   for (Scored& model : models_) {
     model.weight /= total;
