@@ -50,6 +50,6 @@ struct CompileOptions {
 };
 
 Plan compile(const Graph& graph, const Scheduler& scheduler, const Registry& registry,
-             const CompileOptions& options = {});
+             const CompileOptions& options = {});  // the plan of a graph that is solved by this schedule
 
 }  // namespace dma

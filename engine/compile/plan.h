@@ -19,8 +19,8 @@ class Plan {
 
   const PlanData& operator*() const { return *data_; }
   const PlanData* operator->() const { return data_.get(); }
-  const std::shared_ptr<const PlanData>& data() const { return data_; }
-  friend bool operator==(const Plan&, const Plan&) = default;  // true for handles from the same compile()
+  const std::shared_ptr<const PlanData>& data() const { return data_; }  // what all handles share
+  friend bool operator==(const Plan&, const Plan&) = default;            // true for handles from the same compile()
 
   std::size_t bytes() const;               // size of a State and of the index tables it reads
   std::size_t messages_per_sweep() const;  // number of messages that a sweep computes

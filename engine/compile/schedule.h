@@ -65,12 +65,12 @@ struct Scheduler {
   bool allows_fusion = false;
 };
 
-// One line per visit: "forward  product1: refresh x, y; send z".
 struct VisitedFactor {
   std::string name;
   const Kind* kind;
 };
+// One line per visit: "forward  product1: refresh x, y; send z".
 std::string describe(const Schedule& schedule, const std::function<VisitedFactor(std::size_t)>& factor);
-std::string describe(const Schedule& schedule, const Flow& flow);  // a line for each visit
+std::string describe(const Schedule& schedule, const Flow& flow);
 
 }  // namespace dma

@@ -39,8 +39,6 @@ inline Exact exact(ExactOptions options = {}) { return {options}; }  // for comp
 // RunOptions do not affect it.
 Plan compile(const Graph& graph, const Exact& exact, const Registry& registry, const CompileOptions& options = {});
 
-// For graphs whose cliques are too wide: approximate beliefs, and proven bounds on the log evidence (reweighted.h).
-// Takes the same graphs as exact(); the bounds hold wherever a run stops, and coincide if nothing is unknown.
 struct ReweightedOptions {
   double tolerance = 1e-9;                        // on logs that are constant at the fixed point
   int limit = 1000;                               // largest number of sweeps
@@ -49,7 +47,10 @@ struct ReweightedOptions {
 struct TreeReweighted {
   ReweightedOptions options;
 };
+// For graphs whose cliques are too wide: approximate beliefs, and proven bounds on the log evidence (reweighted.h).
+// Takes the same graphs as exact(); the bounds hold wherever a run stops, and coincide if nothing is unknown.
 inline TreeReweighted tree_reweighted(ReweightedOptions options = {}) { return {options}; }
+// The plan of that solver.
 Plan compile(const Graph& graph, const TreeReweighted& bounds, const Registry& registry,
              const CompileOptions& options = {});
 

@@ -64,6 +64,7 @@ struct Connection {
 
   // Number of table entries; a given table may not be known yet.
   std::size_t entries() const { return reach == Reach::given ? table[0] : table.size(); }
+  // The steps of a shift; 0 for other connections.
   std::int32_t lag() const { return reach == Reach::shift ? static_cast<std::int32_t>(table[0]) : 0; }
 };
 
@@ -167,6 +168,7 @@ class Graph {
                   FactorOptions options = {}) {
     return add(kind, connections, std::move(parameters), std::move(options));
   }
+  // The same for connections that were put together before.
   FactorId factor(std::string_view kind, std::vector<Connection> connections, ParameterList parameters = {},
                   FactorOptions options = {}) {
     return add(kind, {std::move_iterator(connections.begin()), std::move_iterator(connections.end())},
@@ -184,6 +186,7 @@ class Graph {
   // read and extended, but not compiled.
   void forget(std::uint32_t variable, std::uint32_t factor, std::span<const std::uint32_t> kept = {});
   bool has_forgotten() const { return first_variable_ > 0 || first_factor_ > 0; }  // true if nodes were removed
+  // True if this variable was removed.
   bool has_forgotten(VariableId id) const {
     return id.is_of(mark_) && id.value < first_variable_ && early(id.value) == nullptr;
   }
@@ -200,8 +203,8 @@ class Graph {
   using Factors = OnDemand<Graph, Factor, &Graph::factor_at>;
   Variables variables() const { return {*this, early_.size() + variables_.size()}; }  // in the order of their ids
   Factors factors() const { return {*this, factors_.size()}; }  // all factors, in the order in which they were added
-  // The ids of those at place i.
-  VariableId variable_id(std::size_t i) const;
+  VariableId variable_id(std::size_t i) const;  // id of the variable at place i
+  // The id of the factor at place i.
   FactorId factor_id(std::size_t i) const { return {first_factor_ + static_cast<std::uint32_t>(i), mark_}; }
   Variable operator[](VariableId id) const;  // an id of another graph is an Error
   Factor operator[](FactorId id) const;

@@ -13,7 +13,7 @@
 
 namespace dma {
 
-std::string name_or_number(std::string_view given, std::string_view stem, std::uint32_t number);
+std::string name_or_number(std::string_view given, std::string_view stem, std::uint32_t number);  // "v3" without a name
 
 // Name of a variable; points to the user's name if there is one.
 class NodeName {
@@ -21,8 +21,8 @@ class NodeName {
   NodeName() = default;
   NodeName(const std::string* given, std::uint32_t number) : given_(given), number_(number) {}
 
-  bool is_given() const { return given_ != nullptr; }
-  std::uint32_t number() const { return number_; }
+  bool is_given() const { return given_ != nullptr; }  // false: it is a number
+  std::uint32_t number() const { return number_; }     // place in the graph
   std::string text() const { return name_or_number(given_ == nullptr ? std::string_view() : *given_, "v", number_); }
   operator std::string() const { return text(); }  // NOLINT: to be read as the name itself
   friend bool operator==(const NodeName& a, std::string_view b) { return a.text() == b; }

@@ -52,7 +52,7 @@ class JointDraws {
 struct ChainWorth {
   double r_hat = 1, effective = 0;  // infinite and 0 if the number never moves
 };
-ChainWorth worth_of(const std::vector<double>& draws, std::size_t parts);
+ChainWorth worth_of(const std::vector<double>& draws, std::size_t parts);  // cuts into so many parts
 
 // The state must have been run by joint without hypers. Every kind must have a function, a row or a log density.
 JointDraws draw_posterior(const State& state, const DrawOptions& options = {});

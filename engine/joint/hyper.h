@@ -23,7 +23,7 @@ class State;
 
 namespace joint_system {
 struct HyperIntegral;
-const HyperIntegral& hyper_integral();
+const HyperIntegral& hyper_integral();  // the code that integrates over hypers
 }  // namespace joint_system
 
 // Prior density of a positive number, or of a correlation between -1 and 1.
@@ -46,8 +46,8 @@ struct HyperPrior {
 
   // The unbounded number that the solver moves, and its density.
   double free_of(double value) const;
-  double value_of(double free) const;
-  double log_density_of_free(double free) const;
+  double value_of(double free) const;             // inverse of free_of()
+  double log_density_of_free(double free) const;  // prior density of that number
 };
 
 struct Hyper {
@@ -78,10 +78,10 @@ class HyperBelief {
  public:
   HyperBelief(std::vector<double> values, std::vector<double> weights, double step, HyperPrior prior);
 
-  double mean() const;                        // posterior mean
-  double sd() const;                          // posterior standard deviation
-  double quantile(double probability) const;  // value that it is below with this probability
-  double expected(const std::function<double(double)>& of) const;
+  double mean() const;                                             // posterior mean
+  double sd() const;                                               // posterior standard deviation
+  double quantile(double probability) const;                       // value that it is below with this probability
+  double expected(const std::function<double(double)>& of) const;  // posterior mean of a function of it
   // Points are shared by all hypers: point k has value k of each.
   std::span<const double> values() const { return values_; }
   std::span<const double> weights() const { return weights_; }  // weights of the values, adding up to 1

@@ -120,7 +120,9 @@ class Kind {
 
   Kind& input(std::string name, std::optional<std::string> family = std::string(kGaussian));   // a port for arrivals
   Kind& output(std::string name, std::optional<std::string> family = std::string(kGaussian));  // a computed port
+  // Ports with any number of terms, such as those of `sum`.
   Kind& variadic_input(std::string name, std::optional<std::string> family = std::string(kGaussian));
+  // The same, computed.
   Kind& variadic_output(std::string name, std::optional<std::string> family = std::string(kGaussian));
 
   // Observable values on a port, if fewer than its family allows.
@@ -130,15 +132,15 @@ class Kind {
   Kind& same_terms(std::string_view first, std::string_view second);
 
   template <class... Domains>
-  Kind& parameter(std::string name, const Domains&... domains) {
+  Kind& parameter(std::string name, const Domains&... domains) {  // a number that a factor must give
     return add({std::move(name), (Domain{} & ... & domains)});
   }
   template <class... Domains>
-  Kind& optional_parameter(std::string name, double fallback, const Domains&... domains) {
+  Kind& optional_parameter(std::string name, double fallback, const Domains&... domains) {  // a number with a default
     return add({std::move(name), (Domain{} & ... & domains), fallback});
   }
   template <class... Domains>
-  Kind& per_term_parameter(std::string name, double fallback, const Domains&... domains) {
+  Kind& per_term_parameter(std::string name, double fallback, const Domains&... domains) {  // a number per term
     return add({std::move(name), (Domain{} & ... & domains), fallback, true});
   }
 
@@ -160,7 +162,7 @@ class Kind {
     std::size_t inputs = 0, outputs = 0;
     bool is_along_steps = false;  // gains of inputs on manifolds are along steps, not by coordinates
   };
-  Kind& vector_function(VectorFunction g, VectorSize size, LinearView view = {});
+  Kind& vector_function(VectorFunction g, VectorSize size, LinearView view = {});  // sets it
   Kind& log_density(LogDensity f);  // sets the log density of a likelihood
   // The function's value and gains in closed form (linear_view.h); without it they come from differences. `linear_in`
   // says for which free inputs the gains are constant; none: never.
@@ -178,7 +180,7 @@ class Kind {
   // For a factor among variables with finitely many values: f for every combination, the last port innermost, taken
   // from its only parameter. Without it they come from the integral.
   using Weights = std::span<const double> (*)(std::span<const double> parameter);
-  Kind& weights(Weights numbers) {
+  Kind& weights(Weights numbers) {  // sets the table of f
     weights_ = numbers;
     return *this;
   }
@@ -232,21 +234,21 @@ class Kind {
   const std::string& name() const { return name_; }              // name in Graph::factor
   const std::string& summary() const { return summary_; }        // one line on what it is
   const std::vector<PortSpec>& ports() const { return ports_; }  // ports in their order
-  const std::vector<std::pair<std::size_t, std::size_t>>& same_terms() const { return same_terms_; }
+  const std::vector<std::pair<std::size_t, std::size_t>>& same_terms() const { return same_terms_; }  // pairs of ports
   const std::vector<ParameterSpec>& parameters() const { return parameters_; }  // parameters with their domains
   const std::vector<MessageFunction>& messages() const { return messages_; }    // message functions of all methods
   const Function& function() const { return function_; }          // empty: not deterministic, or of several outputs
   const LogDensity& log_density() const { return log_density_; }  // empty: no density is given
   const LinearView& linear_view() const { return linear_view_; }  // empty: not a function
-  const LinearIn& linear_in() const { return linear_in_; }
+  const LinearIn& linear_in() const { return linear_in_; }        // empty: gains are never constant
   const std::optional<VectorSize>& vector_size() const { return vector_size_; }  // none: all outputs are one number
-  const LogIntegral& log_integral() const { return log_integral_; }
-  const LogIntegral& expected_log() const { return expected_log_; }
-  Weights weights() const { return weights_; }                   // null: none
-  const RowView& gaussian_row() const { return gaussian_row_; }  // empty: not a Gaussian density
-  std::optional<std::size_t> precision_port() const { return precision_port_; }
-  bool watches_signal_to_noise() const { return watches_signal_to_noise_; }  // counts weak signals
-  std::size_t memory() const { return memory_; }                             // numbers per slot
+  const LogIntegral& log_integral() const { return log_integral_; }              // empty: by quadrature
+  const LogIntegral& expected_log() const { return expected_log_; }              // empty: none
+  Weights weights() const { return weights_; }                                   // null: none
+  const RowView& gaussian_row() const { return gaussian_row_; }                  // empty: not a Gaussian density
+  std::optional<std::size_t> precision_port() const { return precision_port_; }  // port of w; none: no such density
+  bool watches_signal_to_noise() const { return watches_signal_to_noise_; }      // counts weak signals
+  std::size_t memory() const { return memory_; }                                 // numbers per slot
 
   std::size_t port(std::string_view name) const;     // by name; an Error suggests the nearest one
   std::optional<std::size_t> variadic_port() const;  // the first one, if any
@@ -289,6 +291,7 @@ class Kind {
 // Error text: why a kind has no message by this method to a port, and how to repair it.
 std::string missing_message(const Kind& kind, std::string_view method, std::size_t port);
 
+// Begins a kind, whose members then add ports, parameters and mathematics.
 inline Kind kind(std::string name, std::string summary = {}) { return Kind(std::move(name), std::move(summary)); }
 
 // Messages registered under these methods serve every method for which the kind has none.

@@ -49,8 +49,8 @@ class Registry {
   Family family(std::string_view text) const;  // "gamma", "categorical(3)"; empty: Gaussian; likewise an Error
   // True if all its ports take messages that obey the rules of a Gaussian.
   bool is_like_gaussian(const Kind& kind) const;
-  const std::map<std::string, const FamilyOperations*>& families() const { return contents_->families; }
-  const std::vector<Fusion>& fusions() const { return contents_->fusions; }
+  const std::map<std::string, const FamilyOperations*>& families() const { return contents_->families; }  // by name
+  const std::vector<Fusion>& fusions() const { return contents_->fusions; }  // rules that join two factors
 
  private:
   Registry& add(const FamilyOperations& family);

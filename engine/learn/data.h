@@ -32,7 +32,7 @@ struct Data : std::vector<Observations> {
   std::vector<Tables> tables = {};
   // The examples to use, in this order, so that a large table is shuffled without a copy; empty: all, as they come.
   std::span<const std::uint32_t> order = {};
-  std::size_t place(std::size_t example) const { return order.empty() ? example : order[example]; }
+  std::size_t place(std::size_t example) const { return order.empty() ? example : order[example]; }  // its row
 };
 
 // Checks data before the first example is read: each observed variable of the plan once (those in `not_needed` at most

@@ -14,8 +14,8 @@ namespace dma {
 
 // Moments of the variable itself, and its log density at x, from the two numbers of its message.
 double mean(const Family& family, const Natural& message);
-double variance(const Family& family, const Natural& message);
-double log_density(const Family& family, const Natural& message, double x);
+double variance(const Family& family, const Natural& message);               // variance of the variable itself
+double log_density(const Family& family, const Natural& message, double x);  // of the variable at x
 
 class Belief {
  public:
@@ -41,17 +41,17 @@ class Belief {
   // Moments of the variable itself, for one element or all; a family with K components has moments of the probability
   // of each category k.
   double mean(std::size_t i = 0, std::size_t k = 0) const;
-  double variance(std::size_t i = 0, std::size_t k = 0) const;
-  double sd(std::size_t i = 0, std::size_t k = 0) const { return std::sqrt(variance(i, k)); }
+  double variance(std::size_t i = 0, std::size_t k = 0) const;                                 // posterior variance
+  double sd(std::size_t i = 0, std::size_t k = 0) const { return std::sqrt(variance(i, k)); }  // standard deviation
   // The value that the variable is below with this probability, and the central interval that holds it with this one.
   // Variables of other families than gaussian, log_normal, gamma and beta have none: an Error.
   double quantile(double probability, std::size_t i = 0) const;
-  std::pair<double, double> interval(double probability = 0.95, std::size_t i = 0) const;
+  std::pair<double, double> interval(double probability = 0.95, std::size_t i = 0) const;  // its two ends
   // The probability that a discrete variable has this value: 0 or 1, or a category.
   double probability(std::size_t i, std::size_t value) const;
-  std::vector<double> means() const;      // mean of every element
-  std::vector<double> variances() const;  // variance of every element
-  double log_density(std::size_t i, std::span<const double> value) const {
+  std::vector<double> means() const;                                        // mean of every element
+  std::vector<double> variances() const;                                    // variance of every element
+  double log_density(std::size_t i, std::span<const double> value) const {  // of one element at this value
     return family_->log_density(message(i), value);
   }
 

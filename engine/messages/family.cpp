@@ -8,7 +8,7 @@
 
 namespace dma {
 
-constinit const FamilyOperations kGaussianOperations = make_family_operations<GaussianFamily>();
+constinit const FamilyOperations kGaussianOperations = detail::make_family_operations<GaussianFamily>();
 
 std::string Family::text() const {
   return operations_->has_dimension ? fmt::format("{}({})", name(), components_) : std::string(name());

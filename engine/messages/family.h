@@ -102,12 +102,12 @@ class Family {
   std::uint32_t components_ = 1;
 };
 
-// "categorical(3)" as a name and a dimension, 0 if there is none. An Error if the dimension is not a whole number from
-// 1.
 struct FamilyName {
   std::string_view name;
   std::uint32_t dimension = 0;
 };
+// "categorical(3)" as a name and a dimension, 0 if there is none. An Error if the dimension is not a whole number from
+// 1.
 FamilyName parse_family(std::string_view text);
 
 }  // namespace dma

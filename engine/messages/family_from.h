@@ -25,6 +25,8 @@
 
 namespace dma {
 
+namespace detail {
+
 // Families of one component. Uniform and point messages are the same in all of them, and are treated here.
 template <class T>
 struct OneComponent {
@@ -172,9 +174,12 @@ constexpr FamilyOperations make_family_operations() {
   return o;
 }
 
+}  // namespace detail
+
+// The operations of the family whose messages are T.
 template <class T>
 const FamilyOperations& family_operations() {
-  static constexpr FamilyOperations kOperations = make_family_operations<T>();
+  static constexpr FamilyOperations kOperations = detail::make_family_operations<T>();
   return kOperations;
 }
 

@@ -41,7 +41,7 @@ inline bool widens(const Natural& m) { return m.rho < 0 && m.rho > -kInfinity &&
 // comparison; may return false a factor 2 too early.
 inline bool is_finite_sum(double tau, double rho) { return std::abs(tau) + rho < kInfinity; }
 
-Natural multiply_unusual(const Natural& a, const Natural& b);
+Natural multiply_unusual(const Natural& a, const Natural& b);  // of points, or of sums that overflow
 
 // Product of densities. A point mass absorbs everything; of two point masses the first is kept (the engine reports
 // contradicting ones, see run.h). A sum that overflows becomes the nearest member of the closed set: see closed(). A
@@ -89,8 +89,8 @@ struct Gaussian : Natural {
 
   // A uniform message has mean 0 and variance +inf.
   double mean() const { return is_point() ? tau : is_uniform() ? 0.0 : tau / rho; }
-  double variance() const { return 1 / rho; }
-  double sd() const { return 1 / std::sqrt(rho); }
+  double variance() const { return 1 / rho; }       // 0 for a point
+  double sd() const { return 1 / std::sqrt(rho); }  // standard deviation
 };
 
 // The message with these natural parameters and this mean, where they fit in a double; otherwise its neighbour in the
@@ -135,7 +135,7 @@ double log_normaliser(const Gaussian& g);
 // KL(p || q) in nats; 0 for p == q, +inf where p is not absolutely continuous with respect to q or p is uniform.
 double kl(const Gaussian& p, const Gaussian& q);
 
-bool any_uniform(std::span<const Gaussian> messages);
+bool any_uniform(std::span<const Gaussian> messages);  // true if one of them says nothing
 
 // log of the integral of p(x) q(x) dx, both taken as normalised densities (a uniform one as the constant 1, a widening
 // one with log_density's constant); NaN where the integral does not exist.

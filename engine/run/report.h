@@ -47,9 +47,9 @@ struct JointReport {
     double accepted = 1;        // fraction of accepted steps, relative to a Gaussian
     std::string farthest = {};  // the unknown that moved or widened most
     double elsewhere = 0;       // mass of another mode, as a fraction of both
-    bool are_weights_good() const;
-    bool are_steps_good() const;
-    bool is_good() const;  // true if the Gaussian fits
+    bool are_weights_good() const;  // true if the weights show that the Gaussian fits
+    bool are_steps_good() const;    // true if the steps of the sampler show it
+    bool is_good() const;           // true if the Gaussian fits
   };
   // The integral over unknown parameters (JointOptions::hypers).
   struct Hypers {

@@ -91,7 +91,7 @@ class State {
   std::optional<Report::Stop> ended() const { return ended_; }
   // The memory of the plan's solver; null for sweeps.
   SolverMemory* solver_memory() const;
-  const StateData& data() const { return *data_; }
+  const StateData& data() const { return *data_; }  // all numbers, for schedules of one's own
 
  private:
   friend class Executor;

@@ -35,6 +35,7 @@ Kind factor_from_log_density(std::string name, const std::vector<std::string>& p
 // N(y; x, exp(log_variance(z))), ports x, `z` (its name) and y, each observed or not: noise with varying variance.
 // Given z, x and y are Gaussian, so that one integral over z remains. x or y may have a uniform message.
 using LogVariance = std::function<double(double z, std::span<const double> parameters)>;
+// That likelihood as a kind with these parameters.
 Kind noise_from_log_variance(std::string name, const std::string& z, LogVariance log_variance, std::string summary = {},
                              std::vector<ParameterSpec> parameters = {});
 

@@ -105,6 +105,7 @@ class Rating {
 struct Chances {
   double win = 0, draw = 0, loss = 0;  // the first player's or team's
 };
+// For two teams, or two players.
 Chances chances(std::span<const Skill> first, std::span<const Skill> second, const RatingOptions& options = {});
 inline Chances chances(const Skill& first, const Skill& second, const RatingOptions& options = {}) {
   return chances(std::span(&first, 1), std::span(&second, 1), options);

@@ -113,7 +113,7 @@ class Model {
 
 inline std::size_t Expression::whole_size() const { return model_->graph()[variable_].size; }
 
-Answer solve(const Model& model, SolveOptions options = {});  // chooses the solver
-Answer solve(const Model& model, const Solve& way, SolveOptions options = {});
+Answer solve(const Model& model, SolveOptions options = {});                    // chooses the solver
+Answer solve(const Model& model, const Solve& way, SolveOptions options = {});  // by this solver
 
 }  // namespace dma

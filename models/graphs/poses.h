@@ -25,10 +25,10 @@ VariableId between(Graph& g, const Connection& a, const Connection& b, const std
 // The step from `at` to x is noise, along the directions of the belief.
 VariableId point_prior(Graph& g, const Connection& x, const std::vector<double>& at, const SpreadMatrix& matrix,
                        const Loss& loss = {});
-// The distance from pose x to the point p, a block of 2 or 3 numbers; its direction as an angle, or as azimuth and
-// elevation, in the frame of x.
+// The distance from pose x to the point p, a block of 2 or 3 numbers.
 VariableId range(Graph& g, const Connection& x, const Connection& p, const std::vector<double>& measured,
                  const SpreadMatrix& matrix, const Loss& loss = {});
+// The direction of p in the frame of x: an angle, or azimuth and elevation.
 VariableId bearing(Graph& g, const Connection& x, const Connection& p, const std::vector<double>& measured,
                    const SpreadMatrix& matrix, const Loss& loss = {});
 // The point p in the frame of x.

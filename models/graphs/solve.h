@@ -77,8 +77,9 @@ Answer solve(const Graph& graph, const GivenValues& values = {}, const SolveOpti
 // This way.
 Answer solve(const Graph& graph, const GivenValues& values, const Solve& way, const SolveOptions& options = {});
 
-// The same for those who tell a State more than values.
+// Tells a State more than values before it is run.
 using TellState = std::function<void(State&)>;
+// Solves by the solver that is chosen or given.
 Answer solve_told(const Graph& graph, const TellState& tell, const SolveOptions& options);
 Answer solve_told(const Graph& graph, const TellState& tell, const Solve& way, const SolveOptions& options);
 

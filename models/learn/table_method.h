@@ -108,14 +108,14 @@ class TableMethod {
   virtual std::optional<Prediction> left_out() const = 0;
   // The graph of one row, in the units that it was learned in.
   virtual Graph graph(std::size_t member = 0) const = 0;
-  virtual std::vector<LearnedVariable> variables() const = 0;
-  virtual std::vector<double> noise() const = 0;  // standard deviation per output
-  virtual double products_per_row() const = 0;    // that a prediction takes, about
+  virtual std::vector<LearnedVariable> variables() const = 0;  // names, beliefs and shapes of what was learned
+  virtual std::vector<double> noise() const = 0;               // standard deviation per output
+  virtual double products_per_row() const = 0;                 // that a prediction takes, about
 
   // As members of a file, to predict and update or, whole, to go on fitting; read_from() throws Error for numbers that
   // cannot be computed with.
   virtual void list(Fields& fields, bool whole) = 0;
-  virtual void check() const = 0;
+  virtual void check() const = 0;  // an Error for numbers that a file cannot hold
 };
 
 }  // namespace dma

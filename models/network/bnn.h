@@ -67,10 +67,10 @@ class Bnn {
   const TableMethod& method() const { return *method_; }
   // For files: what is read with these options. Afterwards take_choices() has the layers and members that were chosen.
   TableMethod& method() { return *method_; }
-  void take_choices();
+  void take_choices();                                             // takes over what method() has read
   const TableLearner* jointly() const { return joint_; }           // null: by messages
   const MessageNetwork* by_messages() const { return messages_; }  // null: jointly
-  MessageNetwork* by_messages() { return messages_; }
+  MessageNetwork* by_messages() { return messages_; }              // to be changed
 
  private:
   BnnOptions options_;

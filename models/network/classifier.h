@@ -43,7 +43,7 @@ void list_fields(Fields& f, ClassifierOptions& options);
 void check(const ClassifierOptions& options);  // an Error for what no classifier can have
 // Options to learn a table with so many inputs and classes.
 TableLearnOptions class_table(const ClassifierOptions& options, std::size_t inputs, std::size_t classes);
-TableFit class_fit(const ClassifierOptions& options);
+TableFit class_fit(const ClassifierOptions& options);  // limits of learning
 
 class Classifier {
  public:
@@ -60,7 +60,7 @@ class Classifier {
   TableReport fit(const Eigen::MatrixXd& inputs, const ClassLabels& labels, const Eigen::VectorXd& weights = {}) {
     return fit(inputs, labels, class_fit(options_), weights);
   }
-  TableReport fit(const Eigen::MatrixXd& inputs, const std::vector<std::string>& labels) {
+  TableReport fit(const Eigen::MatrixXd& inputs, const std::vector<std::string>& labels) {  // one text per row
     return fit(inputs, ClassLabels::of(labels));
   }
 

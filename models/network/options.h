@@ -80,7 +80,7 @@ struct BnnOptions {
 // The paper's: no biases, columns as they are, messages by its own rules, one network.
 BnnOptions paper_options(std::vector<std::size_t> layers);
 void list_fields(Fields& f, BnnOptions& options);
-void check(const BnnOptions& options);  // an Error for what no network can have
-BnnShape shape_of(const BnnOptions& options);
+void check(const BnnOptions& options);         // an Error for what no network can have
+BnnShape shape_of(const BnnOptions& options);  // sizes of all layers
 
 }  // namespace dma

@@ -26,7 +26,7 @@ RegressionSettings regression_settings(std::size_t inputs, std::size_t outputs, 
 // Mini-batches store a message for every weight, 16 bytes, in each member. Where all of them would take more than this
 // they become larger, by as little as keeps to it; says so, or nothing. For options with a batch_size.
 inline constexpr double kMostStoredBytes = 5e8;
-std::string bound_stored_messages(const BnnOptions& network, std::size_t rows, LearnOptions& fit);
+std::string bound_stored_messages(const BnnOptions& network, std::size_t rows, LearnOptions& fit);  // changes `fit`
 
 // Estimated time of a fit to so many rows, in seconds of one core. By a matrix over rows its products are those of the
 // units of each layer with both sides, never of weights; see regression.cpp for what was measured.

@@ -58,14 +58,15 @@ class GraphModel {
 
   // Classes of a target that is one: their names as the variable has them, or else as the labels of the fit.
   bool has_classes() const;
-  const std::vector<std::string>& classes() const { return classes_; }  // names of the classes
-  void set_classes(std::vector<std::string> names);                     // an Error unless they fit the graph
-  Eigen::MatrixXd numbers_of(const ClassLabels& labels);                // an Error where one is unknown
-  TableReport fit(const Eigen::MatrixXd& inputs, const ClassLabels& labels);
-  Eigen::MatrixXd probabilities(const Eigen::MatrixXd& inputs) const;  // rows x classes
+  const std::vector<std::string>& classes() const { return classes_; }        // names of the classes
+  void set_classes(std::vector<std::string> names);                           // an Error unless they fit the graph
+  Eigen::MatrixXd numbers_of(const ClassLabels& labels);                      // an Error where one is unknown
+  TableReport fit(const Eigen::MatrixXd& inputs, const ClassLabels& labels);  // learns from labelled rows
+  Eigen::MatrixXd probabilities(const Eigen::MatrixXd& inputs) const;         // rows x classes
 
+  // Learns from rows; a row of weight w counts as w rows that are equal but independent.
   TableReport fit(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const Eigen::VectorXd& weights = {});
-  TableReport fit(const TableRows& rows, const TableFit& fit);
+  TableReport fit(const TableRows& rows, const TableFit& fit);  // the same with limits
   // Rows on top of those that were learned, which are not needed again.
   bool update(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& targets, const Eigen::VectorXd& weights = {});
   Prediction predict(const Eigen::MatrixXd& inputs) const;  // distribution of each target in new rows

@@ -37,10 +37,10 @@ struct Standardiser;  // models/table/standardiser.h
 class TableModel {
  public:
   using Names = std::vector<std::string>;
-  static TableModel network(BnnOptions options, Names features, Names targets, ColumnCoding coding = {});
+  static TableModel network(BnnOptions options, Names features, Names targets, ColumnCoding coding = {});  // numbers
   static TableModel classifier(ClassifierOptions options, Names features, std::string target, Names classes,
-                               ColumnCoding coding = {});
-  static TableModel graph_of(GraphModel graph);  // a graph of one's own
+                               ColumnCoding coding = {});  // one class per row
+  static TableModel graph_of(GraphModel graph);            // a graph of one's own
 
   // Learns; the record is that of these rows. Of a classifier and of a graph, targets are numbers of classes.
   TableReport fit(const TableRows& rows, const TableFit& fit);
@@ -70,13 +70,13 @@ class TableModel {
 
   const TableMethod& method() const;
   TableMethod& method();
-  const TableLearner* jointly() const;                              // null: by messages
-  const MessageNetwork* by_messages() const;                        // null: jointly
-  const Bnn* network() const { return std::get_if<Bnn>(&model_); }  // null: it is another model
-  Bnn* network() { return std::get_if<Bnn>(&model_); }
-  const Classifier* classifier() const { return std::get_if<Classifier>(&model_); }
-  const GraphModel* own_graph() const { return std::get_if<GraphModel>(&model_); }
-  GraphModel* own_graph() { return std::get_if<GraphModel>(&model_); }
+  const TableLearner* jointly() const;                                               // null: by messages
+  const MessageNetwork* by_messages() const;                                         // null: jointly
+  const Bnn* network() const { return std::get_if<Bnn>(&model_); }                   // null: it is another model
+  Bnn* network() { return std::get_if<Bnn>(&model_); }                               // to be changed
+  const Classifier* classifier() const { return std::get_if<Classifier>(&model_); }  // null: another model
+  const GraphModel* own_graph() const { return std::get_if<GraphModel>(&model_); }   // null: another model
+  GraphModel* own_graph() { return std::get_if<GraphModel>(&model_); }               // to be changed
   // Log evidence or likelihood per row after every epoch of every member, in the units of the data.
   std::vector<std::vector<double>> curves() const;
 
@@ -86,7 +86,7 @@ class TableModel {
   // An Error of one line, beginning with `source`, for text that is damaged, cut short, or of another kind.
   static TableModel from_text(std::string_view text, std::string_view source, const Registry& registry);
   const std::string& fingerprint() const { return fingerprint_; }  // identifies a checkpoint's data
-  bool is_checkpoint() const { return !fingerprint_.empty(); }
+  bool is_checkpoint() const { return !fingerprint_.empty(); }     // true if fitting can go on
 
  private:
   using Model = std::variant<Bnn, Classifier, GraphModel>;

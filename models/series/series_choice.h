@@ -6,24 +6,38 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/series/state_space.h"
 
 namespace dma {
 
+// A rising line that values grow along, if they grow by about as much in each season and not by as large a fraction.
+struct SeriesLine {
+  double start = 1, slope = 0;
+  double log_at(std::size_t t) const;
+};
+
+// From so many values on, only the last are scored.
+inline constexpr std::size_t kMostToChoose = 2000;
+
 struct SeriesCandidate {
-  std::string name;  // "trend + season 12", without the logarithm
-  std::vector<Process> processes;
+  std::string name = {};  // "trend + season 12", without the logarithm
+  std::vector<Process> processes = {};
   bool is_log = false;
-  double penalty = 0;  // nats, for parameters that were fitted to the values beforehand
+  double penalty = 0;    // nats, for parameters that were fitted to the values beforehand
+  SeriesLine line = {};  // logarithms are those of the ratio to it
+  std::vector<std::optional<double>> scaled(SeriesValues values) const;  // the values, or those logarithms
 };
 
 enum class SeriesScale { chosen, plain, logarithm };
 
 // Each process with all seasons and, unless seasons are required, without; of the values and, if all are above 0, of
-// their logarithms. Requiring logarithms of values that are not all above 0 is an Error.
+// their logarithms; if the processes are several, a walk of the logarithms along a rising line too. Requiring
+// logarithms of values that are not all above 0 is an Error.
 struct UsualSeriesOptions {
   std::vector<double> seasons = {};  // in steps; those of 60 whole steps or less may change their shape
   bool seasons_are_certain = true;
@@ -71,6 +85,19 @@ class SeriesChoice {
   std::size_t first_ = 0;
 };
 
-std::string series_name(const SeriesCandidate& candidate);  // "log(y): trend + season 12"
+// The numbers of "7,365.25"; none for other text.
+std::optional<std::vector<double>> listed_numbers(std::string_view text);
+
+std::string series_name(const SeriesCandidate& candidate);  // "trend + season 12 of the logarithm"
+
+// The options that `dma smooth` and dma.smooth() have in common.
+struct SeriesRequest {
+  std::string model = "auto";                       // see series_named()
+  std::optional<std::vector<double>> seasons = {};  // none: those that the values show
+  std::optional<bool> log = {};                     // none: chosen
+};
+// The choice among the models that are requested. Of the usual seasons, those that the values show are tried.
+SeriesChoice requested_series(SeriesValues values, const SeriesRequest& request,
+                              const std::vector<double>& usual_seasons, SeriesChoice::Options options);
 
 }  // namespace dma

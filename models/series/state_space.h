@@ -90,7 +90,7 @@ std::vector<UnusualStep> unusual_steps(const Smoothed& found);  // more than 3.5
 
 // More forecast steps than this are an Error.
 inline constexpr std::size_t kMostForecasts = 1'000'000;
-void check_forecast(std::size_t steps);
+void check_forecast(std::size_t steps);  // an Error for more
 
 class StateSpace {
  public:
@@ -128,7 +128,7 @@ class StateSpace {
   struct Start {
     double mean = 0, variance = 0;
   };
-  Start start(SeriesValues values) const;
+  Start start(SeriesValues values) const;  // given, or wide around the values
 
  private:
   void check_known() const;

@@ -38,10 +38,10 @@ struct ColumnRule {
   std::size_t missing = 0, strays = 0;  // cells of the fit; strays are text among numbers, taken as missing
 
   bool is_left_out() const { return type == nullptr; }  // nothing to learn from
-  bool is(const ColumnKind& kind) const;
-  char decimal_mark() const;
-  std::size_t levels() const;                // see ColumnType
-  std::vector<std::string> columns() const;  // names of the columns that it makes
+  bool is(const ColumnKind& kind) const;                // true if the type is of this kind
+  char decimal_mark() const;                            // a point, or a comma
+  std::size_t levels() const;                           // see ColumnType
+  std::vector<std::string> columns() const;             // names of the columns that it makes
   // Writes the numbers of these but the mark of missing cells, see ColumnType::read.
   CellFound read(const TableColumn& column, std::size_t row, double* made) const;
   std::string text() const;  // description of the coded column in a few words

@@ -28,8 +28,9 @@ double fraction_explained(double rmse, const Eigen::VectorXd& targets, const Eig
 // Rows count by their weights, here and below, if they have any.
 std::vector<Scores> scores_of(const Prediction& prediction, const Eigen::MatrixXd& targets,
                               const Eigen::VectorXd& weights = {});
-// The same of predictions that are made as they are needed, of `rows` rows from `begin` on.
+// Predicts `rows` rows from `begin` on.
 using PredictedRows = std::function<Prediction(Eigen::Index begin, Eigen::Index rows)>;
+// The same of predictions that are made as they are needed.
 std::vector<Scores> scores_of(const PredictedRows& predicted, const Eigen::MatrixXd& targets,
                               const Eigen::VectorXd& weights = {});
 

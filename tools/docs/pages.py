@@ -33,7 +33,7 @@ EXCLUDE_SYMBOLS = dma::detail* *Impl fmt::* std::*
 
 
 def run_program(path: Path) -> str:
-    """What a program prints."""
+    """The output of a program."""
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         runpy.run_path(str(path), run_name="__main__")
     return printed.getvalue()
@@ -55,7 +55,7 @@ def gallery(folder: Path) -> None:
 
 
 def public_headers() -> list[str]:
-    """Those that are installed (tools/build/install.cmake), without helpers."""
+    """The headers that are installed (tools/build/install.cmake), without helpers."""
     found = ["models/public/dma.h", "models/public/dma_models.h"]
     for header in found:
         found += [one for one in re.findall(r'^#include "([^"]+)"', (SOURCE / header).read_text(), re.M) if one not in found]

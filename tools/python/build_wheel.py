@@ -52,7 +52,7 @@ def tag() -> str:
 
 
 def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Optional[dict[str, Any]] = None) -> str:
-    """What pip asks first; without it the answer is a whole build."""
+    """The requirements, which pip asks for first; without them it makes a whole build."""
     info = Path(metadata_directory) / f"dma-{version()}.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(metadata())

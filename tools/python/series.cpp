@@ -10,7 +10,6 @@
 #include "engine/support/error.h"
 #include "models/series/series_choice.h"
 #include "models/series/series_filter.h"
-#include "models/series/series_seasons.h"
 #include "tools/dma/io/series_time.h"
 #include "tools/python/bindings.h"
 
@@ -43,17 +42,13 @@ std::vector<std::string> names_of_inputs(const std::vector<SeriesInput>& inputs)
 }
 
 Found smooth_values(const KnownValues& known, std::size_t forecast, const std::string& model,
-                    const std::vector<double>& seasons, bool seasons_are_certain, std::optional<bool> log,
-                    const Inputs& inputs) {
+                    const std::vector<double>& usual_seasons, const std::optional<std::vector<double>>& seasons,
+                    std::optional<bool> log, const Inputs& inputs) {
   check_forecast(forecast);
-  UsualSeriesOptions options = series_named(model);
-  if (log) options.scale = *log ? SeriesScale::logarithm : SeriesScale::plain;
   SeriesChoice::Options how{.inputs = series_inputs(inputs), .horizon = forecast};
   how.on_solve = [](const std::string&, int) { throw_pending_signal(); };
   const py::gil_scoped_release unlocked;
-  options.seasons = seasons_are_certain ? seasons : seasons_seen(known, seasons, how.on_solve);
-  options.seasons_are_certain = seasons_are_certain;
-  const SeriesChoice choice(usual_series(known, options), known, how);
+  const SeriesChoice choice = requested_series(known, {model, seasons, log}, usual_seasons, how);
   Found found{choice.smooth(known, forecast), names_of_inputs(how.inputs)};
   for (const SeriesChoice::Scored& scored : choice.models())
     found.models.emplace_back(series_name(scored.candidate), scored.score, scored.weight);
@@ -100,7 +95,7 @@ void bind_smoothed(py::module_& module) {
       .def("__len__()", "", [](const Found& f) { return f.series.sd.size(); })
       .def("__repr__()", "",
            [](const Found& f) { return fmt::format("<dma.Smoothed of {} steps>", f.series.sd.size()); });
-  def(module, "smooth_values(values, forecast, model, seasons, seasons_are_certain, log, inputs)", "", &smooth_values);
+  def(module, "smooth_values(values, forecast, model, usual_seasons, seasons, log, inputs)", "", &smooth_values);
 }
 
 // Steps, texts and the usual seasons of times, which are dates or numbers.

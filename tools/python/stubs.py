@@ -47,8 +47,8 @@ TAKEN = {
 RETURNED = {"__iter__": "Iterator[str]", "_repr_svg_": "Optional[str]", "_repr_html_": "str", "copy": "State", "__copy__": "State",
             "skill": "tuple[float, float]", "chances": "tuple[float, float, float]"}  # fmt: skip
 PLOT = "def plot(self, ax: Any = None, names: Optional[Sequence[str]] = None) -> Any: ..."
-ATTRIBUTES = {"Kind": ["function: Callable[..., Any]", "made_by: tuple[Callable[..., Kind], tuple[Any, ...]]"],  # of factors.py
-              **{name: [PLOT] for name in ("Belief", "LinearFit", "MarkovDecoded", "Smoothed", "Switched")}, "Mixture": ["def plot(self, X: npt.ArrayLike, ax: Any = None) -> Any: ..."]}  # of plots.py  # fmt: skip
+ATTRIBUTES = {"Kind": ["function: Callable[..., Any]", "made_by: tuple[Callable[..., Kind], tuple[Any, ...]]"],  # in factors.py
+              **{name: [PLOT] for name in ("Belief", "LinearFit", "MarkovDecoded", "Smoothed", "Switched")}, "Mixture": ["def plot(self, X: npt.ArrayLike, ax: Any = None) -> Any: ..."]}  # in plots.py  # fmt: skip
 SPECIAL = ("__init__", "__len__", "__getitem__", "__contains__", "__iter__", "__float__", "__copy__", "__and__", "__mul__",
            "__rmul__", "__add__", "__radd__", "__sub__", "__rsub__", "__neg__", "__truediv__", "__rtruediv__", "__pow__", "_repr_svg_",
            "_repr_html_")  # fmt: skip
@@ -56,7 +56,7 @@ LITERAL = re.compile(r"-?[0-9.e+-]+|None|True|False|'[^'\\]*'")
 
 
 def parts(text: str) -> list[str]:
-    """What stands between the commas outside of brackets."""
+    """The texts between the commas outside of brackets."""
     found, depth = [""], 0
     for c in text:
         depth += (c in "([{<") - (c in ")]}>")
@@ -69,7 +69,7 @@ def parts(text: str) -> list[str]:
 
 def hint(type_: str, taken: bool) -> str:
     """A type of pybind11 as one of Python: what is taken may be more than what is returned."""
-    type_ = re.sub(r"\bdma::(?:python::)?(\w+?)(?:Handle)?\b", r"\1", type_)  # of what is bound later
+    type_ = re.sub(r"\bdma::(?:python::)?(\w+?)(?:Handle)?\b", r"\1", type_)  # types that are bound later
     type_ = re.sub(r"\[\d+\]", "", type_)  # an array of so many
     type_ = re.sub(r"->", "~", re.sub(r"\b(dma\.)?_dma\.", "", type_))
     type_ = re.sub(r"numpy\.ndarray\[(?:[^][]|\[[^]]*\])*\]", "npt.ArrayLike" if taken else "_Floats", type_)

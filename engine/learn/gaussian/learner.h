@@ -119,7 +119,7 @@ class GaussianLearner {
   // All that was learned, as the bytes of a file; load() gives it to a learner made with the same graph and targets,
   // which can then predict and update. The examples are not in it.
   std::string save() const;
-  void load(std::string_view bytes);
+  void load(std::string_view bytes);  // an Error for bytes of another graph
 
   const RowProgram& program() const;  // steps that a block of examples goes through
   std::size_t scalars() const;        // shared scalars that it learns

@@ -61,7 +61,7 @@ struct Prediction {
   Eigen::MatrixXd noise_sd;      // rows x outputs
   std::vector<PredictionComponent> components;
 
-  static Prediction mix(std::vector<PredictionComponent> components);
+  static Prediction mix(std::vector<PredictionComponent> components);  // by the weights they have
   // Mixes equally weighted components: means, variances without noise, noise variances.
   static Prediction mix(std::vector<Eigen::MatrixXd> means, const std::vector<Eigen::MatrixXd>& epistemic_variances,
                         const std::vector<Eigen::MatrixXd>& noise_variances);

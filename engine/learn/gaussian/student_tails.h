@@ -12,7 +12,7 @@ struct StudentTails {
   double scale = 1;        // squared, relative to the noise it refines
 
   static constexpr double kGaussian = 1e6, kLeastDegrees = 2.1;
-  bool gaussian() const { return degrees >= kGaussian; }
+  bool gaussian() const { return degrees >= kGaussian; }  // true if the tails are not heavy
 
   struct Width {
     double probability, variance;  // variance: relative to the Gaussian noise it refines

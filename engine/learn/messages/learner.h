@@ -45,7 +45,7 @@ class Learner {
     std::size_t examples = 0;
     std::uint64_t faults = 0, replaced = 0, unfinished = 0;  // as in EpochRecord
   };
-  Added add(const Data& examples);
+  Added add(const Data& examples);       // returns what happened
   Added learn_one(const Data& example);  // the same for one example
 
   // The stopping rule that has fired, if any; fit() may still be called.
@@ -83,10 +83,10 @@ class Learner {
 
   // Means and variances of the targets of all examples, as used for the last log-likelihood.
   std::span<const double> fitted_means() const;
-  std::span<const double> fitted_variances() const;
+  std::span<const double> fitted_variances() const;  // in the same order
 
-  const LearnOptions& options() const;
-  const Plan& plan() const;  // plan of one example
+  const LearnOptions& options() const;  // settings of learning
+  const Plan& plan() const;             // plan of one example
 
  private:
   struct Impl;

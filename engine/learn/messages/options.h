@@ -37,7 +37,7 @@ struct LearnOptions {
 };
 
 void list_fields(Fields& f, LearnOptions& options);
-void check(const LearnOptions& options);
+void check(const LearnOptions& options);  // an Error for what cannot be set
 
 // Number of mini-batches of that many examples of all workers.
 std::size_t count_batches(const LearnOptions& options, std::size_t examples);

@@ -105,10 +105,10 @@ TEST_CASE("series choice: airline passengers of 120 months, the 24 that follow")
   const SeriesChoice choice = chosen(series.values, 12);
   const Errors errors = errors_of(series, choice);
   CHECK(errors.naive == oracle::relative(77, 0.01));
-  CHECK(errors.ours < 45);
+  CHECK(errors.ours < 55);
   CHECK(errors.inside >= 22);
   CHECK(choice.best().candidate.is_log);
-  CHECK(choice.best().candidate.name == "trend + season 12");
+  CHECK(choice.best().candidate.name.ends_with(" + season 12"));
   const Smoothed found = choice.smooth(series.values, 240);
   for (std::size_t t = 0; t < found.sd.size(); ++t) CHECK(found.quantile(t, 0.001) > 0);
 }
@@ -140,6 +140,41 @@ TEST_CASE("series choice: a score of logarithms is one of the values") {
   CHECK(best.candidate.is_log);
   for (std::size_t t = choice.scored_from(); t < logs.size(); ++t) jacobian += *logs[t];
   CHECK(best.score == oracle::relative(best.model.log_predictive(logs, choice.scored_from()) - jacobian, 1e-9));
+}
+
+TEST_CASE("series choice: a season that multiplies a rising line is forecast along the line") {
+  // The logarithm's trend would let it grow ever faster, a sum would keep the season's size.
+  constexpr std::size_t kSeen = 96, kAhead = 48;
+  for (const std::uint64_t seed : {3u, 4u}) {
+    boost::random::mt19937_64 random(seed);
+    boost::random::normal_distribution<double> normal;
+    std::vector<std::optional<double>> values;
+    std::vector<double> truth;
+    for (std::size_t t = 0; t < kSeen + kAhead; ++t) {
+      const double at = static_cast<double>(t), season = 1 + 0.3 * std::sin(at * std::numbers::pi / 6);
+      truth.push_back((100 + 3 * at) * season);
+      if (t < kSeen) values.push_back(truth.back() * std::exp(0.03 * normal(random)));
+    }
+    const SeriesChoice choice(usual_series(values, {.seasons = {12}}), values, {.horizon = kAhead});
+    CHECK(choice.best().candidate.name == "walk along a line + season 12");
+    const Smoothed found = choice.smooth(values, kAhead), trend = [&] {
+      UsualSeriesOptions options = series_named("trend");
+      options.seasons = {12};
+      return SeriesChoice(usual_series(values, options), values, {.horizon = kAhead}).smooth(values, kAhead);
+    }();
+    double ours = 0, others = 0;
+    for (std::size_t t = kSeen; t < kSeen + kAhead; ++t) {
+      ours += std::pow(found.signal.mean[t] / truth[t] - 1, 2) / kAhead;
+      others += std::pow(trend.signal.mean[t] / truth[t] - 1, 2) / kAhead;
+      CHECK(found.quantile(t, 0.005) < truth[t]);
+      CHECK(found.quantile(t, 0.995) > truth[t]);
+    }
+    CHECK(std::sqrt(ours) < 0.05);
+    CHECK(ours < 0.5 * others);
+    const SeriesLine line = choice.best().candidate.line;
+    CHECK(*choice.best().candidate.scaled(values)[5] ==
+          oracle::relative(std::log(*values[5] / (line.start + 5 * line.slope)), 1e-12));
+  }
 }
 
 TEST_CASE("series choice: few values, and logarithms where there are none") {

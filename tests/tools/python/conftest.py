@@ -33,7 +33,7 @@ def ran(g: dma.Graph, observed: Any = None, schedule: Any = "forward_backward", 
 @pytest.fixture(scope="session")
 def table() -> pd.DataFrame:
     """A parabola and a line with noise, numbers that need all their digits."""
-    import pandas as pd  # which takes longer than many of the tests that need none
+    import pandas as pd  # takes longer than many of the tests that need none
 
     random = np.random.default_rng(1)
     a, b = random.normal(size=(2, 60))

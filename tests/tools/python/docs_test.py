@@ -1,4 +1,4 @@
-"""What the pages show besides what tests/tools/docs/docs_test.cpp compiles and runs: Python runs, graphs can be read,
+"""Programs and commands of the pages besides those that tests/tools/docs/docs_test.cpp compiles and runs: Python runs, graphs can be read,
 commands exist, and paths lead somewhere. tests/tools/docs/site_test.py builds the site."""
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def fences(language: str) -> list[tuple[str, str]]:
 
 
 def inline(pattern: str) -> list[str]:
-    """What stands between backquotes and begins so."""
+    """Texts between backquotes that begin so."""
     spans = [" ".join(span.split()) for page in PAGES for span in re.findall(r"(?<!`)`([^`]+)`(?!`)", page.read_text())]
     return [span for span in spans if re.match(pattern, span)]
 

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 # choose a width and ask the neighbours, are in the other checks and tests.
 QUICK: dict[str, Any] = {"hidden": (5,), "members": 1, "neighbours": False}
 
-# Those of scikit-learn's checks that fit many rows or many times.
+# Checks of scikit-learn that fit many rows or many times.
 LONG = (
     "check_classifiers_classes",
     "check_classifiers_train",

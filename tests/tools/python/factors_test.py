@@ -181,7 +181,7 @@ def test_results_that_are_no_numbers() -> None:
 
 def test_a_result_beyond_all_numbers_is_outside_of_the_domain() -> None:
     with pytest.raises(OverflowError):
-        bell.function(1e200, 0.0)  # where C++ has an infinity, Python raises
+        bell.function(1e200, 0.0)  # Python raises where C++ has an infinity
     g = dma.Graph()
     x, y = g.gaussian_prior(g.variable("x"), 0, variance=1e300), g.observed("y")
     g.factor("bell", [x, y])

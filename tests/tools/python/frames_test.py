@@ -13,7 +13,7 @@ from conftest import run_dma
 
 
 def messy(rows: int = 80) -> pd.DataFrame:
-    """Whose target is known by the colour, whether it is open, the day and the size."""
+    """A table whose target is known by the colour, whether it is open, the day and the size."""
     random = np.random.default_rng(3)
     colours = random.choice(["red", "green", "blue"], size=rows)
     size = random.normal(size=rows)

@@ -211,7 +211,7 @@ def test_a_learner_learns_at_once_in_a_stream_and_without_what_it_forgets() -> N
     assert left_out == pytest.approx(learner.belief("m").mean[0] * x[4], rel=1e-10)
 
     stream = proportional(1)
-    gap = np.where(np.arange(12) == 4, np.nan, y)  # what is not observed teaches nothing
+    gap = np.where(np.arange(12) == 4, np.nan, y)  # a missing value teaches nothing
     assert sum(stream.add({"x": x[i : i + 3], "y": gap[i : i + 3]}) for i in range(0, 12, 3)) == 12
     assert stream.belief("m").mean[0] == pytest.approx(learner.belief("m").mean[0], rel=1e-10)
     stream.freeze("m")

@@ -33,9 +33,33 @@ def test_dates_of_a_frame_tell_steps_and_season() -> None:
     t = np.arange(36)
     series = pd.Series(10 + 3 * np.sin(2 * np.pi * t / 12) + 0.01 * np.cos(5 * t**2), index=index).drop(index[7])
     found = dma.smooth(series, 2, model="walk", log=False)
-    assert found.times is not None and found.times[7] == "2020-08-01" and found.times[-1] == "2023-02-01"
+    assert found.times.equals(pd.date_range("2020-01-01", periods=38, freq="MS"))  # an index of pandas, as it was given
+    days = dma.smooth(series.to_numpy(), 1, times=index.drop(index[7]).to_numpy(), model="walk", log=False)
+    assert days.times.dtype.kind == "M" and days.times[7] == index[7]
+    days = dma.smooth(series.to_numpy(), times=list(index.drop(index[7]).date), model="walk", log=False)
+    assert days.times[7] == index[7].date()
     assert np.isnan(found.values[7]) and abs(found.median[7] - 10 + 1.5) < 0.3
     assert "season 12" in found.models[0][0]
+
+
+def test_every_key_is_a_series_and_equals_that_series_by_itself() -> None:
+    draw = np.random.default_rng(4)
+    price = draw.uniform(size=60)
+    frame = pd.DataFrame({"shop": ["north", "south"] * 30, "price": price, "y": np.cumsum(draw.normal(size=60)) - 5 * price},
+                         index=np.repeat(pd.date_range("2021-01-01", periods=30), 2))  # fmt: skip
+    how: Any = {"model": "walk", "season": None, "log": False}
+    found = dma.smooth(frame["y"], key=frame["shop"], inputs={"price": frame["price"]}, **how)
+    assert list(found) == ["north", "south"]
+    for shop, rows in frame.groupby("shop"):
+        alone = dma.smooth(rows["y"], inputs={"price": rows["price"]}, **how)
+        np.testing.assert_array_equal(found[shop].median, alone.median)
+        assert found[shop].times.equals(rows.index) and abs(found[shop].found.weights["price"][0] + 5) < 1.5
+    plain = dma.smooth(frame["y"].to_list(), 3, key=frame["shop"].to_list(), **how)
+    assert plain["south"].times is None and len(plain["south"].forecast) == 3
+    with pytest.raises(dma.Error, match="key: 2 are given for 3 values"):
+        dma.smooth([1.0, 2.0, 3.0], key=["a", "b"])
+    with pytest.raises(dma.Error, match="key 'b': series: 1 of its values are present"):
+        dma.smooth([1.0, 2.0, 1.5, 2.5], key=["a", "a", "a", "b"], **how)
 
 
 def test_a_state_space_of_ones_own_and_its_filter() -> None:
@@ -47,7 +71,7 @@ def test_a_state_space_of_ones_own_and_its_filter() -> None:
     plain = dma.StateSpace([dma.random_walk(1.0)], observation_variance=1.0)
     online = dma.SeriesFilter(plain, [0.0, 1.0])
     mean, sd = online.forecast()
-    gain = sd**2 / 1.0  # of the forecast's variance, 1 is the observation's
+    gain = sd**2 / 1.0  # the observation's part of the forecast's variance is 1
     after, _ = online.add(mean + 2)
     assert abs(after - mean - 2 * (gain - 1) / gain) < 1e-9
 
@@ -99,7 +123,7 @@ def test_games_one_after_the_other() -> None:
                 work(prior)
     rating = dma.Rating(draw_probability=0, priors={"Cy": (30, 2)})
     assert rating.play(("Ann", "Ben")).converged
-    season = dma.rate([("Ann", "Ben")], draw_probability=0)  # of one game both are the same
+    season = dma.rate([("Ann", "Ben")], draw_probability=0)  # both are the same for one game
     np.testing.assert_allclose([rating["Ann"], rating["Ben"]], [season["Ann"], season["Ben"]], rtol=1e-2)
     rating.play(("Cy", "Ann"))
     with pytest.raises(dma.Error, match="ends in a draw"):

@@ -52,7 +52,7 @@ dma.Learner(dma.Graph(), ["y"], batches="many")
 
 
 def mypy(*arguments: object) -> str:
-    # What it knows of numpy it keeps in the build, and asks the files whether they are still the same.
+    # It keeps what it knows of numpy in the build, and asks the files whether they are still the same.
     cache = Path(os.environ["DMA_BINARY_DIR"]) / "mypy"
     command = [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", "--no-error-summary",
                "--allow-subclassing-any", "--cache-dir", str(cache), *map(str, arguments)]  # fmt: skip

@@ -1,16 +1,13 @@
-// Series from a table, step by step, and their smoothed values as a table, JSON, a page and a picture.
+// Series from a table, step by step.
 #pragma once
 
 #include <filesystem>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "engine/support/json.h"
-#include "models/series/series_choice.h"
+#include "models/series/state_space.h"
 #include "tools/dma/io/series_time.h"
-#include "tools/dma/pictures/figure.h"
 
 namespace dma {
 
@@ -39,26 +36,5 @@ struct SeriesColumns {
 // One series, or one per key in the order of their first rows. Rows are one step apart or, with a column of times, as
 // many steps as those say: steps without a row have no value.
 std::vector<SeriesTable> read_series(const std::filesystem::path& file, const SeriesColumns& named);
-
-// Quantiles of 2.5 %, 50 % and 97.5 % of the value at each step.
-struct SeriesBand {
-  std::vector<double> low, middle, high;
-};
-
-struct SmoothedTable {
-  SeriesTable table;
-  SeriesChoice choice;
-  Smoothed found;
-  SeriesBand band;
-
-  SmoothedTable(SeriesTable series, SeriesChoice chosen, std::size_t forecast);
-};
-
-// With the name of a key, its column is the first; the columns of states, which depend on the model, are left out.
-std::string series_csv(std::span<const SmoothedTable> all, const std::string& key);
-Json series_json(const SmoothedTable& series);
-// A page with the picture, models, inputs, unusual steps and forecast of each series.
-std::string series_page(std::span<const SmoothedTable> all, const std::string& command);
-plot::Figure series_figure(std::span<const SmoothedTable> all);
 
 }  // namespace dma

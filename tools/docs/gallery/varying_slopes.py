@@ -15,7 +15,7 @@ who = np.repeat(np.arange(people), days)
 day = np.tile(np.arange(days), people)
 
 g = dma.Graph()
-line = g.gaussian_prior(g.variable("line", 2), [250, 0], variance=[1e4, 1e4])  # of the mean person: intercept, slope
+line = g.gaussian_prior(g.variable("line", 2), [250, 0], variance=[1e4, 1e4])  # intercept and slope of the mean person
 own, seen = g.variable("own", 2 * people), g.observed("seen", times.size)
 spread = g.gaussian_vector_noise(dma.gather(line, [0, 1] * people), own, covariance=[[600, 0], [0, 36]])
 slope = g.affine(dma.gather(own, 2 * who + 1), day, 0)

@@ -44,7 +44,7 @@ def listener(verbose: Any) -> Iterator[Callable[..., object] | None]:
 
 
 def parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
-    """Those that it was made with; a generator of random numbers has drawn the seed, and None one that nobody has seen before."""
+    """The parameters that it was made with; a generator of random numbers has drawn the seed, and None one that nobody has seen before."""
     parameters: dict[str, Any] = estimator.get_params(deep=False)
     random = parameters["random_state"]
     if random is None:
@@ -59,7 +59,7 @@ def parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
 class TableEstimator(BaseEstimator):
     """Holds what was learned of a table in ``model_``; what derives from it says how rows are checked, learned and predicted."""
 
-    _kind: str  # of the models that it holds
+    _kind: str  # kind of the models that it holds
     model_: _dma.Model
     verbose: Any
 
@@ -112,7 +112,7 @@ class TableEstimator(BaseEstimator):
         self.__dict__.pop("_outcome", None)
 
     def _inputs(self, X: Any) -> Any:
-        """What the model is told of new rows."""
+        """The inputs of new rows for the model."""
         check_is_fitted(self, "model_")
         columns = looked_at(self, X, reset=False)
         inputs, notes = self.model_.encode(_dma.Table(self._names() or self.model_.columns, columns))
@@ -121,7 +121,7 @@ class TableEstimator(BaseEstimator):
         return inputs
 
     def summary(self) -> str:
-        """What `dma inspect` says of the model, and what to expect of unseen rows."""
+        """The text of `dma inspect`: the model, and what to expect of unseen rows."""
         check_is_fitted(self, "model_")
         return self.model_.summary()
 
@@ -177,11 +177,11 @@ class TableEstimator(BaseEstimator):
         return cls()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_outcome"}  # which has the rows
+        return {name: value for name, value in super().__getstate__().items() if name != "_outcome"}  # the outcome has the rows
 
 
 class Predicting(RegressorMixin):
-    """What estimators of numbers share."""
+    """The common part of estimators of numbers."""
 
     model_: _dma.Model
     _inputs: Callable[[Any], Any]
@@ -222,7 +222,7 @@ class Predicting(RegressorMixin):
         return np.stack(found, axis=-1)
 
     def log_density(self, X: Any, y: Any) -> Floats:
-        """Of observed targets, row by row: how good mean and spread are together."""
+        """Log density of observed targets, row by row: how good mean and spread are together."""
         prediction = self.predict_distribution(X)
         y = finite(y)
         return self._shaped(prediction.log_density(y.reshape(len(y), -1)))
@@ -245,7 +245,7 @@ class Predicting(RegressorMixin):
 
 
 class Classifying(ClassifierMixin):
-    """What estimators of classes share."""
+    """The common part of estimators of classes."""
 
     classes_: Any
     model_: _dma.Model
@@ -421,7 +421,7 @@ class Classifier(Classifying, TableEstimator):
 
 
 class GraphEstimator(TableEstimator):
-    """What graphs of numbers and of classes share: how they are learned, and pickles."""
+    """The common part of graphs of numbers and of classes: learning, and pickles."""
 
     graph: _dma.Graph
     inputs: Sequence[str] | None

@@ -100,7 +100,7 @@ def _players_of(team: Any) -> list[Player]:
 
 
 class _Skills:
-    """What is asked of skills by the names of players."""
+    """Questions about skills by the names of players."""
 
     _rated: Union[_dma.Rated, _dma.OnlineRating]
     _numbers: Mapping[Player, int]
@@ -155,7 +155,7 @@ class Season(_Skills):
     __repr__ = brief
 
     def covariance(self, a: Player, b: Player) -> float:
-        """Of two players' skills; 0 where the season was solved by sweeps."""
+        """Covariance of two players' skills; 0 where the season was solved by sweeps."""
         return self._rated.covariance(self._of([a])[0], self._of([b])[0])
 
     @property
@@ -280,7 +280,7 @@ class Rating(_Skills):
 
     @property
     def mean(self) -> Floats:
-        """Of the skill of each player."""
+        """Mean of the skill of each player."""
         return np.array(self._rated.skills[list(self._numbers.values()), 0])
 
     @property

@@ -1,4 +1,4 @@
-"""What users give as a table, as named columns of numbers or text, and what scikit-learn says of it."""
+"""Tables of users as named columns of numbers or text, and what scikit-learn says of them."""
 
 from __future__ import annotations
 
