@@ -1,27 +1,14 @@
-// Games from a table, and what was found of the players as a table, JSON and a picture.
+// The skills of players as a table, JSON and a picture.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "engine/support/json.h"
-#include "models/games/rating.h"
+#include "tools/dma/fit/read_games.h"
 #include "tools/dma/pictures/figure.h"
 
 namespace dma {
-
-struct GamesTable {
-  std::vector<std::string> players;  // in the order in which they appear
-  std::vector<Game> games;
-};
-
-// A game a row, columns winner and loser, with "Ann + Ben" for teams and perhaps a column draw; or a player a row,
-// columns game, player and rank, and perhaps team and share. The columns may stand anywhere, beside others.
-GamesTable read_games(const std::filesystem::path& file);
-// "Ann", or "Ann + Ben" where nobody is named so: their numbers. An Error that offers the nearest name if there is
-// none.
-std::vector<std::uint32_t> find_players(const GamesTable& table, const std::string& text);
 
 // The skills of a table's players, whatever way they were found.
 struct RatedPlayers {

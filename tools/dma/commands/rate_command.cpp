@@ -136,7 +136,7 @@ void rate(const RateRequest& request) {
   plot::check_picture(request.plot);
   check_outputs({{"--out", request.out}, {"--plot", request.plot}}, {{"data", request.data}});
   const RatingOptions options = options_of(request);
-  const GamesTable table = read_games(request.data);
+  const GamesTable table = read_games(TableSource(request.data));
   const Rated rated = request.online ? rate_one_by_one(table, options) : rate_all_at_once(table, options);
   const auto pairs = asked_pairs(request, table, rated);
   if (!request.out.empty()) write_file(request.out, skills_csv(table, rated.players));
