@@ -71,16 +71,20 @@ std::vector<Index> find_far(const TableLearner& learner, const TableRows& rows) 
   return far;
 }
 
-// Log density of all rows, learned ones left out. A row is far with the probability of their fraction, and then
-// Gaussian about its prediction, as wide as they lie; each of these numbers costs half the logarithm of the rows.
-double score_of_all(TableLearner& learner, const TableRows& rows) {
+// Log density of all rows, learned ones left out; as counts, their log probability. A row is far with the probability
+// of their fraction, and then Gaussian about its prediction, as wide as they lie; each of these numbers costs half the
+// logarithm of the rows.
+double score_of_all(TableLearner& learner, const TableRows& rows, bool as_counts) {
   const std::vector<Index>& far_rows = learner.far();
   const Vector weights_of_far = weights_of(rows.weights, far_rows);
   const double all = total_weight(rows.targets.rows(), rows.weights),
                far = total_weight(std::ssize(far_rows), weights_of_far);
   if (const auto& classes = learner.report().left_out_classes) return -all * classes->log_loss;
   double sum = 0;
-  for (const LeftOut& one : learner.report().left_out) sum += (all - far) * one.scores.log_likelihood;
+  if (as_counts)
+    sum = (all - far) * learner.left_out_log_mass(rows.some(rows_but(far_rows, rows.targets.rows())));
+  else
+    for (const LeftOut& one : learner.report().left_out) sum += (all - far) * one.scores.log_likelihood;
   if (far_rows.empty()) return sum;
   sum += far * std::log(far / all) + (all - far) * std::log1p(-far / all) -
          0.5 * static_cast<double>(1 + rows.targets.cols()) * std::log(all);
@@ -142,11 +146,13 @@ class Attempts {
   void run() {
     fit_all_but(learner_.far(), learner_, rows_, fit_);
     if (learner_.report().interrupted) return;
+    const bool is_plain = has_plain_noise();
     try_effects();
     set_far_rows_aside();
     if (!is_interrupted_ && best_) learner_.replace_by(std::move(*best_));
     best_.reset();
     try_logarithms();
+    if (is_plain) try_counts();
     if (!is_interrupted_ && best_) learner_.replace_by(std::move(*best_));
     if (!is_interrupted_) return;
     learner_.report().interrupted = true;
@@ -171,12 +177,12 @@ class Attempts {
   bool attempt(TableLearner next, std::vector<Index> far, double least_gain, bool keeps_sizes, const auto& is_usable) {
     fit_all_but(std::move(far), next, rows_, fit_);
     is_interrupted_ = next.report().interrupted;
-    if (is_interrupted_ || !is_usable(next) || !(score_of_all(next, rows_) > score_of_all(known(), rows_) + least_gain))
-      return false;
+    if (is_interrupted_ || !is_usable(next) || !(score(next) > score(known()) + least_gain)) return false;
     if (keeps_sizes) next.report().form = known().report().form;
     best_ = std::move(next);
     return true;
   }
+  double score(TableLearner& learner) const { return score_of_all(learner, rows_, as_counts_); }
   static constexpr auto kAny = [](const TableLearner&) { return true; };
 
   void try_effects() {
@@ -210,9 +216,37 @@ class Attempts {
                   [&](const TableLearner& own) { return has_similar_errors(own, learner_, rows_); });
   }
 
+  // Poisson first. Left-out rows that vary more tell the shape of a negative binomial, with which the graphs and then
+  // the shape change once more.
+  void try_counts() {
+    constexpr int kMostShapes = 2;
+    constexpr double kSimilar = 0.5;  // logarithms of shapes
+    if (!learner_.options().count_target || !has_time()) return;
+    const TableRows near = rows_.some(rows_but(learner_.far(), rows_.targets.rows()));
+    if (!may_count(near.targets, learner_.left_out_residuals(), near.weights)) return;
+    as_counts_ = true;
+    std::vector<CountNoise> noise = CountNoise::poisson(rows_.targets, rows_.weights), likeliest;
+    const double smoothing = learner_.graphs().mixture().memory().choice.smoothing;
+    for (int shapes = 0; shapes <= kMostShapes && has_time(); ++shapes) {
+      TableLearner next = learner_.anew(true);
+      next.learn_effects(learner_.effects());
+      next.learn_counts(noise, smoothing);
+      (void)attempt(std::move(next), {}, known().counts().empty() ? kLeastGain : 0, true, [&](const TableLearner& own) {
+        likeliest = own.likeliest_counts(rows_);
+        return true;
+      });
+      const auto is_similar = [](const CountNoise& a, const CountNoise& b) {
+        return a.shape == b.shape || std::abs(std::log(a.shape / b.shape)) < kSimilar;
+      };
+      if (is_interrupted_ || std::ranges::equal(noise, likeliest, is_similar)) return;
+      noise = likeliest;
+    }
+  }
+
   TableLearner& learner_;
   const TableRows& rows_;
   const TableFit& fit_;
+  bool as_counts_ = false;  // attempts are scored by probabilities of counts
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::optional<TableLearner> best_;  // attempt so far, which the learner does not have yet
   bool is_interrupted_ = false;

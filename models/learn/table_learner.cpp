@@ -38,7 +38,8 @@ std::vector<PredictionComponent> of_all_rows(const std::vector<PredictionCompone
 std::string TableReport::line() const {
   std::string text = members.empty() ? "not fitted" : members.back().line();
   if (members.size() > 1) text = fmt::format("{} members; the last {}", members.size(), text);
-  text = fmt::format("{}; noise sd {}", text, joined(noise, ", ", "{:.4g}"));
+  if (std::ranges::none_of(noise, [](double sd) { return std::isnan(sd); }))
+    text = fmt::format("{}; noise sd {}", text, joined(noise, ", ", "{:.4g}"));
   if (!neighbours.empty()) {
     std::vector<double> percent;
     for (const double fraction : neighbours) percent.push_back(100 * fraction);
@@ -55,7 +56,7 @@ TableLearner::TableLearner(TableLearnOptions options)
       inputs_(Standardiser::identity(options_.features == "none" ? static_cast<Index>(options_.inputs) : 1)),
       targets_(Standardiser::identity(static_cast<Index>(options_.outputs))) {
   for (std::size_t j = 0; j < options_.levels.size() && !options_.finds_effects; ++j)
-    if (options_.levels[j] > 0) effects_.push_back({j, options_.levels[j]});
+    if (options_.levels[j] > 0) effects_.push_back({.column = j, .levels = options_.levels[j]});
 }
 
 bool TableLearner::is_gaussian() const { return graphs_->mixture().model().likelihoods.empty(); }
@@ -67,7 +68,8 @@ void TableLearner::make_graphs() {
     const double scaled = options_.noise[j] / targets_.scale(static_cast<Index>(j));
     ensemble.mixture.noise.push_back(scaled * scaled);
   }
-  graphs_.emplace(options_.family(columns()), ensemble);
+  GraphFamily family = options_.family(columns());
+  graphs_.emplace(counts_.empty() ? std::move(family) : with_counts(std::move(family), counts_), ensemble);
   const OutputLikelihoods& likelihoods = graphs_->mixture().model().likelihoods;
   for (std::size_t j = 0; j < ensemble.mixture.noise.size(); ++j)
     if (const double variance = ensemble.mixture.noise[j];
@@ -151,7 +153,8 @@ void TableLearner::fit_near(const TableRows& rows, std::vector<Index> far, const
   }
   report_ = {};
   RowData data = data_of(rows);
-  check_prepared(data.rows, data.targets, options_.directions > 0 || !options_.levels.empty() ? 0 : options_.inputs);
+  const bool is_mapped = options_.directions > 0 || !options_.levels.empty() || !effects_.empty();
+  check_prepared(data.rows, data.targets, is_mapped ? 0 : options_.inputs);
   GraphMixture& mixture = graphs_->mixture();
   const int epochs = std::min(options.epochs, kMostEpochs);
   const int plain = options_.classes > 0 ? epochs : std::max(1, static_cast<int>(std::lround(kPlainFraction * epochs)));
@@ -276,7 +279,7 @@ Prediction TableLearner::predict(const Eigen::MatrixXd& inputs) const {
   const Eigen::MatrixXd standardised = inputs_.apply(inputs);
   if (!standardised.allFinite())
     fail("predict: the inputs overflow after standardisation: they are too far from the training data");
-  return in_units_before(Prediction::mix(components(prepared(standardised), standardised)));
+  return in_units_before(Prediction::mix(components(prepared(inputs, standardised), standardised)));
 }
 
 std::vector<PredictionComponent> TableLearner::mixed_left_out() const {
@@ -294,15 +297,23 @@ std::optional<Prediction> TableLearner::left_out() const {
   return in_units_before(Prediction::mix(std::move(all)));
 }
 
+std::vector<PredictionComponent> TableLearner::judged_left_out(TableRows& rows) const {
+  std::vector<PredictionComponent> all = of_all_rows(mixed_left_out(), learned_as_);
+  if (judged_.empty()) return all;
+  std::vector<Index> judged = judged_;
+  if (!learned_as_.empty()) {
+    judged.clear();
+    for (std::size_t n = 0; n < learned_as_.size(); ++n)
+      if (std::ranges::binary_search(judged_, learned_as_[n])) judged.push_back(static_cast<Index>(n));
+  }
+  rows.targets = rows.targets(judged, Eigen::all).eval();
+  rows.weights = weights_of(rows.weights, judged);
+  return rows_of(std::move(all), judged);
+}
+
 void TableLearner::report_left_out(const TableRows& rows) {
   const std::vector<PredictionComponent> all = of_all_rows(mixed_left_out(), learned_as_);
   if (options_.classes > 0) return report_classes_left_out(all, rows.targets.col(0), rows.weights, report_);
-  std::vector<Index> judged = judged_;
-  if (!learned_as_.empty() && !judged.empty()) {
-    const std::vector<Index> distinct = std::exchange(judged, {});
-    for (std::size_t n = 0; n < learned_as_.size(); ++n)
-      if (std::ranges::binary_search(distinct, learned_as_[n])) judged.push_back(static_cast<Index>(n));
-  }
   const Eigen::MatrixXd& targets = rows.targets;
   left_out_residuals_.resize(targets.rows(), targets.cols());
   left_out_deviations_ = left_out_residuals_;
@@ -315,11 +326,12 @@ void TableLearner::report_left_out(const TableRows& rows) {
         return p;
       },
       targets, rows.weights);
-  if (!judged.empty()) {
-    const std::vector<PredictionComponent> some = rows_of(all, judged);
+  if (!judged_.empty()) {
+    TableRows judged{{}, targets, rows.weights};
+    const std::vector<PredictionComponent> some = judged_left_out(judged);
     scores = scores_of(
         [&](Index first, Index count) { return in_units_before(Prediction::mix(rows_of(some, first, count))); },
-        targets(judged, Eigen::all), weights_of(rows.weights, judged));
+        judged.targets, judged.weights);
   }
   for (std::size_t j = 0; j < scores.size(); ++j)
     report_.left_out.push_back(

@@ -5,13 +5,14 @@
 //         -> graphs, judged by rows held out
 //         -> nearest rows (models/neighbours), and of classes their frequencies
 //         -> once more with effects for the values of columns that have many, without rows that lie far from what all
-//            others predict, and by logarithms of targets, each where left-out rows gain by it (attempts.h)
+//            others predict, by logarithms of targets, and as counts, each where left-out rows gain by it (attempts.h)
 #pragma once
 
 #include <functional>
 #include <memory>
 
 #include "engine/learn/gaussian/ensemble.h"
+#include "models/learn/counts.h"
 #include "models/learn/table_method.h"
 #include "models/neighbours/class_neighbours.h"
 #include "models/neighbours/neighbours.h"
@@ -42,6 +43,7 @@ struct TableLearnOptions {
   bool standardise = true;         // inputs and targets, undone in predictions
   bool log_inputs = true;          // standardised inputs on a logarithmic scale where that suits them
   bool log_target = false;         // the same of targets whose noise is learned: their logarithms are tried
+  bool count_target = false;       // whole numbers whose noise is learned are tried as counts
   bool neighbours = true;          // the nearest rows, where all is standardised
   bool far_rows = true;            // are set aside, where noise is learned
   bool copies = true;              // equal rows are learned once
@@ -72,6 +74,13 @@ class TableLearner : public TableMethod {
   void learn_effects(std::vector<LevelEffects> effects) { effects_ = std::move(effects); }
   std::vector<LevelEffects> find_effects(const TableRows& rows) const;
   const std::vector<LevelEffects>& effects() const { return effects_; }
+  // Before anything is learned: targets are counts, and the smoothing is given.
+  void learn_counts(std::vector<CountNoise> noise, double smoothing);
+  const std::vector<CountNoise>& counts() const { return counts_; }  // by output; empty: targets are no counts
+  // The counts of the last fit, with the shapes that make left-out rows most probable.
+  std::vector<CountNoise> likeliest_counts(const TableRows& rows) const;
+  // Mean of log_mass_of_counts() over the learned rows that judge, each left out.
+  double left_out_log_mass(const TableRows& rows) const;
 
   // One fit of rows without those that are far, of which nothing is learned.
   static LearnControl control_of(const TableFit& fit);
@@ -82,6 +91,8 @@ class TableLearner : public TableMethod {
   void replace_by(TableLearner other);  // but for what identifies its rows
   TableReport& report() { return report_; }
   const GraphMixtureReport& mixture_report() const { return mixture_report_; }  // the last fit
+  // Factors on the prior variances of weights by input, see models/table/relevance.h; empty: inputs are alike.
+  Vector relevance() const;
   // Names a value of the graph that is not a finite number at the prior's mean; empty: there is none.
   std::string first_fault(const Eigen::MatrixXd& inputs) const;
   const std::vector<Index>& far() const { return far_; }
@@ -104,7 +115,7 @@ class TableLearner : public TableMethod {
   void describe_by(GraphOf graph_of) { graph_of_ = std::move(graph_of); }
 
  private:
-  Eigen::MatrixXd prepared(const Eigen::MatrixXd& inputs) const;
+  Eigen::MatrixXd prepared(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& standardised) const;
   // The inputs that are numbers; where there are none, and learning finds effects, a column of 0.
   std::vector<Index> number_columns() const;
   Index number_count() const { return std::max<Index>(options_.finds_effects ? 1 : 0, std::ssize(number_columns())); }
@@ -123,6 +134,8 @@ class TableLearner : public TableMethod {
   void mix_classes(const TableRows& rows, double score, const LearnOptions& options);
   void set_noise(std::vector<double> of_graphs);
   void report_left_out(const TableRows& rows);
+  // Predictions of the rows that judge, each left out; `rows` is left with their targets and weights.
+  std::vector<PredictionComponent> judged_left_out(TableRows& rows) const;
   Eigen::VectorXd class_numbers(const TableRows& rows) const;
   void check_effects() const;
 
@@ -131,6 +144,7 @@ class TableLearner : public TableMethod {
   Standardiser inputs_, targets_;
   PrincipalDirections directions_;
   std::vector<LevelEffects> effects_;
+  std::vector<CountNoise> counts_;
   std::optional<Ensemble> graphs_;
   std::optional<Neighbours> neighbours_;
   std::shared_ptr<const ClassNeighbours> class_neighbours_;

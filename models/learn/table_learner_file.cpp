@@ -72,6 +72,7 @@ void TableLearner::list(Fields& f, bool whole) {
   f("outputs", targets_);
   f("directions", directions_.basis);
   if (options_.finds_effects) f.unless_empty("effects", effects_);
+  f.unless_empty("counts", counts_);
   f("noise_variance", noise_variance_);
   f("reason", reason_);
   f("frequencies", frequencies_);
@@ -110,6 +111,13 @@ void TableLearner::list(Fields& f, bool whole) {
          "shifts and scales do not fit the targets");
   const Index numbers = number_count();
   check_effects();
+  expect(counts_.empty() || (counts_.size() == options_.outputs && options_.count_target && options_.classes == 0 &&
+                             std::ranges::all_of(counts_,
+                                                 [](const CountNoise& own) {
+                                                   return is_divisor(own.exposure) &&
+                                                          (own.shape == 0 || is_divisor(own.shape));
+                                                 })),
+         "the counts do not fit the targets");
   expect(!directions_.used() || (options_.for_size && directions_.basis.rows() == numbers &&
                                  directions_.basis.cols() <= numbers && directions_.basis.allFinite()),
          "the directions do not fit the columns");
@@ -150,16 +158,16 @@ void TableLearner::list(Fields& f, bool whole) {
 
 void TableLearner::check_effects() const {
   constexpr std::size_t kMostOfOne = 10;
-  const auto values_of = [&](std::size_t column) {
-    return column < options_.levels.size() ? options_.levels[column] : std::numeric_limits<std::size_t>::max();
+  const auto is_number = [&](std::size_t column) {
+    return column < options_.inputs && (options_.levels.empty() || options_.levels[column] == 0);
   };
   for (const LevelEffects& own : effects_)
-    expect(own.levels >= 1 && values_of(own.column) < std::numeric_limits<std::size_t>::max() &&
-               own.levels <= values_of(own.column) && own.slopes.size() <= kMostOfOne &&
-               (own.slopes.empty() || !directions_.used()) &&
-               std::ranges::all_of(own.slopes, [&](std::size_t slope) { return values_of(slope) == 0; }),
+    expect(own.column < options_.inputs && own.levels >= 1 &&
+               own.levels <= (is_number(own.column) ? own.values.size() : options_.levels[own.column]) &&
+               is_number(own.column) == !own.values.empty() && own.slopes.size() <= kMostOfOne &&
+               (own.slopes.empty() || !directions_.used()) && std::ranges::all_of(own.slopes, is_number),
            "the effects of values do not fit the columns");
-  expect(effects_.size() <= options_.levels.size() && (effects_.empty() || options_.features == "none"),
+  expect(effects_.size() <= options_.inputs && (effects_.empty() || options_.features == "none"),
          "the effects of values do not fit the columns");
 }
 

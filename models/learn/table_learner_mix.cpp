@@ -56,6 +56,33 @@ std::vector<double> TableLearner::mix_with_neighbours(RowData data, const LearnO
   return factors;
 }
 
+void TableLearner::learn_counts(std::vector<CountNoise> noise, double smoothing) {
+  counts_ = std::move(noise);
+  options_.ensemble.choose_smoothing = false;
+  options_.family = [family = options_.family, smoothing](const PreparedColumns& columns) {
+    GraphFamily same = family(columns);
+    same.first.smoothing = smoothing;
+    return same;
+  };
+}
+
+std::vector<CountNoise> TableLearner::likeliest_counts(const TableRows& rows) const {
+  TableRows judged{{}, rows.targets, rows.weights};
+  const std::vector<PredictionComponent> left_out = judged_left_out(judged);
+  std::vector<CountNoise> found = counts_;
+  for (std::size_t k = 0; k < found.size(); ++k)
+    found[k].shape =
+        likeliest_shape(left_out, judged.targets, static_cast<Index>(k), found[k].exposure, judged.weights);
+  return found;
+}
+
+double TableLearner::left_out_log_mass(const TableRows& rows) const {
+  TableRows judged{{}, rows.targets, rows.weights};
+  const Prediction left_out = in_units_before(Prediction::mix(judged_left_out(judged)));
+  return weighted_sum(log_mass_of_counts(left_out, judged.targets), judged.weights) /
+         total_weight(judged.targets.rows(), judged.weights);
+}
+
 Eigen::VectorXd TableLearner::class_numbers(const TableRows& rows) const { return rows.targets.col(0); }
 
 // Frequencies of the classes, graphs and nearest rows: every step up in complexity must earn its place. `score`: of the

@@ -24,14 +24,22 @@ Eigen::MatrixXd TableLearner::numbers_of(const Eigen::MatrixXd& inputs) const {
   return numbers;
 }
 
-Eigen::MatrixXd TableLearner::prepared(const Eigen::MatrixXd& standardised) const {
+Eigen::MatrixXd TableLearner::prepared(const Eigen::MatrixXd& inputs, const Eigen::MatrixXd& standardised) const {
   Eigen::MatrixXd mapped = features_.apply(numbers_of(standardised));
   if (directions_.used()) mapped = directions_.apply(mapped);
   for (const LevelEffects& own : effects_) {
     mapped.conservativeResize(Eigen::NoChange, mapped.cols() + 1);
-    mapped.rightCols(1) = standardised.col(static_cast<Index>(own.column)).cwiseMin(static_cast<double>(own.levels));
+    mapped.rightCols(1) = own.numbers_of(inputs.col(static_cast<Index>(own.column)));
   }
   return mapped;
+}
+
+Vector TableLearner::relevance() const {
+  const Vector& of_numbers = graphs_->mixture().memory().choice.relevance;
+  if (of_numbers.size() == 0) return {};
+  Vector all = Vector::Ones(inputs_.shift.size());
+  all(number_columns()) = of_numbers;
+  return all;
 }
 
 PreparedColumns TableLearner::columns() const {
@@ -46,11 +54,15 @@ PreparedColumns TableLearner::columns() const {
 }
 
 std::vector<LevelEffects> TableLearner::find_effects(const TableRows& rows) const {
-  if (!options_.finds_effects || options_.levels.empty() || !effects_.empty()) return {};
+  if (!options_.finds_effects || !effects_.empty() || options_.features != "none") return {};
+  Identifiers identifiers{possible_identifiers(rows.inputs, options_.levels)};
+  if (options_.levels.empty() && identifiers.columns.empty()) return {};
   const Eigen::MatrixXd targets =
       options_.classes > 0 ? one_column_per_class(rows.targets, options_.classes) : targets_.apply(rows.targets);
+  const bool has_rest = left_out_residuals_.rows() == rows.targets.rows();
+  identifiers.inputs = rows.inputs, identifiers.targets = has_rest ? left_out_residuals_ : targets;
   std::vector<LevelEffects> found =
-      level_effects(inputs_.apply(rows.inputs), options_.levels, targets, options_.seed, rows.weights);
+      level_effects(inputs_.apply(rows.inputs), options_.levels, targets, options_.seed, rows.weights, identifiers);
   for (LevelEffects& own : found)
     if (directions_.used()) own.slopes.clear();
   return found;
@@ -80,7 +92,7 @@ void TableLearner::standardise(const TableRows& rows) {
 
 RowData TableLearner::data_of(const TableRows& rows) const {
   const SharedModel& graph = graphs_->mixture().model();
-  RowData data{prepared(inputs_.apply(rows.inputs)),
+  RowData data{prepared(rows.inputs, inputs_.apply(rows.inputs)),
                coded_targets(targets_.apply(rows.targets), graph.likelihoods, graph.rows->outputs(), "fit"),
                rows.weights, graph.likelihoods};
   if (options_.standardise && options_.classes == 0) data.least_noise = least_noise_of(rows.targets, targets_);

@@ -46,11 +46,16 @@ struct TableFit {
 
 // Effects of the values of a column that has many (level_effects.h).
 struct LevelEffects {
-  std::size_t column = 0;  // number of the input, which has that of a value: the most frequent is 0
+  std::size_t column = 0;  // number of the input
+  // Numbers of a column that name something, the most frequent first; empty: the column has the number of a value in
+  // such an order.
+  std::vector<double> values = {};
   // So many values have effects of their own. One more number stands for all others, and for those not seen yet: where
   // no row has it, its effects are what the prior says.
   std::size_t levels = 0;
   std::vector<std::size_t> slopes = {};  // columns whose slopes differ by value
+
+  Eigen::VectorXd numbers_of(const Eigen::VectorXd& given) const;  // the effects of these rows, counting from 0
 };
 void list_fields(Fields& f, LevelEffects& effects);
 

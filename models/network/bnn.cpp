@@ -20,7 +20,7 @@ NetworkFamilyOptions family_of(const BnnOptions& o, const PreparedColumns& colum
   return {.shape = std::move(shape),
           .prior_variance_scale = o.prior_variance_scale,
           .priors = o.priors,
-          .learns_relevance = o.features == "none" && o.priors.empty() && o.levels.empty(),
+          .learns_relevance = o.features == "none" && o.priors.empty(),
           .seed = o.seed};
 }
 
@@ -38,6 +38,7 @@ TableLearnOptions table_options(const BnnOptions& o) {
       .standardise = o.standardise,
       .log_inputs = o.log_inputs && is_table,
       .log_target = o.log_target && is_table,
+      .count_target = o.count_target && is_table,
       .neighbours = o.neighbours && is_table,
       .seed = o.seed};
   if (!o.learn_noise) table.noise = o.noise.expanded(o.layers.back(), "noise");
@@ -67,8 +68,10 @@ Graph graph_of(const BnnOptions& options, const TableLearner& learner, std::size
   if (!columns.empty()) shape.layers.front() = columns.size();
   const SharedPosterior& posterior = mixture.memory().members.at(index).last();
   std::vector<NetworkNoise> noise;
-  for (std::size_t k = 0; k < posterior.state.noise.size(); ++k)
+  for (std::size_t k = 0; k < posterior.state.noise.size(); ++k) {
     noise.push_back({posterior.state.noise[k], k < posterior.tails.size() ? posterior.tails[k] : StudentTails{}});
+    if (!learner.counts().empty()) noise.back().count = learner.counts()[k];
+  }
   return network_graph(shape, layer_priors(shape, mixture.prior_of(index), posterior.state.scale), noise, columns,
                        inputs)
       .graph;

@@ -26,7 +26,7 @@ void set_rows(const BnnGraph& net, std::size_t inputs, SharedModel& model) {
     if (!net.biases.empty()) model.variables.push_back({net.graph[net.biases[l]].name, z.size, 1});
   }
   std::vector<Index> read = model.columns;
-  if (!net.effects.empty()) {
+  if (!net.effects.empty() && read.empty()) {
     read.resize(inputs);
     std::iota(read.begin(), read.end(), Index{0});
   }
@@ -81,6 +81,9 @@ SharedModel network_model(const NetworkFamilyOptions& options, BnnShape shape, c
   if (!is_simple && relevance.size() > 0 && std::ssize(seen) < relevance.size()) {
     model.columns = seen;
     shape.layers[0] = seen.size();
+    for (LevelEffects& own : shape.levels)  // slopes are of columns that are seen
+      for (std::size_t& slope : own.slopes)
+        slope = static_cast<std::size_t>(std::ranges::lower_bound(seen, static_cast<Index>(slope)) - seen.begin());
   }
   const auto priors_of = [&](double scale) {
     std::vector<LayerPrior> priors = fan_in_priors(shape, scale);
@@ -97,7 +100,7 @@ SharedModel network_model(const NetworkFamilyOptions& options, BnnShape shape, c
              all = model.prior.mean.size() - static_cast<Index>(shape.level_scalars());
   const BnnGraph net = options.classes ? network_of_classes(shape, priors)
                                        : network_graph(shape, priors, std::vector<double>(shape.layers.back(), 1.0));
-  set_rows(net, shape.layers.front(), model);
+  set_rows(net, options.shape.layers.front(), model);
   if (options.classes) {  // the biases of the scores are free
     model.prior.precision.segment(all - outputs, outputs).setConstant(kBiasPrecision);
     model.prior.group.assign(static_cast<std::size_t>(all), 0);
@@ -155,8 +158,12 @@ GraphFamily network_family(const NetworkFamilyOptions& options) {
     return all;
   };
   if (options.learns_relevance)
-    family.relevance = [seed = options.seed](const RowData& data) {
-      return relevance_of(data.rows, data.targets, seed, data.weights);
+    family.relevance = [seed = options.seed, levels = options.shape.levels](const RowData& data) {
+      Vector relevance = relevance_of(data.rows.leftCols(data.numbers()), data.targets, seed, data.weights);
+      for (const LevelEffects& own : levels)
+        for (const std::size_t slope : own.slopes)
+          if (relevance.size() > 0) relevance(static_cast<Index>(slope)) = 1;
+      return relevance;
     };
   family.text = [](const std::vector<std::size_t>& sizes) {
     return sizes.empty() ? std::string("linear model") : fmt::format("{} hidden units", joined(sizes, "-"));

@@ -117,10 +117,16 @@ class LearnedNoise {
   LearnedNoise(BnnGraph& net, std::size_t outputs) : net_(net), g_(net.graph), outputs_(outputs) {}
 
   void add(std::size_t output, const NetworkNoise& learned) {
-    const auto& [noise, tails] = learned;
+    const auto& [noise, tails, count] = learned;
     std::vector<Connection> ends = {element_of(net_.values, outputs_, output),
                                     element_of(net_.outputs, outputs_, output)};
     const std::string name = numbered("noise", output);
+    if (count) {
+      ParameterList parameters{{"exposure", count->exposure}};
+      if (count->shape > 0) parameters.push_back({"shape", count->shape});
+      g_.factor(count->kind(), ends, parameters, {.name = name});
+      return;
+    }
     if (noise.depends_on_inputs()) {
       ends.insert(ends.begin() + 1, Connection{add_log_noise(noise, tails.scale, numbered("", output))});
       const FactorOptions options{.name = name, .method = "ep"};

@@ -8,12 +8,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "engine/learn/gaussian/family.h"
 #include "engine/learn/gaussian/log_linear_noise.h"
 #include "engine/learn/gaussian/program/row_program.h"
 #include "engine/learn/gaussian/student_tails.h"
+#include "models/learn/counts.h"
 #include "models/learn/table_method.h"
 #include "models/network/options.h"
 
@@ -37,6 +39,7 @@ struct BnnShape {
 struct NetworkNoise {
   LogLinearNoise noise;
   StudentTails tails = {};
+  std::optional<CountNoise> count = {};  // instead of both
 };
 
 struct BnnGraph {

@@ -65,8 +65,8 @@ void list_fields(Fields& f, BnnOptions& value) {
   DMA_LIST(bias, standardise, prior_mean_scale, prior_variance_scale);
   f("feature_map", value.features);
   f.unless_empty("levels", value.levels);
-  DMA_LIST(method, kind_methods, linear_baseline, neighbours, log_inputs, log_target, members, seed, shuffle, fuse,
-           smoothing, choose_width);
+  DMA_LIST(method, kind_methods, linear_baseline, neighbours, log_inputs, log_target, count_target, members, seed,
+           shuffle, fuse, smoothing, choose_width);
 }
 
 }  // namespace dma

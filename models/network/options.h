@@ -63,6 +63,9 @@ struct BnnOptions {
   // are most probable; and inputs and targets on a logarithmic scale where that suits them (log_scale.h). Both only
   // where hidden layers and noise are learned jointly of standardised columns, by one worker.
   bool neighbours = true, log_inputs = true, log_target = true;
+  // Targets that are whole numbers of 0 or more are tried as Poisson and negative binomial counts
+  // (models/learn/counts.h), under the same conditions.
+  bool count_target = true;
   std::size_t members =
       0;  // networks with their own prior draws, predictions mixed; 0: as many as are quick (joint), or 1
   // Hidden layers are chosen by rows held out (joint): one of 10, 20, 50, ... units while they gain, then two. `layers`

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "engine/learn/gaussian/solver_form.h"
 #include "engine/support/error.h"
@@ -20,25 +21,24 @@ constexpr std::size_t kUsualWidth = 50, kWidest = 100'000;
 constexpr std::size_t kMostMembers = 1000;
 constexpr double kMostStored = 5e8;  // doubles that a fit may keep: 4 GB
 
-// Known to sweeps of messages alone.
-constexpr std::string_view kOfMessages[] = {"batches", "batch_size", "tolerance", "patience"};
-constexpr std::string_view kOfClassifier[] = {"preset",      "features_map", "bias",        "method",  "hidden",
-                                              "slopes",      "standardise",  "neighbours",  "workers", "log_inputs",
-                                              "prior_scale", "members",      "max_seconds", "epochs"};
-constexpr std::string_view kOfGraph[] = {"preset", "noise_model", "learn_prior", "members",
-                                         "epochs", "least_gain",  "max_seconds"};
-
-bool is_among(std::string_view name, std::span<const std::string_view> names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-// The first of these that is given, as the caller writes it; empty: none is.
-std::string first_given(const FitSettings& s, std::span<const std::string_view> names) {
+// The first setting of sweeps of messages that is given, as the caller writes it; empty: none is.
+std::string given_to_messages(const FitSettings& s) {
   std::string found;
-  for_each_setting(s, [&](std::string_view name, const auto& setting) {
-    if (found.empty() && setting && is_among(name, names)) found = s.written(name);
+  for_each_message_setting(s, [&](std::string_view name, const auto& setting) {
+    if (found.empty() && setting) found = s.written(name);
   });
   return found;
+}
+
+// A setting that a model understands; what nobody has taken is refused.
+template <class Value>
+std::optional<Value> take(std::optional<Value>& setting) {
+  return std::exchange(setting, std::nullopt);
+}
+void refuse_rest(const FitSettings& rest, std::string_view model) {
+  for_each_setting(rest, [&](std::string_view name, const auto& setting) {
+    if (setting) fail("{}: {} has no such setting; leave it out", rest.written(name), model);
+  });
 }
 
 // Checks of single settings, each with the name that the caller gave it.
@@ -172,7 +172,7 @@ void check_workers(const FitSettings& s, LearnOptions& fit, std::size_t rows) {
 
 NetworkSettings preset(const FitSettings& s, std::size_t features, const std::vector<std::size_t>& hidden,
                        std::size_t targets, std::size_t rows) {
-  const std::string of_messages = first_given(s, kOfMessages);
+  const std::string of_messages = given_to_messages(s);
   if (s.method == "joint" && !of_messages.empty())
     fail("{} is known to sweeps of messages only; leave it out, or choose {} hybrid", of_messages, s.written("method"));
   if (s.preset.value_or("table") == "table") {
@@ -193,12 +193,6 @@ NetworkSettings preset(const FitSettings& s, std::size_t features, const std::ve
 
 }  // namespace
 
-void check_known(const FitSettings& s, std::span<const std::string_view> known, std::string_view model) {
-  for_each_setting(s, [&](std::string_view name, const auto& setting) {
-    if (setting && !is_among(name, known)) fail("{}: {} has no such setting; leave it out", s.written(name), model);
-  });
-}
-
 NetworkSettings network_settings(const FitSettings& s, std::size_t inputs, std::size_t targets, std::size_t rows) {
   const std::vector<std::size_t> hidden = s.hidden.value_or(std::vector<std::size_t>{kUsualWidth});
   check(s, hidden.size(), targets, rows);
@@ -218,6 +212,7 @@ NetworkSettings network_settings(const FitSettings& s, std::size_t inputs, std::
   network.neighbours = s.neighbours.value_or(network.neighbours);
   network.log_inputs = s.log_inputs.value_or(network.log_inputs);
   network.log_target = s.log_target.value_or(network.log_target);
+  network.count_target = s.count_target.value_or(network.count_target);
   network.features = features_map;
   network.prior_variance_scale *= s.prior_scale.value_or(1);
   network.method = s.method.value_or(network.method);
@@ -246,50 +241,52 @@ NetworkSettings network_settings(const FitSettings& s, std::size_t inputs, std::
   return model;
 }
 
-// A classifier takes a single value of each of these settings.
-void check_classifier_has_one(const FitSettings& s) {
-  const auto only = [&](const char* name, bool is_other, const char* value) {
-    if (is_other) fail("{}: a classifier knows {} only; leave it out", s.written(name), value);
-  };
-  only("preset", s.preset.value_or("table") != "table", "table");
-  only("features_map", s.features_map.value_or("none") != "none", "none");
-  only("method", s.method.value_or("joint") != "joint", "joint");
-  only("no_bias", !s.bias.value_or(true), "networks with biases");
-  only("workers", s.workers.value_or(1) > 1, "1");
-  only("slopes", s.slopes && s.slopes->size() != 1, "one slope for all layers");
-}
-
-ClassifierOptions classifier_settings(const FitSettings& s) {
-  check_known(s, kOfClassifier, "a classifier");
+ClassifierOptions classifier_settings(FitSettings s) {
   Checks(s).network();
-  check_classifier_has_one(s);
+  const auto only = [&](const char* name, auto& setting, const auto& value, const char* words) {
+    if (take(setting).value_or(value) != value)
+      fail("{}: a classifier knows {} only; leave it out", s.written(name), words);
+  };
+  only("preset", s.preset, "table", "table");
+  only("features_map", s.features_map, "none", "none");
+  only("method", s.method, "joint", "joint");
+  only("no_bias", s.bias, true, "networks with biases");
+  only("workers", s.workers, 1u, "1");
   ClassifierOptions options;
-  options.hidden = s.hidden;
-  if (s.slopes) options.slope = (*s.slopes)[0];
-  options.prior_variance_scale = s.prior_scale.value_or(1);
-  options.standardise = s.standardise.value_or(true);
-  options.neighbours = s.neighbours.value_or(true);
-  options.log_inputs = s.log_inputs.value_or(true);
-  options.members = s.members.value_or(0);
-  options.epochs = s.epochs.value_or(options.epochs);
+  options.hidden = take(s.hidden);
+  if (const auto slopes = take(s.slopes)) {
+    if (slopes->size() != 1) fail("{}: a classifier knows one slope for all layers only", s.written("slopes"));
+    options.slope = slopes->front();
+  }
+  options.prior_variance_scale = take(s.prior_scale).value_or(1);
+  options.standardise = take(s.standardise).value_or(true);
+  options.neighbours = take(s.neighbours).value_or(true);
+  options.log_inputs = take(s.log_inputs).value_or(true);
+  options.members = take(s.members).value_or(0);
+  options.epochs = take(s.epochs).value_or(options.epochs);
   options.seed = s.seed;
   options.jobs = s.jobs;
+  (void)take(s.max_seconds);  // whoever watches the fit ends it
+  refuse_rest(s, "a classifier");
   return options;
 }
 
-GraphModelOptions graph_settings(const FitSettings& s) {
-  check_known(s, kOfGraph, "a graph of your own");
+GraphModelOptions graph_settings(FitSettings s) {
   const Checks checks(s);
   checks.word("noise_model", s.noise_model, {"given", "constant", "inputs"});
   checks.word("preset", s.preset, {"table"});
-  GraphModelOptions options{{.learn_noise = true, .tails = true, .seed = s.seed, .jobs = s.jobs}, s.preset == "table"};
+  GraphModelOptions options{{.learn_noise = true, .tails = true, .seed = s.seed, .jobs = s.jobs},
+                            take(s.preset) == "table"};
   GaussianLearnOptions& learn = options.learn;
-  learn.learn_noise = learn.tails = s.noise_model != "given";
-  learn.noise_by_inputs = s.noise_model == "inputs";
-  learn.learn_scale = s.learn_prior.value_or(options.as_table);
-  learn.starts = s.members.value_or(options.as_table ? 0 : 1);
-  learn.epochs = s.epochs.value_or(learn.epochs);
-  learn.least_gain = s.least_gain.value_or(learn.least_gain);
+  const std::string noise_model = take(s.noise_model).value_or("constant");
+  learn.learn_noise = learn.tails = noise_model != "given";
+  learn.noise_by_inputs = noise_model == "inputs";
+  learn.learn_scale = take(s.learn_prior).value_or(options.as_table);
+  learn.starts = take(s.members).value_or(options.as_table ? 0 : 1);
+  learn.epochs = take(s.epochs).value_or(learn.epochs);
+  learn.least_gain = take(s.least_gain).value_or(learn.least_gain);
+  (void)take(s.max_seconds);
+  refuse_rest(s, "a graph of your own");
   return options;
 }
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +19,7 @@ struct FitSettings {
   std::optional<std::vector<std::size_t>> hidden = {};  // widths; empty: a linear model
   std::optional<std::vector<double>> slopes = {}, noise = {};
   std::optional<bool> bias = {}, standardise = {}, learn_prior = {}, neighbours = {}, log_inputs = {};
-  std::optional<bool> log_target = {};
+  std::optional<bool> log_target = {}, count_target = {};
   std::optional<double> prior_scale = {}, tolerance = {}, least_gain = {}, max_seconds = {};
   std::optional<std::size_t> members = {}, batches = {}, batch_size = {};
   std::optional<std::size_t> workers = {};  // see LearnOptions
@@ -32,22 +31,23 @@ struct FitSettings {
   std::string (*written)(std::string_view name) = [](std::string_view name) { return std::string(name); };
 };
 
-// visit(name, setting) for every setting that may be left out.
+// visit(name, setting) for every setting that may be left out: those of sweeps of messages, and all.
+template <class Settings, class Visit>
+void for_each_message_setting(Settings& s, const Visit& visit) {
+  visit("tolerance", s.tolerance), visit("batches", s.batches);
+  visit("batch_size", s.batch_size), visit("patience", s.patience);
+}
 template <class Settings, class Visit>
 void for_each_setting(Settings& s, const Visit& visit) {
+  for_each_message_setting(s, visit);
   visit("preset", s.preset), visit("features_map", s.features_map), visit("method", s.method);
   visit("noise_model", s.noise_model), visit("hidden", s.hidden), visit("slopes", s.slopes), visit("noise", s.noise);
   visit("bias", s.bias), visit("standardise", s.standardise), visit("learn_prior", s.learn_prior);
   visit("neighbours", s.neighbours), visit("log_inputs", s.log_inputs), visit("log_target", s.log_target);
-  visit("prior_scale", s.prior_scale);
-  visit("tolerance", s.tolerance), visit("least_gain", s.least_gain);
-  visit("max_seconds", s.max_seconds), visit("members", s.members), visit("batches", s.batches);
-  visit("batch_size", s.batch_size), visit("workers", s.workers), visit("epochs", s.epochs);
-  visit("patience", s.patience);
+  visit("count_target", s.count_target);
+  visit("prior_scale", s.prior_scale), visit("least_gain", s.least_gain), visit("max_seconds", s.max_seconds);
+  visit("members", s.members), visit("workers", s.workers), visit("epochs", s.epochs);
 }
-
-// Throws Error for the first setting that is given but not among those that this model knows.
-void check_known(const FitSettings& settings, std::span<const std::string_view> known, std::string_view model);
 
 struct NetworkSettings {
   BnnOptions network;
@@ -55,11 +55,11 @@ struct NetworkSettings {
   std::string reason;  // for the method
 };
 
-// Settings as the options of each kind of model. An Error names the setting as the caller writes it.
-// Of a network: for data with this many input columns, targets and training rows.
+// Settings as the options of each kind of model; of a network for data with so many input columns, targets and training
+// rows. An Error names the setting that does not fit, or that the model does not know, as the caller writes it.
 NetworkSettings network_settings(const FitSettings& settings, std::size_t inputs, std::size_t targets,
                                  std::size_t rows);
-ClassifierOptions classifier_settings(const FitSettings& settings);
-GraphModelOptions graph_settings(const FitSettings& settings);
+ClassifierOptions classifier_settings(FitSettings settings);
+GraphModelOptions graph_settings(FitSettings settings);
 
 }  // namespace dma

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/learn/gaussian/program/output_likelihood.h"
 #include "engine/learn/gaussian/program/row_model.h"
 #include "engine/support/fields.h"
 #include "engine/support/usable.h"
@@ -43,6 +44,17 @@ void check(const Scores& s) {
     expect(coverage >= 0 && coverage <= 1 + 1e-9, "a score is not usable");
 }
 
+Eigen::MatrixXd mass_below(const Prediction& prediction, const Eigen::MatrixXd& targets) {
+  Eigen::MatrixXd below = prediction.cumulative(targets);
+  const OutputLikelihoods& likelihoods = prediction.components.at(0).likelihoods;
+  const auto is_discrete = [](const auto& one) { return one && one->is_discrete(); };
+  if (std::ranges::none_of(likelihoods, is_discrete)) return below;
+  const Eigen::MatrixXd without = prediction.cumulative((targets.array() - 1).matrix());
+  for (Eigen::Index j = 0; j < below.cols(); ++j)
+    if (is_discrete(likelihoods[static_cast<std::size_t>(j)])) below.col(j) = 0.5 * (below.col(j) + without.col(j));
+  return below;
+}
+
 // In units of the largest target, where no square leaves the range of a double.
 double fraction_explained(double rmse, const Eigen::VectorXd& targets, const Eigen::VectorXd& weights) {
   const double unit = targets.size() == 0 ? 0.0 : targets.cwiseAbs().maxCoeff();
@@ -57,7 +69,7 @@ double fraction_explained(double rmse, const Eigen::VectorXd& targets, const Eig
 
 std::vector<Scores> scores_of(const Prediction& prediction, const Eigen::MatrixXd& targets,
                               const Eigen::VectorXd& weights) {
-  return scores_from(prediction.log_density(targets), prediction.cumulative(targets), targets - prediction.mean,
+  return scores_from(prediction.log_density(targets), mass_below(prediction, targets), targets - prediction.mean,
                      weights);
 }
 
@@ -70,7 +82,7 @@ std::vector<Scores> scores_of(const PredictedRows& predicted, const Eigen::Matri
     const Prediction some = predicted(begin, rows);
     const Eigen::MatrixXd own = targets.middleRows(begin, rows);
     density.middleRows(begin, rows) = some.log_density(own);
-    below.middleRows(begin, rows) = some.cumulative(own);
+    below.middleRows(begin, rows) = mass_below(some, own);
     residuals.middleRows(begin, rows) = own - some.mean;
   }
   return scores_from(density, below, residuals, weights);

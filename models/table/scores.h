@@ -21,6 +21,9 @@ struct Scores {
 void list_fields(Fields& f, Scores& scores);
 void check(const Scores& scores);  // an Error for what cannot be scores
 
+// P(Y <= y) of every target. Of a count, half of P(Y = y) is below it: on average that is a half, as of a number.
+Eigen::MatrixXd mass_below(const Prediction& prediction, const Eigen::MatrixXd& targets);
+
 // Fraction of the variance of the targets that predictions with this error explain: 1 - rmse^2 / variance. 0 where the
 // targets are all the same.
 double fraction_explained(double rmse, const Eigen::VectorXd& targets, const Eigen::VectorXd& weights = {});

@@ -13,6 +13,7 @@
 #include "models/mixtures/gaussian_mixture.h"
 #include "models/mixtures/hidden_markov.h"
 #include "models/mixtures/switching.h"
+#include "tools/dma/fit/read_games.h"
 #include "tools/python/tables.h"
 
 namespace dma::python {
@@ -31,11 +32,28 @@ void bind_tables(py::module_& module) {
       .get("converged", "", &MixtureFit::converged)
       .get("candidates", "Log evidence of 1, 2, ... clusters, as far as was tried.",
            [](const MixtureFit& fit) { return as_array(fit.candidates); })
-      .get("labels", "The most probable cluster of each row.", [](const MixtureFit& fit) {
-        Eigen::Matrix<Eigen::Index, Eigen::Dynamic, 1> labels(fit.probability.rows());
-        for (Eigen::Index i = 0; i < labels.size(); ++i) fit.probability.row(i).maxCoeff(&labels[i]);
-        return labels;
-      });
+      .get("labels", "The most probable cluster of each row.",
+           [](const MixtureFit& fit) {
+             Eigen::Matrix<Eigen::Index, Eigen::Dynamic, 1> labels(fit.probability.rows());
+             for (Eigen::Index i = 0; i < labels.size(); ++i) fit.probability.row(i).maxCoeff(&labels[i]);
+             return labels;
+           })
+      .pickled(
+          [](const MixtureFit& fit) {
+            return py::make_tuple(fit.weight, fit.mean, fit.variance, fit.probability, fit.log_likelihood,
+                                  fit.log_evidence, fit.converged, fit.candidates);
+          },
+          [](const py::tuple& state) {
+            const auto matrix = [&](std::size_t i) { return state[i].cast<Eigen::MatrixXd>(); };
+            return MixtureFit{state[0].cast<Eigen::VectorXd>(),
+                              matrix(1),
+                              matrix(2),
+                              matrix(3),
+                              state[4].cast<double>(),
+                              state[5].cast<double>(),
+                              state[6].cast<bool>(),
+                              state[7].cast<std::vector<double>>()};
+          });
   def(
       module, "fit_mixture(X, components, most_components, starts, tolerance, limit, seed)", "",
       [](const Eigen::MatrixXd& rows, std::size_t components, std::size_t most, std::size_t starts, double tolerance,
@@ -292,6 +310,15 @@ void bind_games(py::module_& module) {
              return r.join({mean, sd, own});
            })
       .def("play(game)", "", [](Rating& r, const GivenGame& game) { return r.play(game_of(game)); });
+  def(module, "read_games(table)", "The players of a table of text, and its games.", [](const GivenTable& table) {
+    const GamesTable found = read_games(TableSource(table.columns));
+    std::vector<GivenGame> games;
+    for (const Game& game : found.games) {
+      std::vector<GivenTeam>& teams = games.emplace_back().first;
+      for (const Team& team : game.teams) teams.emplace_back(team.players, team.rank, team.shares);
+    }
+    return std::pair(found.players, games);
+  });
   def(module, "rate_season(games, players, priors, performance_sd, drift_sd, draw_probability, by_sweeps)", "",
       [](const std::vector<GivenGame>& given, std::size_t players, const std::vector<std::array<double, 3>>& priors,
          double performance_sd, double drift_sd, double draw_probability, bool by_sweeps) {

@@ -125,11 +125,9 @@ std::tuple<std::shared_ptr<TableModel>, bool, std::vector<std::string>> updated(
                                                                                 const GivenTable& table) {
   return without_lock([&] {
     auto more = std::make_shared<TableModel>(TableModel::from_text(model.text(), "the model", built_in_kinds()));
-    NewRows rows =
+    const TrainingData rows =
         read_new_rows(TableSource(table.columns), "the model", columns_of(model), model.targets(), table.weights);
-    if (!table.weights.empty()) check_column_of_weights({}, table.weights, rows.weights);
-    keep_rows_that_count(rows, {});
-    const bool settled = more->update({rows.inputs, rows.targets, rows.weights});
+    const bool settled = more->update({rows.inputs, rows.outputs, rows.weights});
     return std::tuple(more, settled, rows.notes);
   });
 }
@@ -186,8 +184,7 @@ std::string summary_of(const TableModel& model) {
 
 py::array_t<double> relevance_of(const TableModel& model) {
   std::vector<double> all(model.features().size(), 1.0);
-  if (const TableLearner* table = model.jointly())
-    std::ranges::copy(table->graphs().mixture().memory().choice.relevance, all.begin());
+  if (const TableLearner* table = model.jointly()) std::ranges::copy(table->relevance(), all.begin());
   return as_array(std::move(all));
 }
 
@@ -200,7 +197,7 @@ void bind_model(py::module_& module) {
       .def("updated(table)", "", &updated)
       .def("encode(table)", "The inputs of the model, from the columns of a table, and what there is to tell of them.",
            [](const TableModel& self, const GivenTable& table) {
-             NewRows rows = read_new_rows(TableSource(table.columns), "the model", columns_of(self));
+             TrainingData rows = read_new_rows(TableSource(table.columns), "the model", columns_of(self));
              return std::pair(std::move(rows.inputs), rows.notes);
            })
       .get("kind", "", &kind_of)

@@ -10,6 +10,7 @@
 #include "models/network/bnn.h"
 #include "models/network/classifier.h"
 #include "models/predict/table_model.h"
+#include "models/table/relevance.h"
 #include "tests/oracles/random_matrices.h"
 #include "tests/oracles/relative.h"
 #include "tests/oracles/saved_network.h"
@@ -72,6 +73,58 @@ TEST_CASE("effects of values: evidence finds levels and slopes that differ, and 
   CHECK(few[0].slopes.empty());
 }
 
+TEST_CASE("effects of values: a column of numbers that name something has them, one of a smooth function has not") {
+  const Growth growth;
+  const Split split;
+  const auto fitted = [&](const Matrix& x, const Matrix& y) {
+    Bnn net({.layers = {3, 8, 1}, .members = 1});
+    const FitReport report = net.fit(x(split.learned, Eigen::all), y(split.learned, Eigen::all));
+    return std::pair(std::move(net), report.effects);
+  };
+  // Animals by a number that says nothing of them: 100, 103, 106, ... in another order.
+  Matrix x = growth.x;
+  for (Index n = 0; n < kRows; ++n) x(n, 2) = 100 + 3 * static_cast<double>((17 * (n / kRowsEach)) % kLevels);
+  const auto [named, effects] = fitted(x, growth.y(1));
+  REQUIRE(effects.size() == 1);
+  CHECK(effects[0].column == 2);
+  CHECK(effects[0].levels == kLevels);
+  CHECK(effects[0].values.size() == kLevels);
+  CHECK(effects[0].slopes == std::vector<std::size_t>{0});
+  const Matrix aside = growth.y(1)(split.aside, Eigen::all);
+  CHECK(rmse(named.predict(x(split.aside, Eigen::all)).mean, aside) < 4);
+  // A number that was not learned gets the prior.
+  Matrix other = x.row(split.aside[0]);
+  const double known = named.predict(other).sd(0);
+  other(0, 2) = 101;
+  CHECK(named.predict(other).sd(0) > known);
+  CHECK(fitted(x, growth.y(0)).second.empty());
+  const Matrix smooth = filled(kRows, [&](Index n) { return 5 * std::sin(0.05 * x(n, 2)) + growth.noise(n); });
+  CHECK(fitted(x, smooth).second.empty());
+  CHECK(possible_identifiers(x, {}).size() == 3);
+  CHECK(possible_identifiers(random_matrix(50, 2, 1), {}).empty());
+}
+
+TEST_CASE("effects of values: inputs that matter are found beside them") {
+  constexpr Index kInputs = 25, kValues = 20, kSome = 240;
+  const Matrix noise = random_matrix(kSome, kInputs, 3), levels = random_matrix(kValues, 1, 4);
+  Matrix x(kSome, kInputs + 1);
+  x << noise, filled(kSome, [](Index n) { return static_cast<double>(n % kValues); });
+  const Matrix y = filled(kSome, [&](Index n) {
+    return 2 * x(n, 3) + x(n, 7) + 3 * levels(n % kValues) + 0.5 * std::sin(static_cast<double>(13 * n));
+  });
+  std::vector<std::size_t> columns(kInputs + 1, 0);
+  columns.back() = kValues;
+  Bnn net({.layers = {kInputs + 1, 10, 1}, .levels = columns, .members = 1});
+  const FitReport report = net.fit(x, y);
+  CHECK(report.effects.size() == 1);
+  const Vector relevance = net.jointly()->relevance();
+  REQUIRE(relevance.size() == kInputs + 1);
+  const std::vector<Index> seen = inputs_that_matter(relevance.head(kInputs));
+  CHECK(seen == std::vector<Index>{3, 7});
+  CHECK(report.left_out[0].scores.rmse < 0.6);
+  CHECK(net.graph().variables().size() > 0);
+}
+
 TEST_CASE("effects of values: beside a line they have the dense posterior at the precisions that were learned") {
   const Growth growth;
   const Matrix y = growth.y(1);
@@ -115,14 +168,14 @@ TEST_CASE("effects of values: a network with them predicts rows kept aside, and 
   const Split split;
   const Matrix y = growth.y(1), x = chosen(growth.x, split.learned), aside = chosen(growth.x, split.aside),
                truth = chosen(y, split.aside);
-  Bnn net(kNetwork), without({.layers = {3, 8, 1}, .members = 1});
+  Bnn net(kNetwork), without({.layers = {2, 8, 1}, .members = 1});
   const FitReport report = net.fit(x, chosen(y, split.learned));
-  without.fit(x, chosen(y, split.learned));
+  without.fit(x.leftCols(2), chosen(y, split.learned));
   REQUIRE(report.effects.size() == 1);
   const Prediction p = net.predict(aside);
   const double error = rmse(p.mean, truth);
   CHECK(error < 3);  // the noise has 2
-  CHECK(error < 0.35 * rmse(without.predict(aside).mean, truth));
+  CHECK(error < 0.35 * rmse(without.predict(aside.leftCols(2)).mean, truth));
   CHECK(report.left_out.at(0).scores.rmse == oracle::relative(error, 0.25));
   const double inside = oracle::inside_95(p.cumulative(truth));
   CHECK(inside > 0.88);

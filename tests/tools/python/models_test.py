@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,8 @@ def test_clusters_gaps_and_a_line_find_the_truth() -> None:
     points = np.concatenate([random.normal(centre, 0.5, size=(20, 2)) for centre in ([0, 5], [3, 1])])
     found = dma.gaussian_mixture(points, most_components=3)
     assert len(found.weight) == 2 and len(set(found.labels[:20])) == 1 and found.labels[0] != found.labels[-1]
+    again = pickle.loads(pickle.dumps(found))
+    assert (again.labels == found.labels).all() and (again.variance == found.variance).all() and repr(again) == repr(found)
     table = np.outer([1, 2, -1, -2], [2, 1, -1.5]) + 0.01 * random.normal(size=(4, 3))
     gap = [[None if (i, j) == (1, 2) else value for j, value in enumerate(row)] for i, row in enumerate(table)]
     filled = dma.factorise(gap, rank=1)

@@ -72,7 +72,12 @@ def test_a_frame_of_games_is_rated_as_a_list_of_them() -> None:
         found = dma.rate(frame)
         assert found.players == expected.players
         np.testing.assert_allclose([found.mean, found.sd], [expected.mean, expected.sd], rtol=1e-12)
-    with pytest.raises(dma.Error, match="a table with the columns home, away is given; winner and loser"):
+    numbered = dma.rate(pd.DataFrame({"winner": [7, 3, 7], "loser": [3, 9, 9], "draw": [None, 1.0, 0.0]}))
+    assert numbered.players == [7, 3, 9]
+    np.testing.assert_allclose(numbered[7], dma.rate([(7, 3), dma.Game([3, 9], ranks=[1, 1]), (7, 9)])[7], rtol=1e-12)
+    with pytest.raises(dma.Error, match="row 1: 'perhaps' in the column draw, where yes or no is expected"):
+        dma.rate(pd.DataFrame({"winner": ["Ann", "Ben"], "loser": ["Ben", "Cy"], "draw": ["no", "perhaps"]}))
+    with pytest.raises(dma.Error, match="a table with the columns home, away is given; winner and loser are expected"):
         dma.rate(pd.DataFrame({"home": ["Ann"], "away": ["Ben"]}))
 
 

@@ -134,7 +134,10 @@ void add_fit_command(Command app, const std::string& command_line) {
   command.add_flag("--verbose", request->verbose, "print the seconds of every stage, too").group(output);
   command.add_flag("--quiet", request->quiet, "print errors only").group(output);
   command.add_flag("--json", request->json, "print the report as JSON").group(output);
-  command.callback([request] { fit(*request); });
+  command.callback([request, command] {
+    request->given = command.given();
+    fit(*request);
+  });
 }
 
 }  // namespace dma

@@ -31,6 +31,11 @@ std::filesystem::path checkpoint_path(const FitRequest& request) {
   return request.model.string() + ".checkpoint";
 }
 
+void refuse_checkpoints(const FitRequest& request) {
+  for (const auto& [option, file] : {std::pair{"--checkpoint", &request.checkpoint}, {"--resume", &request.resume}})
+    if (!file->empty()) fail("{}: only networks for numbers leave checkpoints; leave it out", option);
+}
+
 // Hours of work do not end because a disk is full for a while: the fit goes on with the last checkpoint that was
 // written. All processes of a team come here; the first one writes.
 bool try_checkpoint(const FitRequest& request, const TableModel& model, const std::string& fingerprint) {
@@ -132,10 +137,7 @@ Learned learn_table(const FitRequest& request, const FitTeam& team, TrainingData
   give_back_memory();
   if (data.has_classes()) {
     team.refuse("a classifier");
-    check_options(request,
-                  {"--target", "--features", "--classes", "--weights", "--columns", "--holdout", "--strict", "--plot",
-                   "--plot-training", "--report"},
-                  "a classifier");
+    refuse_checkpoints(request);
   }
   ModelToLearn made = model_to_learn(request.settings, data, [&](NetworkSettings& settings) {
     team.partition(request, settings.network, settings.fit, data);
@@ -147,8 +149,7 @@ Learned learn_table(const FitRequest& request, const FitTeam& team, TrainingData
 }
 
 Learned learn_graph(const FitRequest& request, const FitTeam& team, TrainingData& data, FitEnd& end) {
-  check_options(request, {"--target", "--graph", "--holdout", "--strict", "--plot", "--plot-training", "--report"},
-                "a graph of your own");
+  refuse_checkpoints(request);
   const GraphModelOptions options = graph_settings(request.settings);
   const TableSource source(request.data);
   const std::string name = request.graph.string();
@@ -168,12 +169,15 @@ Learned learn_graph(const FitRequest& request, const FitTeam& team, TrainingData
   } catch (const Error& e) {
     fail("'{}': {}", name, e.what());
   }
-  data = read_observed({.path = request.data,
-                        .targets = {},
-                        .holdout = request.holdout,
-                        .seed = request.settings.seed,
-                        .target_cells = graph->has_classes() ? TargetCells::names : TargetCells::numbers},
-                       source, *graph);
+  data = read_observed(
+      {.path = request.data,
+       .targets = {},
+       .features = request.features,
+       .weights = request.weights,
+       .holdout = request.holdout,
+       .seed = request.settings.seed,
+       .target_cells = graph->has_classes() || request.numbers_are_classes ? TargetCells::names : TargetCells::numbers},
+      source, *graph);
   const char* const drawn = !request.plot.empty() ? "--plot" : !request.report.empty() ? "--report" : nullptr;
   if (drawn && data.features.empty())
     fail("{}: the graph has no inputs, and all rows are alike; leave it out, `dma inspect` tells what was learned",

@@ -23,7 +23,7 @@ struct PredictRequest {
 void predict(const PredictRequest& request) {
   check_outputs({{"--out", request.out}}, {{"model", request.model}, {"data", request.data}});
   const TableModel model = load_model(request.model);
-  const NewRows rows =
+  const TrainingData rows =
       read_new_rows(TableSource(request.data), fmt::format("'{}'", request.model.string()), columns_of(model));
   for (const std::string& note : rows.notes) say(note);
   const std::vector<PredictedColumn> columns = predicted_columns(model, rows.inputs);

@@ -11,7 +11,7 @@
 #include "engine/support/text.h"
 #include "models/games/rating.h"
 #include "tools/dma/commands/commands.h"
-#include "tools/dma/commands/games_table.h"
+#include "tools/dma/commands/skills_output.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/pictures/svg.h"
 
@@ -71,7 +71,7 @@ void rate(const RateRequest& request) {
   plot::check_picture(request.plot);
   check_outputs({{"--out", request.out}, {"--plot", request.plot}}, {{"data", request.data}});
   const RatingOptions options = options_of(request);
-  const GamesTable table = read_games(request.data);
+  const GamesTable table = read_games(TableSource(request.data));
   const Rated rated = request.online ? rate_one_by_one(table, options) : rate_all_at_once(table, options);
   const auto pairs = asked_pairs(request, table, rated);
   if (!request.out.empty()) write_file(request.out, skills_csv(rated.players));

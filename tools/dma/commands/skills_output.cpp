@@ -5,7 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "tools/dma/commands/games_table.h"
+#include "tools/dma/commands/skills_output.h"
 #include "tools/dma/io/csv_text.h"
 
 namespace dma {

@@ -1,7 +1,6 @@
 // The settings of a fit as options of the command line.
 #include <algorithm>
 
-#include "engine/support/error.h"
 #include "engine/support/parallel.h"
 #include "tools/dma/fit/fit_request.h"
 #include "tools/dma/help/command_line.h"
@@ -17,24 +16,6 @@ std::string as_option(std::string_view name) {
 }
 
 }  // namespace
-
-void check_options(const FitRequest& r, std::initializer_list<std::string_view> known, std::string_view model) {
-  for (const auto& [option, is_given] : {std::pair{"--target", !r.targets.empty()},
-                                         {"--graph", !r.graph.empty()},
-                                         {"--features", !r.features.empty()},
-                                         {"--classes", r.numbers_are_classes},
-                                         {"--weights", !r.weights.empty()},
-                                         {"--columns", r.columns},
-                                         {"--strict", r.strict},
-                                         {"--holdout", r.holdout != 0},
-                                         {"--plot", !r.plot.empty()},
-                                         {"--plot-training", !r.plot_training.empty()},
-                                         {"--report", !r.report.empty()},
-                                         {"--checkpoint", !r.checkpoint.empty()},
-                                         {"--resume", !r.resume.empty()}})
-    if (is_given && std::ranges::find(known, option) == known.end())
-      fail("{}: {} has no such option; leave it out", option, model);
-}
 
 void add_fit_settings(Command command, FitSettings& s) {
   s.jobs = all_processors();
@@ -95,6 +76,11 @@ void add_fit_settings(Command command, FitSettings& s) {
       .add_flag("--log-target,!--no-log-target", s.log_target,
                 "a positive target that is skewed is learned by its logarithm where that makes left-out rows more "
                 "probable; predictions are then log-normal (default of joint: yes)")
+      .group(network);
+  command
+      .add_flag("--count-target,!--no-count-target", s.count_target,
+                "a target of whole numbers of 0 or more is learned as Poisson or negative binomial counts where that "
+                "makes left-out rows more probable (default of joint: yes)")
       .group(network);
   command.add_option("--prior-scale", s.prior_scale, "factor on the prior variances of all weights (default: 1)")
       .group(network);

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -31,6 +30,7 @@ struct FitRequest {
   bool writes = true;  // files; of several processes the first does
   FitSettings settings;
   std::string command_line;
+  std::vector<std::string> given;  // names of the options on it
 
   // Seconds left for learning; a part is kept for what comes after it.
   double seconds_to_learn() const {
@@ -38,8 +38,5 @@ struct FitRequest {
            std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   }
 };
-
-// Throws Error for the first option, other than a setting, that is given but means nothing to this model.
-void check_options(const FitRequest& request, std::initializer_list<std::string_view> known, std::string_view model);
 
 }  // namespace dma

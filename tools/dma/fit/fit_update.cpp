@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "engine/support/error.h"
@@ -17,19 +18,13 @@ namespace dma {
 namespace {
 
 void check_update_request(const FitRequest& request) {
-  check_options(request, {"--weights", "--strict"}, "an update");
-  check_known(request.settings, {}, "an update");
+  constexpr std::string_view kUnderstood[] = {"data",   "--update", "--model",    "--weights", "--strict", "--seed",
+                                              "--jobs", "--json",   "--progress", "--verbose", "--quiet"};
+  for (const std::string& option : request.given)
+    if (std::ranges::find(kUnderstood, option) == std::end(kUnderstood))
+      fail("{}: an update has no such option; leave it out", option);
   if (!request.model.empty()) check_outputs({{"--model", request.model}}, {{"data", request.data}});
   check_outputs({{"--update", request.update}}, {{"data", request.data}});
-}
-
-// Rows without a target, or of weight 0, are no part of them.
-NewRows read_rows_to_add(const FitRequest& request, const TableModel& model) {
-  NewRows rows = read_new_rows(TableSource(request.data), fmt::format("'{}'", request.update.string()),
-                               columns_of(model), model.targets(), request.weights);
-  if (!request.weights.empty()) check_column_of_weights(request.data, request.weights, rows.weights);
-  keep_rows_that_count(rows, request.data);
-  return rows;
 }
 
 }  // namespace
@@ -44,14 +39,15 @@ void fit_update(const FitRequest& request) {
     fail(
         "--update: '{}' predicts classes, and rows are added to models of numbers alone; fit old and new rows together",
         request.update.string());
-  const NewRows rows = read_rows_to_add(request, model);
+  const TrainingData rows = read_new_rows(TableSource(request.data), fmt::format("'{}'", request.update.string()),
+                                          columns_of(model), targets, request.weights);
   const std::vector<std::string>& notes = rows.notes;
   const auto added = static_cast<std::size_t>(rows.inputs.rows());
   std::vector<Scores> before;  // scores of the new rows, predicted by the old ones
-  if (rows.inputs.cols() > 0) before = scores_of(model.predict(rows.inputs), rows.targets, rows.weights);
+  if (rows.inputs.cols() > 0) before = scores_of(model.predict(rows.inputs), rows.outputs, rows.weights);
   bool settled = false;
   try {
-    settled = model.update({rows.inputs, rows.targets, rows.weights});
+    settled = model.update({rows.inputs, rows.outputs, rows.weights});
   } catch (const Error& e) {
     fail("'{}': {}", request.update.string(), e.what());
   }

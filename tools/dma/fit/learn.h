@@ -8,8 +8,7 @@
 
 #include "models/predict/settings.h"
 #include "models/predict/table_model.h"
-#include "tools/dma/fit/mixed_table.h"
-#include "tools/dma/fit/training_data.h"
+#include "tools/dma/fit/read_rows.h"
 
 namespace dma {
 

@@ -6,7 +6,6 @@
 #include <limits>
 #include <set>
 
-#include "engine/learn/gaussian/program/row_model.h"
 #include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "models/table/columns/column_types.h"
@@ -116,87 +115,19 @@ MixedTable TableSource::read(std::span<const std::size_t> places, bool first_as_
   for (std::size_t i = 0; i < places.size(); ++i)
     if (has_text[i]) texts.push_back(places[i]), of.push_back(i);
   if (texts.empty()) return table;
-  CsvReader again = open();
-  CsvReader::TextColumns text = again.read_cells(texts);
+  CsvReader::TextColumns text = open().read_cells(texts);
   if (text.lines.size() != table.rows()) fail("{} has changed while it was read; try again", name());
   for (std::size_t k = 0; k < of.size(); ++k) table.cells[of[k]] = std::move(text.cells[k]);
   table.lines = std::move(text.lines);
   return table;
 }
 
-namespace {
-
-bool is_strict(const ModelColumns& model) { return model.coding.empty() && !model.standardises; }
-
-// Rules for columns of plain numbers: their means stand for missing cells, if there is anything to put there.
-ColumnCoding coding_of(const ModelColumns& model) {
-  if (!model.coding.empty()) return model.coding;
-  ColumnCoding coding;
-  for (const std::string& name : model.features) coding.rules.push_back({.name = name, .type = number_column.blank()});
-  if (is_strict(model)) return coding;
-  const Eigen::RowVectorXd centre = model.inputs.centre();
-  for (std::size_t i = 0; i < coding.rules.size(); ++i) coding.rules[i].fill = {centre(static_cast<Eigen::Index>(i))};
-  return coding;
-}
-
-}  // namespace
-
-NewRows read_new_rows(const TableSource& source, const std::string& fitted, const ModelColumns& model,
-                      const std::vector<std::string>& targets, const std::string& weights) {
-  const ColumnCoding coding = coding_of(model);
-  std::vector<std::size_t> places;
-  const auto add = [&](const std::string& name) {
-    if (!source.has(name))
-      fail("{} has no column '{}', which {} was fitted on{}", source.name(), name, fitted,
-           suggestion(name, source.names()));
-    places.push_back(source.column(name));
-  };
-  for (const ColumnRule& rule : coding.rules)
-    if (!rule.is_left_out()) add(rule.name);
-  const std::size_t inputs = places.size();
-  for (const std::string& target : targets) add(target);
-  if (!weights.empty()) {
-    const std::size_t place = source.column(weights);
-    if (std::ranges::find(places, place) != places.end())
-      fail("--weights: '{}' is a column that {} was fitted on; another one is expected", weights, fitted);
-    places.push_back(place);
-  }
-  if (is_strict(model) && source.is_file()) (void)source.open().read(places);  // says where a cell is no number
-  const MixedTable table = source.read(places);
-  NewRows found;
-  const auto plain = table.numbers.leftCols(static_cast<Eigen::Index>(inputs));
-  if (model.coding.empty() && !plain.hasNaN()) {
-    found.inputs = plain;
-  } else if (is_strict(model)) {
-    fail("a cell is missing or no number, and a model that was fitted without standardising has nothing to put there");
-  } else {
-    std::vector<TableColumn> columns;
-    for (std::size_t i = 0; i < inputs; ++i) columns.push_back(table.column(i));
-    found.inputs = coding.encode(columns, &found.notes, [&](std::size_t row) { return table.where(row); })(
-        Eigen::all, coding.places_of(model.features));
-  }
-  found.targets.resize(table.numbers.rows(), static_cast<Eigen::Index>(targets.size()));
-  for (std::size_t j = 0; j < targets.size(); ++j)
-    found.targets.col(static_cast<Eigen::Index>(j)) = table.numbers_of(inputs + j);
-  if (!weights.empty()) found.weights = table.numbers_of(inputs + targets.size());
-  return found;
-}
-
-void keep_rows_that_count(NewRows& rows, const std::filesystem::path& path) {
-  const auto keep = [&](const auto& is_kept, const char* why) {
-    std::vector<Eigen::Index> kept;
-    const Eigen::Index all = rows.targets.rows();
-    for (Eigen::Index n = 0; n < all; ++n)
-      if (is_kept(n)) kept.push_back(n);
-    if (std::ssize(kept) == all) return;
-    if (kept.empty()) fail("{}no row has a target; at least one is expected", told_of(path));
-    rows.notes.push_back(fmt::format("{} of {} rows are left out: {}", all - std::ssize(kept), all, why));
-    rows.inputs = rows.inputs(kept, Eigen::all).eval();
-    rows.targets = rows.targets(kept, Eigen::all).eval();
-    rows.weights = weights_of(rows.weights, kept);
-  };
-  keep([&](Eigen::Index n) { return weight_of(rows.weights, n) > 0; }, "their weight is 0");
-  keep([&](Eigen::Index n) { return !rows.targets.row(n).hasNaN(); }, "they have no target");
+MixedTable TableSource::read_text(std::span<const std::size_t> places) const {
+  if (columns_) return columns_->select(places);
+  CsvReader::TextColumns text = open().read_cells(places);
+  MixedTable table{path_, {}, {}, std::move(text.cells), std::move(text.lines)};
+  for (const std::size_t place : places) table.names.push_back(names_[place]);
+  return table;
 }
 
 }  // namespace dma

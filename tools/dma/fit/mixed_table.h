@@ -1,4 +1,4 @@
-// Tables whose cells may be anything, as columns for the rules of models/table/column_coding.h.
+// Tables whose cells may be numbers or text, as columns for the rules of models/table/column_coding.h.
 #pragma once
 
 #include <Eigen/Dense>
@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "models/table/column_coding.h"
-#include "models/table/standardiser.h"
 #include "tools/dma/io/csv.h"
 
 namespace dma {
@@ -56,6 +55,7 @@ class TableSource {
   // The columns at these places; with `first_as_text` the first one is text in any case.
   MixedTable read(std::span<const std::size_t> places, bool first_as_text = false,
                   const std::function<void(double)>& fraction_read = {}) const;
+  MixedTable read_text(std::span<const std::size_t> places) const;  // the same, all of them as text
 
  private:
   std::filesystem::path path_;
@@ -63,23 +63,5 @@ class TableSource {
   std::optional<MixedTable> columns_;
   std::vector<std::string> names_;
 };
-
-// New rows for a model: its features, and its targets (NaN if missing) if they are named.
-struct NewRows {
-  Eigen::MatrixXd inputs, targets;
-  Eigen::VectorXd weights = {};    // if their column is named
-  std::vector<std::string> notes;  // notes on missing cells, and on values that the fit did not have
-};
-struct ModelColumns {
-  const std::vector<std::string>& features;
-  const ColumnCoding& coding;
-  const Standardiser& inputs;  // their means
-  bool standardises;
-};
-// `fitted` is the name of the model in errors.
-NewRows read_new_rows(const TableSource& source, const std::string& fitted, const ModelColumns& model,
-                      const std::vector<std::string>& targets = {}, const std::string& weights = {});
-// Drops rows without a target or of weight 0, with a note on each kind.
-void keep_rows_that_count(NewRows& rows, const std::filesystem::path& path);
 
 }  // namespace dma

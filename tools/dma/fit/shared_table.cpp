@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "models/table/deal_rows.h"
+#include "tools/dma/fit/read_rows.h"
 #include "tools/dma/fit/redundant_columns.h"
 
 namespace dma {

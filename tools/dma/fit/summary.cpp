@@ -90,7 +90,7 @@ std::vector<std::string> logged_targets(const TableModel& model) {
 
 Vector relevance_of(const TableModel& model) {
   const TableLearner* const table = model.jointly();
-  return table != nullptr ? table->graphs().mixture().memory().choice.relevance : Vector();
+  return table != nullptr ? table->relevance() : Vector();
 }
 
 std::vector<double> neighbour_fractions(const TableModel& model) {
@@ -172,6 +172,8 @@ void add_targets(const TableModel& model, std::string& text) {
     std::string how;
     if (const GraphModel* graph = model.own_graph()) {
       how = graph->likelihood(j);
+    } else if (const TableLearner* table = model.jointly(); table != nullptr && !table->counts().empty()) {
+      how = fmt::format("a count: {} (learned)", table->counts()[j].text());
     } else if (std::isnan(noise[j])) {
       how = "its noise is not learned yet";
     } else {
@@ -271,7 +273,7 @@ Json training_json(const TableModel& model) {
 
 void add_noise_function(const TableModel& model, Json& json) {
   const TableLearner* const table = model.jointly();
-  if (table == nullptr || model.has_classes() || !table->is_fitted()) return;
+  if (table == nullptr || model.has_classes() || !table->is_fitted() || !table->counts().empty()) return;
   const SharedPosterior& posterior = table->graphs().mixture().memory().members[0].last();
   for (std::size_t j = 0; j < model.targets().size(); ++j) {
     const LogLinearNoise& noise = posterior.state.noise[j];
@@ -334,6 +336,9 @@ Json summary_json(const TableModel& model) {
   if (!model.coding().empty()) json["columns"] = written(model.coding().rules);
   if (const auto names = logged(model.features(), model.input_units()); !names.empty()) json["log_inputs"] = names;
   if (const auto names = logged_targets(model); !names.empty()) json["log_targets"] = names;
+  if (const TableLearner* table = model.jointly())
+    for (std::size_t j = 0; j < table->counts().size(); ++j)
+      json["count_targets"][model.targets()[j]] = table->counts()[j].text();
   if (const auto widths = widths_of(model); !widths.empty()) json["widths"] = widths;
   json["weights"] = weight_count(model);
   const std::vector<double> noise = model.method().noise();

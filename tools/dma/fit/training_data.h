@@ -1,20 +1,15 @@
-// The table that `dma fit` learns from, checked, and the rows it keeps aside.
+// The rows of a table, checked: those to learn from and those kept aside.
 #pragma once
 
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "models/predict/graph_model.h"
 #include "models/table/class_labels.h"
 #include "models/table/column_coding.h"
-#include "tools/dma/fit/mixed_table.h"
-#include "tools/dma/io/csv.h"
 
 namespace dma {
 
@@ -45,6 +40,8 @@ struct TrainingData {
     outputs = outputs(kept, Eigen::all).eval();
     if (weights.size() > 0) weights = weights(kept).eval();
   }
+  // Keeps a fraction of the rows aside, chosen by the seed.
+  void hold_out(double fraction, std::uint64_t seed);
   bool has_classes() const { return !classes.empty(); }
   ClassLabels labels() const;
   ClassLabels held_out_labels() const;
@@ -58,41 +55,8 @@ struct TrainingData {
                                           std::span<const double> values);  // inputs, then outputs
 };
 
-// The columns of a table that are learned: targets, then features.
-struct TableColumns {
-  std::vector<std::size_t> places;
-  std::size_t targets = 0;
-  bool has_weights = false;  // the last of the targets is the weight of the rows
-  std::size_t own_targets() const { return targets - (has_weights ? 1 : 0); }
-  std::vector<std::size_t> unnamed = {};  // columns without a name, where features are not named either
-};
-inline constexpr const char* kIndexName = "Unnamed: 0";  // that pandas gives to an index it reads back
-// An Error that names the file and the column.
-void check_column_of_weights(const std::filesystem::path& path, const std::string& column,
-                             const Eigen::VectorXd& weights);
 // The rows to learn from in their order, then the held-out ones in theirs; how many are held out.
 std::vector<Eigen::Index> split_rows(Eigen::Index rows, Eigen::Index held_out, std::uint64_t seed);
 Eigen::Index count_held_out(double holdout, Eigen::Index rows);
-
-// The way to read the cells of a single target.
-enum class TargetCells { as_they_look, names, numbers };
-
-struct TableRequest {
-  std::filesystem::path path;
-  std::vector<std::string> targets,
-      features = {};         // one by one, or lists with commas; no features: all but the targets
-  std::string weights = {};  // column with the weights of rows; empty: they have none
-  double holdout = 0;        // fraction of the rows, chosen by the seed, that is kept aside
-  std::uint64_t seed = 1;
-  TargetCells target_cells = TargetCells::as_they_look;  // text: classes
-  bool strict = false;                                   // cells that are neither numbers nor classes are an Error
-  bool as_it_is = false;  // strict; exactly these features are read, and none is left out or coded
-  std::function<void(double)> fraction_read = {};  // is told how much of the file was read
-};
-TableColumns table_columns(const TableSource& source, const TableRequest& request);
-TrainingData read_training_data(const TableRequest& request);
-TrainingData read_training_data(const TableRequest& request, const TableSource& source);
-// The columns that a graph observes.
-TrainingData read_observed(TableRequest request, const TableSource& source, const GraphModel& model);
 
 }  // namespace dma

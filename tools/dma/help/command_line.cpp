@@ -149,6 +149,12 @@ Command Command::add_subcommand(const std::string& name, const std::string& help
 void Command::require_subcommand() const { app_->require_subcommand(1); }
 void Command::footer(const std::string& text) const { app_->footer(text); }
 void Command::callback(std::function<void()> work) const { app_->callback(std::move(work)); }
+std::vector<std::string> Command::given() const {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app_->get_options())
+    if (option->count() > 0) names.push_back(option->get_name());
+  return names;
+}
 
 template <typename Value>
 Option Command::add_option(const std::string& name, Value& value, const std::string& help) const {

@@ -45,6 +45,7 @@ class Command {
   void require_subcommand() const;
   void footer(const std::string& text) const;
   void callback(std::function<void()> work) const;
+  std::vector<std::string> given() const;  // names of the options that were given: "--name", or "name"
 
   // "--name", or "name" for an argument without dashes. command_line.cpp ends with a list of the types of values.
   template <typename Value>

@@ -53,18 +53,6 @@ Judged judged_rows(const Fit& fit) {
   return {"learned", fit.model.predict(fit.data.inputs), &fit.data.outputs};
 }
 
-// P(Y <= y). Of a count, half of P(Y = y) counts as below it: on average that is a half, as of a number.
-Eigen::MatrixXd mass_below(const Judged& judged) {
-  Eigen::MatrixXd below = judged.prediction.cumulative(*judged.targets);
-  const OutputLikelihoods& likelihoods = judged.prediction.components[0].likelihoods;
-  if (std::ranges::none_of(likelihoods, [](const auto& one) { return one && one->is_discrete(); })) return below;
-  const Eigen::MatrixXd without = judged.prediction.cumulative((judged.targets->array() - 1).matrix());
-  for (std::size_t j = 0; j < likelihoods.size(); ++j)
-    if (const auto k = static_cast<Eigen::Index>(j); likelihoods[j] && likelihoods[j]->is_discrete())
-      below.col(k) = 0.5 * (below.col(k) + without.col(k));
-  return below;
-}
-
 template <class AnyScores>
 Json scores_json(const AnyScores& scores, std::size_t rows) {
   Json json = written(scores);
@@ -170,7 +158,7 @@ Places classes_with_curve(const std::vector<std::size_t>& counts) {
 void add_numbers(const Fit& fit, Json& json) {
   const Judged judged = judged_rows(fit);
   const std::vector<Scores> of_judged = scores_of(judged.prediction, *judged.targets);
-  const Eigen::MatrixXd below = mass_below(judged);
+  const Eigen::MatrixXd below = mass_below(judged.prediction, *judged.targets);
   const auto targets = static_cast<Eigen::Index>(fit.data.targets.size());
   const Places shown = sample_rows(judged.targets->rows(),
                                    std::clamp(kPointsOfAll / targets, kLeastPoints, kMostPoints), fit.model.seed());

@@ -10,7 +10,7 @@
 #include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/expressions.h"
-#include "tools/dma/fit/training_data.h"
+#include "tools/dma/fit/read_rows.h"
 #include "tools/dma/io/csv.h"
 #include "tools/experiments/paper/thread_seconds.h"
 

@@ -324,7 +324,7 @@ class Regressor(Predicting, TableEstimator):
         noise: float | Sequence[float] | None = None, noise_model: str | None = None, bias: bool | None = None,
         standardise: bool | None = None, features_map: str = "none", prior_scale: float = 1.0,
         neighbours: bool | None = None, log_inputs: bool | None = None, log_target: bool | None = None,
-        members: int | None = None, method: str | None = None, batches: int | None = None,
+        count_target: bool | None = None, members: int | None = None, method: str | None = None, batches: int | None = None,
         batch_size: int | None = None, epochs: int | None = None, tolerance: float | None = None, patience: int | None = None,
         least_gain: float | None = None, max_seconds: float | None = None, random_state: Any = 1, n_jobs: int | None = None,
         verbose: Any = False,

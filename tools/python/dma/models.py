@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Optional, Union
 
@@ -184,36 +184,22 @@ def _game_of(i: int, one: Any, number: Callable[[Player], int]) -> tuple[list[_T
             for team, rank, part in zip(game.teams, ranks, shares)], game.time  # fmt: skip
 
 
-def _cell_players(cell: Any) -> list[Player]:
-    """The players of a cell of a frame: "Ann", or "Ann + Ben"."""
-    return [name.strip() for name in cell.split(" + ")] if isinstance(cell, str) else _players_of(cell)
+def _games_of_frame(frame: Any) -> tuple[list[Player], list[Any]]:
+    """Players and games of a frame that has the columns of a table for `dma rate`."""
+    columns: list[list[str]] = []
+    players: dict[str, Player] = {}
+    for place in range(frame.shape[1]):
+        cells = frame.iloc[:, place]
+        given = [None if absent else cell for cell, absent in zip(cells, cells.isna())]
+        columns.append(["" if cell is None else _cell(cell) for cell in given])
+        if str(frame.columns[place]).lower() in ("winner", "loser", "player"):
+            players.update({_cell(cell): cell for cell in given if isinstance(cell, Hashable)})
+    names, games = _dma.read_games(_dma.Table([str(name) for name in frame.columns], columns))
+    return [players.get(name, name) for name in names], games
 
 
-def _games_of(games: Any) -> Iterable[Any]:
-    """The games of a frame, which has the columns of a table for `dma rate`; anything else as it is."""
-    names = getattr(games, "columns", None)
-    if names is None:
-        return games  # type: ignore[no-any-return]
-    column = {str(name): list(games[name]) for name in names}
-    if {"winner", "loser"} <= set(column):
-        drew = [str(cell).strip().lower() in ("draw", "yes", "true", "1", "1.0") for cell in column.get("draw", [])]
-        ranks = [[1, 1 if is_draw else 2] for is_draw in drew] or [[1, 2]] * len(column["winner"])
-        return [Game([_cell_players(won), _cell_players(lost)], rank)
-                for won, lost, rank in zip(column["winner"], column["loser"], ranks)]  # fmt: skip
-    if not {"game", "player", "rank"} <= set(column):
-        raise _dma.Error(f"games: a table with the columns {', '.join(column)} is given; winner and loser, and perhaps draw, or "
-                         "game, player and rank, and perhaps team and share, are expected")  # fmt: skip
-    teams = column.get("team", column["player"])  # without teams every player is one
-    by_game: dict[Any, dict[Any, tuple[list[Player], list[float], float]]] = {}
-    for row, game in enumerate(column["game"]):
-        team = by_game.setdefault(game, {}).setdefault(teams[row], ([], [], float(column["rank"][row])))
-        if team[2] != float(column["rank"][row]):
-            raise _dma.Error(f"games: team {teams[row]!r} of game {game!r} has two ranks; players of one team have one")
-        team[0].append(column["player"][row])
-        team[1].append(float(column["share"][row]) if "share" in column else 1.0)
-    return [Game([team[0] for team in sides.values()], [team[2] for team in sides.values()],
-                 shares=[team[1] for team in sides.values()] if "share" in column else None)
-            for sides in by_game.values()]  # fmt: skip
+def _cell(value: Any) -> str:
+    return " + ".join(map(str, _players_of(value)))
 
 
 def _prior_of(player: Player, priors: Mapping[Player, Sequence[Any]], usual: tuple[float, float]) -> tuple[float, ...]:
@@ -237,7 +223,11 @@ def rate(
     deviation of a player's skill, and as a third number, if given, that of the player's performances around it.
     """
     numbers: dict[Player, int] = {}
-    given = [_game_of(i, one, lambda player: numbers.setdefault(player, len(numbers))) for i, one in enumerate(_games_of(games))]
+    if hasattr(games, "columns"):
+        players, given = _games_of_frame(games)
+        numbers = {player: number for number, player in enumerate(players)}
+    else:
+        given = [_game_of(i, one, lambda player: numbers.setdefault(player, len(numbers))) for i, one in enumerate(games)]
     known = [(*_prior_of(player, priors, (mean, sd)), performance_sd)[:3] for player in numbers]
     rated = _dma.rate_season(given, len(numbers), known, performance_sd, drift_sd, draw_probability, by_sweeps)
     return Season(list(numbers), rated.skills[:, 0], rated.skills[:, 1], rated.report, rated, numbers)

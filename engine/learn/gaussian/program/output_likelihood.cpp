@@ -147,26 +147,22 @@ OutputLikelihood::Bend OutputLikelihood::bend(double x, double y) const {
   return {here, (16 * near.slope - wide.slope) / 15, (16 * near.curvature - wide.curvature) / 15};
 }
 
-// Each number near the peak; where the peak is wide, or far from it, one for several.
+// Each number near the peak; where the peak is wide, or far from it, the middle one of several, an odd number.
 std::vector<OutputLikelihood::Weighted> OutputLikelihood::whole_points(double x) const {
-  constexpr double kPointsPerWidth = 16, kDense = 12, kPointsFarOut = 64;
+  constexpr double kPointsPerWidth = 24, kDense = 12, kPointsFarOut = 64;
   const double low = std::max(domain_->low, -1e15);
   const auto f = [&](double y) { return y < low ? -kInfinity : log_density(x, y); };
   const double peak = find_peak(f, std::max(low, 0.0), 1, 1), top = f(peak), width = find_width(f, peak, 1, 1);
+  const auto odd = [](double count) { return 2 * std::floor(0.5 * (std::max(count, 1.0) - 1)) + 1; };
   std::vector<Weighted> all;
-  const double stride = std::max(1.0, std::floor(width / kPointsPerWidth));
-  const auto go = [&](double way) {
-    double y = way > 0 ? peak : peak - stride, each = stride;
-    while (y >= low) {
-      const double height = f(y) - top;
+  for (const double way : {1.0, -1.0})
+    for (double begin = way > 0 ? peak : peak - 1, count; begin >= low; begin += way * count) {
+      count = odd(std::max(width / kPointsPerWidth, (std::abs(begin - peak) - kDense * width) / kPointsFarOut));
+      if (way < 0) count = std::min(count, odd(begin - low + 1));
+      const double y = begin + way * 0.5 * (count - 1), height = f(y) - top;
       if (height < -kNegligible) break;
-      all.push_back({y, each * std::exp(height)});
-      const double far = std::abs(y - peak) - kDense * width;
-      const double next = far > 0 ? std::max(stride, std::floor(far / kPointsFarOut)) : stride;
-      y += way * std::floor(0.5 * (each + next)), each = next;
+      all.push_back({y, count * std::exp(height)});
     }
-  };
-  go(1), go(-1);
   for (Weighted& point : all) point.weight *= std::exp(top);
   return all;
 }
@@ -233,15 +229,35 @@ OutputLikelihood::Outlook OutputLikelihood::outlook(double mean, double sd) cons
   struct Given {
     double weight, mean, variance;
   };
-  std::vector<Given> given;
-  Outlook out;
-  for_points(mean, sd, [&](double x, double weight) {
+  const auto given_x = [&](double x, double weight) {
     double first = 0, second = 0;
     const std::vector<Weighted> all = points(x);
     for (const Weighted& point : all) first += point.weight * point.y;
     for (const Weighted& point : all) second += point.weight * (point.y - first) * (point.y - first);
-    given.push_back({weight, first, second});
-    out.mean += weight * first;
+    return Given{weight, first, second};
+  };
+  Outlook out;
+  if (is_discrete() && domain_->only.empty()) {
+    // A count whose mean is a multiple of exp(x) varies by it and by a multiple of its square: at two points, and so
+    // everywhere. Far from all rows x is so uncertain that its last percent would decide the mean: as for logarithms,
+    // it counts with a deviation of at most 1.
+    constexpr double kRounding = 1e-5, kMostDeviation = 1, kMost = 600;
+    const Given a = given_x(0, 1), b = given_x(1, 1);
+    const double more = a.variance / a.mean - 1, excess = more / a.mean;
+    if (std::abs(b.mean / a.mean - std::numbers::e) < kRounding &&
+        std::abs(b.variance / b.mean - 1 - excess * b.mean) < kRounding * (1 + std::abs(more)) && more > -kRounding) {
+      const double s = std::min(sd, kMostDeviation), square = s * s,
+                   unit = a.mean * std::exp(std::min(mean + 0.5 * square, kMost));
+      out.mean = unit;
+      out.epistemic_variance = unit * unit * std::expm1(square);
+      out.noise_variance = unit + std::max(excess, 0.0) * unit * unit * std::exp(square);
+      return out;
+    }
+  }
+  std::vector<Given> given;
+  for_points(mean, sd, [&](double x, double weight) {
+    given.push_back(given_x(x, weight));
+    out.mean += weight * given.back().mean;
   });
   for (const Given& g : given) {
     out.noise_variance += g.weight * g.variance;
@@ -265,6 +281,11 @@ double OutputLikelihood::log_predictive(double mean, double sd, double y) const 
 double OutputLikelihood::below(double x, double y) const {
   if (domain_ && y < domain_->low) return 0;
   double mass = 0;
+  constexpr double kFew = 256;
+  if (is_discrete() && domain_->only.empty() && y - domain_->low < kFew) {
+    for (double k = domain_->low; k <= y; ++k) mass += std::exp(log_density(x, k));
+    return mass;
+  }
   if (is_discrete()) {
     const std::vector<Weighted> all = points(x);
     for (std::size_t i = 0; i < all.size(); ++i) {

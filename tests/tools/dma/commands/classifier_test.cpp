@@ -99,7 +99,7 @@ TEST_CASE("classifier command: a classifier's file in the wrong place, and table
   check_refused(folder, "predict model.json other.csv", "has no column 'width', which 'model.json' was fitted on");
   check_refused(folder, "fit data.csv --update model.json",
                 "--update: 'model.json' predicts classes, and rows are added to models of numbers alone");
-  check_refused(folder, kFitFlowers + "--resume model.json", "--resume: a classifier has no such option");
+  check_refused(folder, kFitFlowers + "--resume model.json", "--resume: only networks for numbers leave checkpoints");
   folder.write("model.json", folder.read("model.json").substr(0, 2000));
   check_refused(folder, "predict model.json data.csv", "'model.json'");
 }

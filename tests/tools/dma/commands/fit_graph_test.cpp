@@ -146,8 +146,8 @@ TEST_CASE("dma fit --graph: errors give the place in the file and the way out") 
       {fit + "graph.json --hidden 5", "--hidden: a graph of your own has no such setting; leave it out"},
       {fit + "graph.json --preset paper", "--preset: "},
       {fit + "none.json", "none.json"},
-      {fit + "graph.json --checkpoint c.json", "--checkpoint: a graph of your own has no such option"},
-      {fit + "graph.json --resume c.json", "--resume: a graph of your own has no such option"},
+      {fit + "graph.json --checkpoint c.json", "--checkpoint: only networks for numbers leave checkpoints"},
+      {fit + "graph.json --features t", "--features: the graph says which columns it observes"},
       {fit + "graph.json --report graph.json", "--report 'graph.json' is the file that is read as"},
       {fit + "mean.json --report page.html", "--report: the graph has no inputs, and all rows are alike"}};
   for (const auto& [arguments, expected] : said) check_refused(folder, arguments, expected);

@@ -83,7 +83,7 @@ TEST_CASE("dma fit --update --weights: a row of weight 2 is two rows, one of wei
   CHECK(read_model(folder, "a.json").training().weight == 68);
   folder.write("bad.csv", "x,z,y,w\n0.5,0.1,0.6,-1\n");
   const std::string update = "fit --update m.json ";
-  check_refused(folder, update + "bad.csv --weights w", "'bad.csv', column 'w': ");
+  check_refused(folder, update + "bad.csv --weights w", "'bad.csv', row 1, column 'w': the weight of the row is -1");
   check_refused(folder, update + "repeated.csv --weights w", "no column 'w'");
   check_refused(folder, update + "repeated.csv --weights z", "--weights: 'z' is a column that 'm.json' was fitted on");
 }

@@ -1,6 +1,4 @@
 // Tables as people have them, from the file to the numbers that are learned.
-#include "tools/dma/fit/training_data.h"
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -8,7 +6,7 @@
 
 #include "engine/support/error.h"
 #include "tests/tools/run_dma.h"
-#include "tools/dma/fit/mixed_table.h"
+#include "tools/dma/fit/read_rows.h"
 
 namespace {
 
@@ -263,7 +261,7 @@ TEST_CASE("messy tables: new rows are coded as those of the fit were") {
   const TrainingData data = dma::read_training_data({.path = folder.path() / "data.csv", .targets = {"y"}});
   const dma::Standardiser units = dma::Standardiser::of(data.inputs);
   folder.write("new.csv", "x;c;other\n1,5;blue;?\n2;purple;\n;red;\n");
-  const dma::NewRows rows = dma::read_new_rows(dma::TableSource(folder.path() / "new.csv"), "model.json",
+  const TrainingData rows = dma::read_new_rows(dma::TableSource(folder.path() / "new.csv"), "model.json",
                                                {data.features, data.coding, units, true});
   const double third = data.coding.rules[0].fill[0], x = data.coding.rules[1].fill[0];
   CHECK(data.features == Names{"c=red", "c=blue", "c=green", "x"});
@@ -279,7 +277,7 @@ TEST_CASE("messy tables: new rows are coded as those of the fit were") {
   const std::vector<std::string> features = {"x"};
   dma::Standardiser of_x = dma::Standardiser::identity(1);
   of_x.shift(0) = 4;
-  const dma::NewRows plain =
+  const TrainingData plain =
       dma::read_new_rows(dma::TableSource(folder.path() / "new.csv"), "m", {features, {}, of_x, true});
   CHECK(plain.inputs == Eigen::MatrixXd{{1.5}, {2}, {4}});
 }
@@ -309,7 +307,7 @@ TEST_CASE("messy tables: columns in memory become what those of a file become, a
   CHECK(data.lines.size() == 31);
   CHECK(data.lines[2] == 4);  // rows 0, 3 and 5 do not count
   const dma::Standardiser units = dma::Standardiser::of(data.inputs);
-  const dma::NewRows rows =
+  const TrainingData rows =
       dma::read_new_rows(dma::TableSource(table), "the model", {data.features, data.coding, units, true});
   CHECK(rows.inputs({1, 2, 4}, Eigen::all) == data.inputs.topRows(3));
   table.numbers(7, 3) = -1;

@@ -1,4 +1,4 @@
-#include "tools/dma/commands/games_table.h"
+#include "tools/dma/fit/read_games.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,6 @@
 
 #include "engine/support/error.h"
 #include "engine/support/text.h"
-#include "tools/dma/io/csv.h"
 #include "tools/dma/io/csv_text.h"
 
 namespace dma {
@@ -38,20 +37,19 @@ std::string lower_case(std::string text) {
 // The cells of the columns that tell of games.
 class GameRows {
  public:
-  explicit GameRows(const std::filesystem::path& file) : file_(file) {
+  explicit GameRows(const TableSource& source) {
     constexpr std::array kKnown = {"winner", "loser", "draw", "game", "player", "rank", "team", "share"};
-    CsvReader csv(file);
     std::vector<std::size_t> places;
-    for (std::size_t i = 0; i < csv.names().size(); ++i)
-      if (const std::string name = lower_case(csv.names()[i]);
+    for (std::size_t i = 0; i < source.names().size(); ++i)
+      if (const std::string name = lower_case(source.names()[i]);
           std::ranges::find(kKnown, name) != kKnown.end() && columns_.emplace(name, places.size()).second)
         places.push_back(i);
     const auto all = [&](auto... names) { return (columns_.contains(names) && ...); };
     is_by_player_ = !all("winner", "loser");
     if (is_by_player_ && !all("game", "player", "rank"))
-      fail("'{}' has the columns {}; winner and loser are expected, or game, player and rank (see dma rate --help)",
-           file.string(), joined(csv.names()));
-    text_ = csv.read_cells(places);
+      fail("{}a table with the columns {} is given; winner and loser are expected, or game, player and rank",
+           told_of(source.path()), joined(source.names()));
+    text_ = source.read_text(places);
   }
 
   std::size_t size() const { return text_.lines.size(); }
@@ -59,7 +57,7 @@ class GameRows {
 
   template <class... What>
   [[noreturn]] void refuse(std::size_t row, fmt::format_string<What...> format, What&&... what) const {
-    fail("'{}', line {}: {}", file_.string(), text_.lines[row], fmt::format(format, std::forward<What>(what)...));
+    fail("{}: {}", text_.where(row), fmt::format(format, std::forward<What>(what)...));
   }
 
   // Empty where there is no such column.
@@ -80,18 +78,17 @@ class GameRows {
   }
   bool is_draw(std::size_t row) const {
     const std::string text = lower_case(cell(row, "draw"));
-    for (const std::string_view yes : {"draw", "yes", "true", "1"})
+    for (const std::string_view yes : {"draw", "yes", "true", "1", "1.0"})
       if (text == yes) return true;
-    for (const std::string_view no : {"", "no", "false", "0"})
+    for (const std::string_view no : {"", "no", "false", "0", "0.0"})
       if (text == no) return false;
     refuse(row, "'{}' in the column draw, where yes or no is expected", cell(row, "draw"));
   }
 
  private:
-  std::filesystem::path file_;
   std::map<std::string, std::size_t, std::less<>> columns_;  // their places among the cells
   bool is_by_player_ = false;
-  CsvReader::TextColumns text_;
+  MixedTable text_;
 };
 
 class GamesMaker {
@@ -172,8 +169,8 @@ class GamesMaker {
 
 }  // namespace
 
-GamesTable read_games(const std::filesystem::path& file) {
-  const GameRows rows(file);
+GamesTable read_games(const TableSource& source) {
+  const GameRows rows(source);
   return GamesMaker(rows).make();
 }
 

@@ -1,28 +1,15 @@
-// Games from a table, and the skills of their players as text, a table, JSON and a picture.
+// The skills of the players of a table, as text, a table, JSON and a picture.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "engine/support/json.h"
-#include "models/games/rating.h"
+#include "tools/dma/fit/read_games.h"
 #include "tools/dma/pictures/figure.h"
 
 namespace dma {
-
-struct GamesTable {
-  std::vector<std::string> players;  // in the order in which they appear
-  std::vector<Game> games;
-};
-
-// One game per row, columns winner and loser, with "Ann + Ben" for teams and perhaps a column draw; or one player per
-// row, columns game, player and rank, and perhaps team and share. The columns may stand anywhere, beside others.
-GamesTable read_games(const std::filesystem::path& file);
-// The numbers of "Ann", or of "Ann + Ben" unless a player has that name. An Error that offers the nearest name if there
-// is none.
-std::vector<std::uint32_t> find_players(const GamesTable& table, const std::string& text);
 
 // The skills of a table's players, whatever way they were found: the most skilled first, with central 95 % intervals.
 struct RatedPlayer {
