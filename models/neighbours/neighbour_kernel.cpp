@@ -30,20 +30,25 @@ NeighbourKernel NeighbourKernel::from_logs(const Vector& logs) {
   return {logs.head(columns).array().exp(), std::exp(logs(columns)), std::exp(logs(columns + 1))};
 }
 
-Matrix NeighbourKernel::lower_covariance(const Matrix& rows, Matrix* steep) const {
+Matrix NeighbourKernel::lower_covariance(const Matrix& rows, Matrix* steep, std::size_t jobs) const {
   const Matrix z = scaled(rows);
   const Vector squares = z.rowwise().squaredNorm();
   Matrix found = Matrix::Zero(rows.rows(), rows.rows());
   add_square(found, z, -2);
   if (steep) steep->resize(found.rows(), found.cols());
-  Eigen::ArrayXd distance, decay;
-  for (Index j = 0, below = rows.rows(); below > 0; ++j, --below) {
-    auto values = found.col(j).tail(below).array();
-    distance = kRootFive * (values + squares.tail(below).array() + squares(j)).max(0).sqrt();
-    decay = signal * (-distance).exp();
-    values = matern(distance, decay);
-    if (steep) steep->col(j).tail(below).array() = steepness(distance, decay);
-  }
+  constexpr Index kColumns = 64;
+  parallel_for(static_cast<std::size_t>((rows.rows() + kColumns - 1) / kColumns), jobs, [&](std::size_t task) {
+    Eigen::ArrayXd distance, decay;
+    const Index first = static_cast<Index>(task) * kColumns;
+    for (Index j = first; j < std::min(first + kColumns, rows.rows()); ++j) {
+      const Index below = rows.rows() - j;
+      auto values = found.col(j).tail(below).array();
+      distance = kRootFive * (values + squares.tail(below).array() + squares(j)).max(0).sqrt();
+      decay = signal * (-distance).exp();
+      values = matern(distance, decay);
+      if (steep) steep->col(j).tail(below).array() = steepness(distance, decay);
+    }
+  });
   return found;
 }
 

@@ -25,8 +25,8 @@ struct NeighbourKernel {
   Matrix scaled(const Matrix& rows) const { return rows * lengthscales.cwiseInverse().asDiagonal(); }
   Matrix covariance(const Matrix& rows, const Matrix& points) const;  // s M, without noise
   // The lower triangle of s M(rows, rows); and, in `steep`, s times the derivative of M by the logarithm of a column's
-  // l, divided by the column's (z_p - z_q)^2, z = x / l.
-  Matrix lower_covariance(const Matrix& rows, Matrix* steep = nullptr) const;
+  // l, divided by the column's (z_p - z_q)^2, z = x / l. No result depends on the threads.
+  Matrix lower_covariance(const Matrix& rows, Matrix* steep = nullptr, std::size_t jobs = 1) const;
 };
 
 // Solves one row after the other in the same memory: about k^3 / 3 + columns * k^2 products for k neighbours.

@@ -31,7 +31,7 @@ Matrix transposed_square_of_lower(const Matrix& lower) {
 // The lower factor of C, or of C without the line.
 Matrix factor_of(const ProcessRows& table, const NeighbourKernel& kernel, const LinePrior* line, std::size_t jobs) {
   const auto covariance = [&] {
-    Matrix lower = kernel.lower_covariance(table.rows);
+    Matrix lower = kernel.lower_covariance(table.rows, nullptr, jobs);
     if (line) add_square(lower, scaled_columns(with_constant(table.rows), line->variances().cwiseSqrt()));
     return lower;
   };

@@ -5,7 +5,10 @@
 
 namespace {
 
-// y = w u + noise with u unknown but for its prior: what an example says of w depends on what is known of it.
+const CompileOptions kLinearised{.method = "linearised"};
+
+// y = w u + noise with u unknown but for its prior, linearised: what an example says of w depends on what is known of
+// it.
 struct Bilinear {
   Graph graph;
   VariableId w = graph.shared("w"), y = graph.observed("y");
@@ -26,7 +29,7 @@ struct Bilinear {
 // One sweep of the graph of an example is all that this loop knows of messages.
 Natural learned_by_hand(std::size_t batches, double step, int epochs) {
   const Bilinear model(false);
-  const Plan plan = compile(model.graph, forward_backward(), standard_registry());
+  const Plan plan = compile(model.graph, forward_backward(), standard_registry(), kLinearised);
   State state(plan);
   std::vector<Natural> messages(batches);
   const Natural prior{0.5 / 2.0, 1 / 2.0};
@@ -58,7 +61,8 @@ TEST_CASE("learn: where messages depend on what is known, learning is the plain 
   for (const std::size_t batches : {1u, 2u, 5u})
     for (const double step : {1.0, 0.5}) {
       Learner learner(model.graph, standard_registry(), forward_backward(), forward(),
-                      {.targets = {model.y}, .batches = batches, .epochs = 5, .tolerance = 0, .step = step});
+                      {.targets = {model.y}, .batches = batches, .epochs = 5, .tolerance = 0, .step = step},
+                      kLinearised);
       learner.fit({{model.y, model.ys}});
       const Natural expected = learned_by_hand(batches, step, 5);
       const Gaussian found = learner.belief(model.w)[0];
