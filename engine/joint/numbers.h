@@ -45,8 +45,14 @@ class Values {
  protected:
   // Skips what did not change. Throws an Error for values that a Gaussian system cannot represent.
   void read_values(const State& state);
+  // Calls visit(element, its coefficient in the prediction).
   template <class Visit>
-  void for_others(const Prediction& of, const Visit& visit) const;  // element, index in the prediction
+  void for_others(const Prediction& of, const Visit& visit) const {
+    const RowPlate& plate = system->plates[of.plate];
+    for (std::size_t q = of.slot; q < plate.arguments.size(); q += plate.slots)
+      if (plate.arguments[q] != of.element)
+        visit(plate.arguments[q], -coefficients_[plate.coefficients + q] / of.coefficient);
+  }
 
   const PlanData* plan_ = nullptr;
   std::vector<double> coefficients_;

@@ -218,14 +218,6 @@ void Values::read_values(const State& state) {
   is_read_ = true;
 }
 
-template <class Visit>
-void Values::for_others(const Prediction& of, const Visit& visit) const {
-  const RowPlate& plate = system->plates[of.plate];
-  for (std::size_t q = of.slot; q < plate.arguments.size(); q += plate.slots)
-    if (plate.arguments[q] != of.element)
-      visit(plate.arguments[q], -coefficients_[plate.coefficients + q] / of.coefficient);
-}
-
 void Values::predict() {
   for (const Prediction& p : predictions_) {
     double mean = offsets[system->plates[p.plate].first_row + p.slot] / p.coefficient;
