@@ -3,7 +3,7 @@
 //
 // Prints:
 //   converged
-//   tau 3.60 +- 3.22, median 2.69
+//   tau 3.60 +- 3.22, median 2.72
 //   mu 4.40 +- 3.32, 90 % from -1.08 to 9.82
 //   first school 6.2 +- 5.6, last school 4.9 +- 5.3
 //   log evidence -31.3

@@ -11,7 +11,7 @@
 //   converged after 42 solves; the Gaussian does not fit the posterior (moments); try draw_posterior()
 //     weight ~ N(2.349, 0.3723^2), N(3.197, 0.3792^2), N(6.805, 1.071^2)
 //   log evidence -53.5117, exact
-//   log evidence -25.1009, approximate: Laplace's method, with EP's energy for sites and pairs of them
+//   log evidence -25.1778, approximate: Laplace's method, with EP's energy for sites and pairs of them
 //   laplace: matched
 #include <dma.h>
 #include <fmt/core.h>
