@@ -19,7 +19,7 @@ class Plan {
 
   const PlanData& operator*() const { return *data_; }
   const PlanData* operator->() const { return data_.get(); }
-  const std::shared_ptr<const PlanData>& data() const { return data_; }  // what all handles share
+  const std::shared_ptr<const PlanData>& data() const { return data_; }  // shared by all handles
   friend bool operator==(const Plan&, const Plan&) = default;            // true for handles from the same compile()
 
   std::size_t bytes() const;               // size of a State and of the index tables it reads

@@ -15,7 +15,7 @@ namespace dma {
 // Moments of the variable itself, and its log density at x, from the two numbers of its message.
 double mean(const Family& family, const Natural& message);
 double variance(const Family& family, const Natural& message);               // variance of the variable itself
-double log_density(const Family& family, const Natural& message, double x);  // of the variable at x
+double log_density(const Family& family, const Natural& message, double x);  // log density of the variable at x
 
 class Belief {
  public:
@@ -51,7 +51,7 @@ class Belief {
   double probability(std::size_t i, std::size_t value) const;
   std::vector<double> means() const;                                        // mean of every element
   std::vector<double> variances() const;                                    // variance of every element
-  double log_density(std::size_t i, std::span<const double> value) const {  // of one element at this value
+  double log_density(std::size_t i, std::span<const double> value) const {  // for one element
     return family_->log_density(message(i), value);
   }
 

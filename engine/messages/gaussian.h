@@ -41,7 +41,7 @@ inline bool widens(const Natural& m) { return m.rho < 0 && m.rho > -kInfinity &&
 // comparison; may return false a factor 2 too early.
 inline bool is_finite_sum(double tau, double rho) { return std::abs(tau) + rho < kInfinity; }
 
-Natural multiply_unusual(const Natural& a, const Natural& b);  // of points, or of sums that overflow
+Natural multiply_unusual(const Natural& a, const Natural& b);  // for points, and sums that overflow
 
 // Product of densities. A point mass absorbs everything; of two point masses the first is kept (the engine reports
 // contradicting ones, see run.h). A sum that overflows becomes the nearest member of the closed set: see closed(). A

@@ -18,7 +18,7 @@ namespace dma {
 // A rising line that values grow along, if they grow by about as much in each season and not by as large a fraction.
 struct SeriesLine {
   double start = 1, slope = 0;
-  double log_at(std::size_t t) const;
+  double log_at(std::size_t t) const;  // logarithm of the line at a step
 };
 
 // From so many values on, only the last are scored.

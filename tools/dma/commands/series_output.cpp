@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/support/text.h"
 #include "tools/dma/help/version.h"
 #include "tools/dma/io/csv_text.h"
 #include "tools/dma/page/chart.h"

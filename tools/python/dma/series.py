@@ -153,8 +153,10 @@ def smooth(
     if when is not None:
         if len(when) != len(known):
             raise _dma.Error(f"times: {len(when)} are given for {len(known)} values")
-        read = _dma.series_times if isinstance(when, list) else _dma.series_number_times
-        steps, texts, usual = read(when, int(forecast))
+        if isinstance(when, list):
+            steps, texts, usual = _dma.series_times(when, int(forecast))
+        else:
+            steps, texts, usual = _dma.series_number_times(when, int(forecast))
         at_steps = np.full(steps[-1] + 1, np.nan)
         at_steps[steps] = known
         known = at_steps
