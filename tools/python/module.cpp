@@ -136,9 +136,9 @@ PYBIND11_MODULE(_dma, module) {
   bind_solve(module);
   bind_judgements(module);
   bind_series(module);
+  bind_table_models(module);
   bind_models(module);
   def(module, "shown(value)", "", &shown);
-  bind_table_models(module);
   bind_learner(module);
   give_old_pickles_a_new_protocol(module);
 }
