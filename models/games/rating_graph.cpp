@@ -53,7 +53,7 @@ Scheduler season_sweeps(Iteration iteration) {
     const auto factors = static_cast<std::uint32_t>(flow.factors());
     const auto visit = [&](std::uint32_t f, PortSet refresh, PortSet send, int step) {
       if (flow.name(f) == kDrift)
-        schedule.chains.push_back({static_cast<std::uint32_t>(schedule.visits.size()), step, false, {0}});
+        schedule.chains.push_back({static_cast<std::uint32_t>(schedule.visits.size()), step, {0}});
       schedule.visits.push_back({f, refresh, send & flow.targets(f)});
     };
     for (std::uint32_t f = 0; f < factors; ++f) visit(f, flow.inputs(f), flow.outputs(f), 1);
