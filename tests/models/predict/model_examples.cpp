@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/poisson_distribution.hpp>
 #include <cmath>
 
 #include "engine/support/error.h"
@@ -77,6 +79,20 @@ LearnedModel learned_counts() {
   const Eigen::MatrixXd x = random_matrix(40, 1, 6);
   return learned(TableModel::graph_of(graph_model(graph_file("counts.json"), "n", {})),
                  {x, filled(40, [&](auto n) { return std::floor(std::exp(0.9 * x(n)) + 0.4); })}, {});
+}
+
+LearnedModel learned_tally() {
+  boost::random::mt19937_64 random(7);
+  const Eigen::MatrixXd x = random_matrix(150, 1, 9);
+  LearnedModel all = learned(
+      TableModel::network({.layers = {1, 3, 1}, .members = 1, .seed = 3}, {"x"}, {"n"}),
+      {x, filled(150,
+                 [&](auto n) {
+                   return static_cast<double>(boost::random::poisson_distribution<int>(std::exp(0.5 + x(n)))(random));
+                 })},
+      {.epochs = 12});
+  REQUIRE(all.model.jointly()->counts().size() == 1);
+  return all;
 }
 
 LearnedModel learned_scores() {

@@ -27,6 +27,8 @@ LearnedModel learned_directions();
 // A slope and an intercept per group; then counts; then a class.
 LearnedModel learned_groups();
 LearnedModel learned_counts();
+// Counts, by a network.
+LearnedModel learned_tally();
 LearnedModel learned_scores();
 // A network whose size and smoothing the file leaves open, learned as a table.
 LearnedModel learned_choices();

@@ -79,10 +79,11 @@ TEST_CASE("model file: a checkpoint with any number replaced is refused in one l
 }
 
 TEST_CASE("model file: a model with any number replaced is refused in one line, or predicts finite numbers") {
-  for (const auto& learned : {learned_groups, learned_scores, learned_choices, +[] { return learned_jointly(2); },
-                              +[] {
-                                return learned_classes({"a", "b", "c"});
-                              }}) {
+  for (const auto& learned :
+       {learned_groups, learned_scores, learned_choices, learned_tally, +[] { return learned_jointly(2); },
+        +[] {
+          return learned_classes({"a", "b", "c"});
+        }}) {
     const LearnedModel e = learned();
     const Eigen::MatrixXd rows = e.rows.inputs.topRows(2);
     check_replaced(e.model.text(), false, [&](const TableModel& read) {

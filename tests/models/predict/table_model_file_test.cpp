@@ -30,6 +30,7 @@ const std::vector<KindOfModel>& all_kinds() {
         {"network", learned_by_messages},
         {"network", [] { return learned_jointly(3); }},
         {"network", [] { return learned_jointly(30); }},
+        {"network", learned_tally},
         {"network", [] { return learned_jointly(30, Eigen::VectorXd::LinSpaced(40, 0.5, 4)); }},
         {"classifier",
          [] {
