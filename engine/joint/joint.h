@@ -103,7 +103,8 @@ class JointPosterior {
   double covariance(VariableId a, std::size_t element_of_a, VariableId b, std::size_t element_of_b) const;
   // Draws roots from the Gaussian and computes deterministic variables by their functions.
   JointSamples sample(std::size_t draws, std::uint64_t seed) const;
-  // log p(observed): exact for linear Gaussian graphs, otherwise by Laplace's method, with EP's energy for sites.
+  // log p(observed): exact for linear Gaussian graphs, otherwise by Laplace's method, with EP's energy for sites, to
+  // second order for sites of one front.
   double log_evidence() const;
   // The quantile of an element at this probability.
   double quantile(VariableId variable, double probability, std::size_t element = 0) const;
