@@ -13,6 +13,7 @@
 //   index_incidence    maps elements to slots, if an operation needs it (lay_out.h)
 //   mark_hubs          marks gathering at elements with very many messages (lower.cpp)
 //   straighten         finds chains that were built node by node (lower.h)
+//   pair_chains        finds chains that run side by side with the one before (lower.h)
 //   index_visits       for residual order, lists the readers of each visit's messages (lay_out.h)
 //   judge              decides whether the messages are exact and whether the graph has a loop (compile.cpp, loops.h)
 #pragma once

@@ -139,7 +139,8 @@ void JointSolver::check_fit(const State& state, Memory& memory, Report& report) 
   check.computed.clear();
   for (std::uint32_t e = 0; memory.check_parts == 1 && system.points.empty() && e < system.role.size(); ++e)
     if (system.role[e] == Role::derived && !system.has_constant_gains)
-      if (const Gaussian belief = marginal(state, memory, e, check.reader, check.row); belief.is_proper())
+      if (const Gaussian belief = marginal(state, memory, e, check.reader, check.row);
+          belief.is_proper() || belief.is_point())
         check.computed.push_back({e, belief});
   const std::size_t parts = is_renewed ? static_cast<std::size_t>(memory.check_parts) : 1;
   for (std::size_t d = 0; d < (draws + parts - 1) / parts; ++d) {
@@ -152,8 +153,17 @@ void JointSolver::check_fit(const State& state, Memory& memory, Report& report) 
     for (std::size_t u = 0; u < n.x.size(); ++u) n.trial[u] += n.x[u];
     const double log_rows = -n.evaluate_rows(n.trial);
     for (FitCheck::Computed& of : check.computed) {
-      const double off = (n.values[of.element] - of.belief.mean()) / of.belief.sd();
-      of.first += off, of.second += off * off;
+      constexpr double kRounding = 1e-9;
+      const double apart = n.values[of.element] - of.belief.mean();
+      // The tangent of x * x at 0 is flat: the belief is a point, and every draw lies outside.
+      const bool is_same = std::abs(apart) <= kRounding * (1 + std::abs(of.belief.mean()));
+      const double off = of.belief.is_point() ? 0 : apart / of.belief.sd();
+      if (!std::isfinite(off) || (of.belief.is_point() && !is_same)) {
+        ++of.outside;
+        continue;
+      }
+      of.first += off;
+      of.second += off * off;
     }
     const double log_weight = log_rows + memory.sites.log_density(state, n) + 0.5 * squares - at_solution;
     // Not a number outside of the domain of some function.
@@ -176,7 +186,11 @@ void JointSolver::check_computed(const State& state, const Memory& memory, Joint
   const auto draws = static_cast<double>(options_.check_draws);
   double worst = 0;
   for (const FitCheck::Computed& of : memory.check->computed) {
-    const double moved = std::abs(of.first) / draws, wider = std::sqrt(of.second / draws - moved * moved);
+    constexpr double kFewOutside = 0.01;
+    const double inside = draws - of.outside, moved = inside > 0 ? std::abs(of.first) / inside : 0;
+    const double wider = of.outside > kFewOutside * draws ? kInfinity
+                         : of.belief.is_point()           ? 1
+                                                          : std::sqrt(of.second / inside - moved * moved);
     const double off = std::max(moved, std::abs(std::log(wider)));
     if (!(off > worst)) continue;
     worst = off;

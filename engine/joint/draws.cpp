@@ -152,8 +152,12 @@ JointDraws draw_posterior(const State& state, const DrawOptions& options) {
     const std::uint64_t seed = options.seed * 1000003 + static_cast<std::uint64_t>(c);
     std::optional<Memory> other;
     if (c > 0 && may_differ) other.emplace(memory.system);
-    const bool starts_there =
-        other && other->numbers.read(state) && joint_system::solver_of(state).solve_elsewhere(state, *other, seed);
+    bool starts_there = false;
+    try {
+      starts_there =
+          other && other->numbers.read(state) && joint_system::solver_of(state).solve_elsewhere(state, *other, seed);
+    } catch (const Error&) {  // a function that has no value there
+    }
     HamiltonianChain chain(starts_there ? *other : memory, density, seed);
     for (int i = 0; i < options.warm_up; ++i) chain.adapt(chain.move(options.leaps), i);
     for (std::size_t i = 0; i < draws; ++i) {

@@ -91,6 +91,7 @@ struct FitCheck {
     std::uint32_t element;
     Gaussian belief;
     double first = 0, second = 0;  // sums of its distance from the belief's mean, in standard deviations
+    double outside = 0;            // draws that have no such distance
   };
   std::vector<Computed> computed;  // elements that functions give
 

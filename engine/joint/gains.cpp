@@ -20,14 +20,14 @@ Gains::Gains(const System& s)
 
 bool Gains::read(const State& state) {
   constexpr double kLargestGain = 1e100;  // its square is far from overflow
-  const std::uint64_t before = function_changes_;
   read_values(state);
-  if (system->is_solved_for_noise && function_changes_ != before) {
+  if (system->is_solved_for_noise && function_changes_ != checked_at_) {
     std::ranges::fill(trial, 0.0);
     place(trial, true);
     // A factor of 0 hides the noise, and one near 0 leaves too few digits of it.
     can_be_solved_for_noise_ = std::abs(log_gains_of_noise()) < kInfinity &&
                                std::ranges::all_of(gains_, [](double gain) { return std::abs(gain) < kLargestGain; });
+    checked_at_ = function_changes_;
   }
   return inferred() == system->inferred && can_be_solved_for_noise_;
 }

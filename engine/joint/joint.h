@@ -104,7 +104,7 @@ class JointPosterior {
   // Draws roots from the Gaussian and computes deterministic variables by their functions.
   JointSamples sample(std::size_t draws, std::uint64_t seed) const;
   // log p(observed): exact for linear Gaussian graphs, otherwise by Laplace's method, with EP's energy for sites, to
-  // second order for sites of one front.
+  // second order for pairs of sites that share their unknowns, where these are few.
   double log_evidence() const;
   // The quantile of an element at this probability.
   double quantile(VariableId variable, double probability, std::size_t element = 0) const;

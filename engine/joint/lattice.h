@@ -1,8 +1,9 @@
 // The mode of a log density of a few numbers, and a lattice around it that covers all but a negligible part of its
-// mass. Sums over a lattice are spectrally accurate for smooth densities: with even steps of one standard deviation the
-// mass of a Gaussian has an error of 1e-8. Two things keep the points few.
+// mass. Sums over a lattice are spectrally accurate for smooth densities: with equal steps of one standard deviation
+// the mass of a Gaussian has an error of 1e-8. Two things keep the points few.
 //
-//  - Coordinates z = sinh(a u) / a along the axes at the mode, even in u: near the mode they are standard deviations;
+//  - Coordinates z = sinh(a u) / a along the axes at the mode, evenly spaced in u: near the mode they are standard
+//  deviations;
 //    far out, where logarithms of scales have tails of many standard deviations, points are farther apart.
 //  - The lattice is body-centred: u is a multiple of integers that are all even or all odd. It aliases like a cubic
 //    one of steps smaller by sqrt(2), with 2^(n/2 - 1) times fewer points in n dimensions.

@@ -188,7 +188,8 @@ bool Numbers::is_finite() const {
 }
 
 void Numbers::invert() {
-  if (!std::exchange(inverted_, true)) fronts.invert();
+  if (!inverted_) fronts.invert();
+  inverted_ = true;
 }
 
 double Numbers::gradient_size() const {

@@ -127,6 +127,7 @@ class Gains : public Values {
 
   std::vector<double> inputs_, results_;  // buffers for one batch
   bool can_be_solved_for_noise_ = true;
+  std::uint64_t checked_at_ = 0;  // count of function changes when that was found
 };
 
 // The rows over the roots, and the objective and its gradient.
@@ -144,8 +145,8 @@ class RootRows : public Gains {
   void trace();
   // Writes minus the derivative of the objective, by unknown, into `gradient`.
   void find_gradient();
-  // The same two functions for constant gains, from the rows of the roots alone. Call begin_linear() before follow();
-  // it also computes the gradient at x = 0 if the roots are there.
+  // An evaluation and its gradient for constant gains, from the rows over the roots alone. Call begin_linear() before
+  // follow(); it also computes the gradient at x = 0 if the roots are there.
   void begin_linear(bool at_zero);
   double follow(std::span<const double> x);  // objective and gradient in one pass
 

@@ -187,7 +187,7 @@ Sites::Lean Sites::lean_of(const Kind& kind, std::vector<double> arguments, std:
   for (int i = -kSide; i <= kSide; ++i) {
     const double t = kStep * i, x = arguments[unknown] = belief.mean() + t * belief.sd(), off = x - cavity.mean();
     const double log = kind.log_density()(arguments, parameters) - 0.5 * off * off * cavity.rho;
-    logs[i + kSide] = log;
+    logs[i + kSide] = std::isnan(log) ? -kInfinity : log;
     if (log > highest) highest = log;
   }
   double sums[5] = {};

@@ -96,7 +96,6 @@ BoundSend BoundSends::bind(const PlanData& plan, const Send& op, bool tracked) {
 
 BoundChain BoundSends::bind(const PlanData& plan, const ChainSend& op) {
   BoundChain bound;
-  bound.is_beside_last = op.is_beside_last;
   find_pair(plan, op, bound);
   for (const ChainSend::Segment& segment : op.segments) {
     bound.segments.push_back({static_cast<std::uint32_t>(of_chains_.size()),

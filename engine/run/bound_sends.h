@@ -32,7 +32,6 @@ struct BoundChain {
     std::uint32_t first_send, sends, count;  // if there are several sends, each handles one slot at a time
   };
   std::vector<Segment> segments;
-  bool is_beside_last = false;
   // Runs together with the previous chain, if both have one message; first or second of the pair.
   ChainPairKernel pair = nullptr;
   bool is_first_of_pair = false;

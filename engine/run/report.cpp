@@ -147,7 +147,8 @@ std::string fit_text(const JointReport::Fit& fit) {
   if (fit.draws == 0) return fmt::format("not checked whether the Gaussian fits the posterior: {}", fit.why_not);
   std::string numbers = fmt::format("k {:.2g}, {:.0f} of {} draws effective", fit.k, fit.effective, fit.draws);
   if (!fit.are_steps_good())
-    numbers += fmt::format(", {} is off by {:.2g} sd, and {:.2g} times as wide", fit.farthest, fit.moved, fit.wider);
+    numbers += fmt::format(", {} is off most: means by up to {:.2g} sd, a deviation {:.2g} times as wide", fit.farthest,
+                           fit.moved, fit.wider);
   if (fit.elsewhere > 0) numbers += fmt::format(", another mode has {:.2g} of the mass", fit.elsewhere);
   if (fit.is_good()) return fmt::format("the Gaussian fits the posterior: {}", numbers);
   return fmt::format(

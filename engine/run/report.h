@@ -40,15 +40,15 @@ struct JointReport {
     double k = 0;          // shape of the tail of the weights: below 1/2 their variance is finite
     double effective = 0;  // effective number of draws
     std::string why_not = {};
-    int chains = 0;             // chains of a few steps; 0: weights decided, or steps were too much work
-    double moved = 0;           // largest change of a mean by the steps, in standard deviations
-    double wider = 1;           // standard deviation after the steps over the one before: the ratio farthest from 1
+    int chains = 0;             // chains of a few steps; 0: draws decided, or steps were too much work
+    double moved = 0;           // largest distance of a mean from its belief's, in standard deviations
+    double wider = 1;           // standard deviation by draws or steps over the belief's: the ratio farthest from 1
     double beyond = 0;          // largest fraction of states beyond three standard deviations, minus that of a Gaussian
     double accepted = 1;        // fraction of accepted steps, relative to a Gaussian
-    std::string farthest = {};  // the unknown that moved or widened most
+    std::string farthest = {};  // the element that is off most
     double elsewhere = 0;       // mass of another mode, as a fraction of both
     bool are_weights_good() const;  // true if the weights show that the Gaussian fits
-    bool are_steps_good() const;    // true if the steps of the sampler show it
+    bool are_steps_good() const;    // true if functions of draws, and steps of the sampler, show it
     bool is_good() const;           // true if the Gaussian fits
   };
   // The integral over unknown parameters (JointOptions::hypers).

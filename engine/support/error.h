@@ -29,7 +29,7 @@ class Contradiction : public Error {
 };
 
 template <class... Arguments>
-[[noreturn]] void fail(fmt::format_string<Arguments...> format, Arguments&&... arguments) {  // throws an Error
+[[noreturn, gnu::cold]] void fail(fmt::format_string<Arguments...> format, Arguments&&... arguments) {  // throws an Error
   throw Error(fmt::format(format, std::forward<Arguments>(arguments)...));
 }
 

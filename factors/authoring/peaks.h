@@ -58,7 +58,7 @@ Tops falling_roots(std::span<const double> coefficients, double low, double high
 class PeakedIntegral {
  public:
   // `peaks` must be sorted, at least one. `tolerance` is relative, of the mass and of the second moment. `kinks`:
-  // places that may be no smooth ones; panels end there.
+  // places where the function may bend; panels end there.
   PeakedIntegral(const LogFactor& log_weight, const Peaks& peaks, double tolerance = 1e-12,
                  std::span<const double> kinks = {});
 

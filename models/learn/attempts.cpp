@@ -239,6 +239,7 @@ class Attempts {
         return a.shape == b.shape || std::abs(std::log(a.shape / b.shape)) < kSimilar;
       };
       if (is_interrupted_ || std::ranges::equal(noise, likeliest, is_similar)) return;
+      if (std::ranges::all_of(likeliest, [](const CountNoise& one) { return one.shape == 0; })) return;
       noise = likeliest;
     }
   }

@@ -90,10 +90,13 @@ void MarkovGraph::emit(const GaussianEmission& emission, std::optional<double> v
 void MarkovGraph::emit(const DensityEmission& emission, std::optional<double> value) {
   if (!value) return;
   std::vector<double> logs, symbols;
-  for (const double parameter : emission.parameter) logs.push_back(emission.log_density(*value, parameter));
+  for (const double parameter : emission.parameter) {
+    logs.push_back(emission.log_density(*value, parameter));
+    if (std::isnan(logs.back()) || logs.back() == kInfinity)
+      fail("hidden Markov model: the log density of the value {} is {}; a finite number is expected", *value,
+           logs.back());
+  }
   const double highest = *std::ranges::max_element(logs);
-  if (std::isnan(highest) || highest == kInfinity)
-    fail("hidden Markov model: the log density of the value {} is {}; a finite number is expected", *value, highest);
   for (const double log : logs) {
     const double part = highest > -kInfinity ? std::exp(log - highest) : 0;
     symbols.insert(symbols.end(), {1 - part, part});

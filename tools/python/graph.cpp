@@ -171,7 +171,7 @@ std::string text_of(const VariableHandle& v) {
 
 void bind_handles(py::module_& module) {
   Class<VariableHandle> variable(module, "Variable", "A variable of a graph: an array of scalars.");
-  variable.get("name", "Its own, or one with a number.", [](const VariableHandle& v) { return (*v.graph)[v.id].name; })
+  variable.get("name", "Its own, or one with a number.", [](const VariableHandle& v) { return (*v.graph)[v.id].name.text(); })
       .get("size", "Number of elements.", [](const VariableHandle& v) { return (*v.graph)[v.id].size; })
       .get("family", "The family of its elements, such as gaussian or categorical(3).",
            [](const VariableHandle& v) {

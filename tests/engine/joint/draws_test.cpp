@@ -88,6 +88,16 @@ TEST_CASE("draws: missing values are drawn with their noise") {
   CHECK(chains.sd(x) == oracle::relative(std::sqrt(0.75), 0.03));
 }
 
+TEST_CASE("draws: chains that start in two modes and never leave them have not settled") {
+  Graph g;
+  const VariableId x = g.variable("x"), s = g.variable("s"), y = g.observed("y");
+  g.factor("gaussian_prior", {x}, {{"mean", 0.0}, {"variance", 100.0}});
+  g.factor("square", {x, s});
+  g.factor("gaussian_noise", {s, y}, {{"variance", 0.01}});
+  const auto [plan, state, report] = oracle::solved(compile(g, joint(), standard_registry()), {{y, 4.0}});
+  CHECK(!draw_posterior(state).have_settled());
+}
+
 TEST_CASE("draws: chains that never move have not settled") {
   // A likelihood that forbids every value, with a message that ignores that.
   Registry registry = standard_registry();

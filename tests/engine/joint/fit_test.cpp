@@ -124,6 +124,30 @@ TEST_CASE("joint: a skipped check is explained, and linear graphs need none") {
   CHECK(!run(plan, state).joint->fit.has_value());
 }
 
+TEST_CASE("joint: what functions give is checked too: a funnel that is not centred, and a square at its minimum") {
+  Graph funnel;
+  const VariableId v = funnel.variable("v"), half = funnel.variable("half"), scale = funnel.variable("scale"),
+                   z = funnel.variable("z"), x = funnel.variable("x");
+  funnel.factor("gaussian_prior", {v}, {{"mean", 0.0}, {"variance", 9.0}});
+  funnel.factor("gaussian_prior", {z}, {{"mean", 0.0}, {"variance", 1.0}});
+  funnel.factor("affine", {v, half}, {{"a", 0.5}, {"b", 0.0}});
+  funnel.factor("exponential", {half, scale});
+  funnel.factor("product", {scale, z, x});
+  Graph square;
+  const VariableId root = square.variable("root"), s = square.variable("s");
+  square.factor("gaussian_prior", {root}, {{"mean", 0.0}, {"variance", 1.0}});
+  square.factor("square", {root, s});
+  for (const auto& [graph, names] : {std::pair(&funnel, "'scale' 'x'"), {&square, "'s'"}}) {
+    const Plan plan = compile(*graph, joint(), standard_registry());
+    State state(plan);
+    const Report report = run(plan, state);
+    CAPTURE(report.text());
+    REQUIRE(report.joint->fit.has_value());
+    CHECK(!report.joint->fit->is_good());
+    CHECK(std::string_view(names).find(report.joint->fit->farthest) != std::string_view::npos);
+  }
+}
+
 TEST_CASE("joint: the minimum between two modes is left, and one of two is not called a fit") {
   Graph g;
   const VariableId x = g.variable("x"), s = g.variable("s"), y = g.observed("y");

@@ -295,6 +295,7 @@ TEST_CASE("hyper: errors are one line, with the name") {
       const double v = std::exp(t);
       sum += kStep * v * std::sqrt(2 / kPi) * std::exp(-0.5 * v * v - 0.125 / (1 + v)) / std::sqrt(2 * kPi * (1 + v));
     }
+    // The lattice ends where the density has fallen by exp(-13).
     CHECK(JointPosterior(state).log_evidence() == oracle::relative(std::log(sum), 3e-5));
     CHECK(evidence(plan, state).why == "a sum over points of the hypers");
     CHECK(state.belief(y)[0].is_point());  // an observed value stays known

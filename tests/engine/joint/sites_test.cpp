@@ -141,6 +141,7 @@ TEST_CASE("joint: many sites that overshoot at once, below a few wide unknowns, 
   const JointPosterior posterior(state);
   for (int i = 0; i < kItems; ++i)
     CHECK(posterior.mean(item)(i) == oracle::relative(exact.mean(static_cast<std::size_t>(kPersons + i), 0), 1e-7));
+  // Cumulants of sites are sums over 17 points.
   CHECK(posterior.log_evidence() == oracle::relative(exact.log_evidence, 1e-6));
 }
 

@@ -105,6 +105,7 @@ TEST_CASE("series choice: airline passengers of 120 months, the 24 that follow")
   const SeriesChoice choice = chosen(series.values, 12);
   const Errors errors = errors_of(series, choice);
   CHECK(errors.naive == oracle::relative(77, 0.01));
+  // 49: the walk along a line is mixed in, which forecasts most other series better; 34 without it.
   CHECK(errors.ours < 55);
   CHECK(errors.inside >= 22);
   CHECK(choice.best().candidate.is_log);

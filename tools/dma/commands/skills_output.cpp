@@ -1,11 +1,12 @@
 // The skills of players: found, and as text, a table, JSON and a picture.
+#include "tools/dma/commands/skills_output.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "tools/dma/commands/skills_output.h"
 #include "tools/dma/io/csv_text.h"
 
 namespace dma {

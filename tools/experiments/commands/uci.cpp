@@ -1,8 +1,8 @@
 #include "tools/experiments/commands/uci.h"
 
 #include <algorithm>
+#include <charconv>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <sstream>
 
@@ -24,13 +24,16 @@ std::vector<std::vector<double>> read_numbers(const fs::path& file) {
   std::ifstream in(file);
   if (!in) fail("{}: the file cannot be read", file.string());
   std::vector<std::vector<double>> lines;
-  std::string line, rest;
+  std::string line;
   for (std::size_t number = 1; std::getline(in, line); ++number) {
     std::ranges::replace(line, ',', ' ');
+    std::vector<double> values;
     std::istringstream text(line);
-    std::vector<double> values(std::istream_iterator<double>(text), {});
-    text.clear();
-    if (std::getline(text, rest)) fail("{}, line {}: '{}' is not a number", file.string(), number, rest.substr(0, 20));
+    for (std::string word; text >> word;) {
+      const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), values.emplace_back());
+      if (code != std::errc() || end != word.data() + word.size())
+        fail("{}, line {}: '{}' is not a number", file.string(), number, word.substr(0, 20));
+    }
     if (!values.empty()) lines.push_back(std::move(values));
   }
   return lines;

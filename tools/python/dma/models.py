@@ -193,7 +193,8 @@ def _games_of_frame(frame: Any) -> tuple[list[Player], list[Any]]:
         given = [None if absent else cell for cell, absent in zip(cells, cells.isna())]
         columns.append(["" if cell is None else _cell(cell) for cell in given])
         if str(frame.columns[place]).lower() in ("winner", "loser", "player"):
-            players.update({_cell(cell): cell for cell in given if isinstance(cell, Hashable)})
+            for cell in given:
+                players.update({} if cell is None else {str(player): player for player in _players_of(cell)})
     names, games = _dma.read_games(_dma.Table([str(name) for name in frame.columns], columns))
     return [players.get(name, name) for name in names], games
 

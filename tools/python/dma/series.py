@@ -81,7 +81,9 @@ def _as_given(times: Any, texts: list[str]) -> Any:
     array = np.asarray(times)
     made: Any = texts
     if str(getattr(times, "dtype", "")).startswith("period"):
-        return type(times)(texts, freq=times.freq, name=times.name)
+        import pandas
+
+        return pandas.PeriodIndex(texts, freq=times.dtype.freq, name=times.name)
     if array.dtype.kind in "iufM":
         made = np.array([float(text) for text in texts] if array.dtype.kind != "M" else texts, array.dtype)
     elif isinstance(array[0], datetime.date):
@@ -161,7 +163,7 @@ def smooth(
         at_steps[steps] = known
         known = at_steps
     single = isinstance(season, (int, float, np.number))
-    listed: Any = [season] if single else season or []
+    listed: Any = [season] if single else [] if season is None else season
     seasons = None if isinstance(season, str) else [float(one) for one in listed]
     given = {name: numbers_of(f"input {name!r}", column, 1) for name, column in inputs.items()}
     found = _dma.smooth_values(known, int(forecast), model, usual, seasons, log, given)
