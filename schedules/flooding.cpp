@@ -1,6 +1,6 @@
-#include "schedules/flooding.h"
+#include "schedules/schedules.h"
 
-#include "engine/compile/flow.h"
+#include "engine/compile/schedule.h"
 
 namespace dma {
 

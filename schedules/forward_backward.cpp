@@ -1,4 +1,4 @@
-#include "schedules/forward_backward.h"
+#include "schedules/schedules.h"
 
 #include "schedules/sweeps.h"
 

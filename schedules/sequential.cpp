@@ -1,4 +1,4 @@
-#include "schedules/sequential.h"
+#include "schedules/schedules.h"
 
 #include "schedules/sweeps.h"
 

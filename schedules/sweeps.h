@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "engine/compile/flow.h"
 #include "engine/compile/schedule.h"
 
 namespace dma {

@@ -1,4 +1,4 @@
-#include "engine/certify/certificate.h"
+#include "engine/certify/certify.h"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "engine/kinds/registry.h"
-#include "engine/support/error.h"
 #include "engine/support/parallel.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

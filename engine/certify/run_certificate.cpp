@@ -1,4 +1,4 @@
-#include "engine/certify/run_certificate.h"
+#include "engine/certify/certify.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "engine/certify/scenario.h"
 #include "engine/run/messages_at.h"
 #include "engine/run/state_data.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

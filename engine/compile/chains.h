@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "engine/compile/flow.h"
+#include "engine/compile/schedule.h"
 
 namespace dma {
 

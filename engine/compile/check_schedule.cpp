@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 
 namespace dma {

@@ -1,7 +1,7 @@
 // Compile pass: checks the visits of a schedule, and whether a single sweep is exact.
 #pragma once
 
-#include "engine/compile/flow.h"
+#include "engine/compile/schedule.h"
 
 namespace dma {
 

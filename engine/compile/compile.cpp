@@ -8,7 +8,7 @@
 #include "engine/compile/loops.h"
 #include "engine/compile/lower.h"
 #include "engine/compile/plan_data.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

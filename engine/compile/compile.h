@@ -4,7 +4,7 @@
 //   resolve            matches factors with kinds, ports, parameters and message functions; finds all errors of the
 //                      model (resolve.h, match_ports.h)
 //   fuse               replaces pairs of factors that one kernel computes unless that costs the exact order (resolve.h)
-//   order              finds cycles, levels and chains of the data flow, and an exact order (flow.h, chains.h)
+//   order              finds cycles, levels and chains of the data flow, and an exact order (schedule.h, chains.h)
 //   schedule           makes and checks the list of visits (schedule.h, check_schedule.h)
 //   lay_out            puts factors into groups, messages and parameters into arrays (lay_out.h)
 //   index_memberships  maps the user's factors to groups (lay_out.h)
@@ -18,15 +18,43 @@
 //   judge              decides whether the messages are exact and whether the graph has a loop (compile.cpp, loops.h)
 #pragma once
 
+#include <cstddef>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "engine/compile/plan.h"
 #include "engine/compile/schedule.h"
 #include "engine/graph/graph.h"
 
 namespace dma {
+
+struct PlanData;  // private: plan_data.h
+
+// A Plan is compiled from a graph, a schedule and a registry: the places of all messages, and the operations of one
+// sweep. It is immutable and a shared handle: cheap to copy, and it keeps its contents alive.
+class Plan {
+ public:
+  Plan();  // the plan of an empty graph
+  explicit Plan(std::shared_ptr<const PlanData> data) : data_(std::move(data)) {}
+  Plan(const Plan&) = default;  // not movable: a handle always has a plan
+  Plan& operator=(const Plan&) = default;
+
+  const PlanData& operator*() const { return *data_; }
+  const PlanData* operator->() const { return data_.get(); }
+  const std::shared_ptr<const PlanData>& data() const { return data_; }  // shared by all handles
+  friend bool operator==(const Plan&, const Plan&) = default;            // true for handles from the same compile()
+
+  std::size_t bytes() const;               // size of a State and of the index tables it reads
+  std::size_t messages_per_sweep() const;  // number of messages that a sweep computes
+  std::string schedule_text() const;       // the schedule in words
+
+ private:
+  std::shared_ptr<const PlanData> data_;
+};
+
+// Sizes, variables, operations in order.
+std::string describe(const Plan& plan);
 
 class Registry;
 

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "engine/compile/flow.h"
-#include "engine/compile/plan.h"
+#include "engine/compile/compile.h"
 #include "engine/compile/plan_data.h"
 #include "engine/compile/resolve.h"
+#include "engine/compile/schedule.h"
 
 namespace dma {
 

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "engine/compile/chains.h"
-#include "engine/compile/flow.h"
+#include "engine/compile/schedule.h"
 
 namespace dma {
 

@@ -3,7 +3,7 @@
 
 #include "engine/compile/plan_data.h"
 #include "engine/compile/resolve.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -1,4 +1,4 @@
-#include "engine/compile/flow.h"
+#include "engine/compile/schedule.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@
 #include "engine/compile/loops.h"
 #include "engine/compile/recurrence.h"
 #include "engine/compile/resolve.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -1,4 +1,4 @@
-#include "engine/compile/plan.h"
+#include "engine/compile/compile.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 #include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"
 #include "engine/kinds/registry.h"
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 
 namespace dma {

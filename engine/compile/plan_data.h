@@ -1,4 +1,4 @@
-// The contents of a Plan (plan.h): the places of all messages, and the operations of one sweep. Private.
+// The contents of a Plan (compile.h): the places of all messages, and the operations of one sweep. Private.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +9,14 @@
 #include <variant>
 #include <vector>
 
-#include "engine/compile/plan.h"
+#include "engine/compile/compile.h"
 #include "engine/compile/schedule.h"
 #include "engine/compile/variable_table.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/index_map.h"
-#include "engine/kinds/incidence.h"
+#include "engine/kinds/chain.h"
 #include "engine/kinds/port_set.h"
-#include "engine/support/short_list.h"
+#include "engine/support/lists.h"
 
 namespace dma {
 
@@ -219,7 +219,7 @@ struct PlanData {
   std::uint32_t scratch = 0;        // doubles of working memory of a kernel
   std::uint32_t memory = 0;         // doubles that kinds keep
   std::vector<double> parameters;
-  // engine/kinds/incidence.h, if operations gather by element or a port has no affine map; empty otherwise.
+  // engine/kinds/chain.h, if operations gather by element or a port has no affine map; empty otherwise.
   std::vector<std::uint32_t> element_of_slot, first_incident, incident_slots;
   bool gathers_by_element = false;
   bool has_hubs = false;           // some operation is at hubs

@@ -13,7 +13,7 @@
 #include "engine/graph/graph.h"
 #include "engine/graph/index_map.h"
 #include "engine/kinds/registry.h"
-#include "engine/support/short_list.h"
+#include "engine/support/lists.h"
 
 namespace dma {
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "engine/compile/flow.h"
 #include "engine/support/text.h"
 
 namespace dma {

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/graph/node_name.h"
+#include "engine/graph/graph.h"
 #include "engine/messages/family.h"
-#include "engine/support/on_demand.h"
+#include "engine/support/lists.h"
 #include "engine/support/sizes.h"
 
 namespace dma {

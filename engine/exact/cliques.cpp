@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma::clique_tree {
 

@@ -4,7 +4,7 @@
 
 #include "engine/run/factor_mass.h"
 #include "engine/run/state_data.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma::clique_tree {
 

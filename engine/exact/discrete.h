@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/compile/plan_data.h"
-#include "engine/run/state.h"
+#include "engine/run/run.h"
 #include "engine/support/lent.h"
 
 namespace dma::clique_tree {

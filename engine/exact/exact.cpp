@@ -9,8 +9,8 @@
 #include "engine/compile/plan_data.h"
 #include "engine/exact/solver.h"
 #include "engine/kinds/methods_of_kinds.h"
-#include "engine/run/evidence.h"
-#include "engine/support/error.h"
+#include "engine/run/run.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/compile/flow.h"
 #include "engine/compile/loops.h"
+#include "engine/compile/schedule.h"
 #include "engine/messages/mixed.h"
-#include "engine/run/evidence.h"
 #include "engine/run/run.h"
 #include "engine/run/solver.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma::clique_tree {
 

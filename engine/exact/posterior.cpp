@@ -6,7 +6,7 @@
 
 #include "engine/compile/plan_data.h"
 #include "engine/exact/solver.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -9,7 +9,7 @@
 #include "engine/exact/reweighted.h"
 #include "engine/run/state_data.h"
 #include "engine/run/watch.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma::clique_tree {
 

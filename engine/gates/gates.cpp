@@ -8,11 +8,10 @@
 #include "engine/compile/lay_out.h"
 #include "engine/gates/mixture.h"
 #include "engine/kinds/methods_of_kinds.h"
-#include "engine/run/evidence.h"
 #include "engine/run/factor_mass.h"
+#include "engine/run/run.h"
 #include "engine/run/solver.h"
 #include "engine/run/state_data.h"
-#include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
 #include "engine/support/text.h"
 

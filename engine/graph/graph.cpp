@@ -8,8 +8,8 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/support/error.h"
 #include "engine/support/sizes.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -8,7 +8,6 @@
 
 #include "engine/graph/graph.h"
 #include "engine/messages/family.h"
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 
 namespace dma {

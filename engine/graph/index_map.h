@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "engine/support/mostly_empty.h"
+#include "engine/support/lists.h"
 
 namespace dma {
 

@@ -1,9 +1,9 @@
-#include "engine/graph/node_name.h"
+#include "engine/graph/graph.h"
 
 #include <fmt/format.h>
 
-#include "engine/support/error.h"
 #include "engine/support/sizes.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

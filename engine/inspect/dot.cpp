@@ -1,4 +1,4 @@
-#include "engine/inspect/dot.h"
+#include "engine/inspect/inspect.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,8 @@
 #include "engine/compile/plan_data.h"
 #include "engine/compile/resolve.h"
 #include "engine/graph/graph.h"
-#include "engine/inspect/explain.h"
 #include "engine/kinds/registry.h"
-#include "engine/run/state.h"
+#include "engine/run/run.h"
 
 namespace dma {
 

@@ -1,13 +1,13 @@
-#include "engine/inspect/explain.h"
+#include "engine/inspect/inspect.h"
 
 #include <algorithm>
 #include <map>
 
 #include "engine/messages/message_text.h"
 #include "engine/run/messages_at.h"
-#include "engine/run/report.h"
+#include "engine/run/run.h"
 #include "engine/run/state_data.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/compile/plan.h"
+#include "engine/compile/compile.h"
 #include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"
 

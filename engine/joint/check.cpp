@@ -17,7 +17,7 @@
 #include "engine/compile/plan_data.h"
 #include "engine/joint/fit_check.h"
 #include "engine/kinds/kind.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma::joint_system {
 

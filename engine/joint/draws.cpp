@@ -1,4 +1,4 @@
-#include "engine/joint/draws.h"
+#include "engine/joint/joint.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "engine/compile/plan_data.h"
 #include "engine/joint/fit_check.h"
 #include "engine/kinds/kind.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

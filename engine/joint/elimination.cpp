@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "engine/joint/ordering.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma::joint_system {
 

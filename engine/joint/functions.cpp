@@ -6,7 +6,7 @@
 #include "engine/joint/arguments.h"
 #include "engine/joint/system.h"
 #include "engine/kinds/kind.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma::joint_system {
 

@@ -1,12 +1,12 @@
-#include "engine/joint/hyper.h"
+#include "engine/joint/joint.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "engine/messages/gaussian.h"
-#include "engine/support/error.h"
 #include "engine/support/special_functions.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -9,8 +9,8 @@
 #include "engine/joint/solver.h"
 #include "engine/kinds/kind.h"
 #include "engine/kinds/registry.h"
-#include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
+#include "engine/support/text.h"
 
 namespace dma::joint_system {
 

@@ -6,11 +6,11 @@
 #include <cmath>
 
 #include "engine/compile/compile.h"
-#include "engine/compile/flow.h"
 #include "engine/compile/lay_out.h"
 #include "engine/compile/plan_data.h"
+#include "engine/compile/schedule.h"
 #include "engine/joint/solver.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -10,7 +10,7 @@
 #include "engine/compile/plan_data.h"
 #include "engine/joint/fronts.h"
 #include "engine/joint/system.h"
-#include "engine/run/state.h"
+#include "engine/run/run.h"
 
 namespace dma::joint_system {
 

@@ -10,8 +10,8 @@
 #include "engine/compile/plan_data.h"
 #include "engine/joint/joint.h"
 #include "engine/joint/solver.h"
-#include "engine/support/error.h"
 #include "engine/support/special_functions.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -5,8 +5,8 @@
 #include <numbers>
 
 #include "engine/kinds/kind.h"
-#include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
+#include "engine/support/text.h"
 
 namespace dma::joint_system {
 

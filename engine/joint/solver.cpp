@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "engine/joint/fit_check.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma::joint_system {
 

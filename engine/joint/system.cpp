@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/joint/arguments.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma::joint_system {
 

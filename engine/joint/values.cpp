@@ -6,7 +6,7 @@
 #include "engine/joint/numbers.h"
 #include "engine/kinds/kind.h"
 #include "engine/run/state_data.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma::joint_system {
 

@@ -8,7 +8,6 @@
 #include <limits>
 #include <span>
 
-#include "engine/messages/change.h"
 #include "engine/messages/gaussian.h"
 
 namespace dma {

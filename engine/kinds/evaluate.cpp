@@ -1,6 +1,6 @@
 #include "engine/kinds/evaluate.h"
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -23,7 +23,7 @@
 #include <cstdint>
 
 #include "engine/kinds/call.h"
-#include "engine/messages/arrays.h"
+#include "engine/messages/gaussian.h"
 
 namespace dma {
 

@@ -1,4 +1,4 @@
-#include "engine/kinds/incidence.h"
+#include "engine/kinds/chain.h"
 
 #include <algorithm>
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 
 namespace dma {

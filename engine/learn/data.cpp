@@ -4,8 +4,7 @@
 
 #include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"
-#include "engine/run/state.h"
-#include "engine/support/error.h"
+#include "engine/run/run.h"
 #include "engine/support/text.h"
 
 namespace dma {

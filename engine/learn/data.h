@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -45,5 +47,15 @@ void observe_example(const Data& data, std::size_t ordered, State& state);
 
 // The observations of one variable in checked data; empty if there are none.
 Observations observations_of(const Data& data, VariableId variable);
+
+// Progress within an epoch, for callers that display it. No result depends on it.
+struct LearnStage {
+  std::string what;  // the current task; may be empty
+  double fraction = 0;  // done of the epoch, or of the pass over all rows
+  double seconds_left = -1;  // expected until the end of learning; below 0: unknown
+};
+
+// May be called from any thread, some thousand times a second.
+using StageWatch = std::function<void(const LearnStage&)>;
 
 }  // namespace dma

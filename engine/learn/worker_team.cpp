@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

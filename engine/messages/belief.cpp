@@ -1,8 +1,8 @@
-#include "engine/messages/belief.h"
+#include "engine/messages/family.h"
 
 #include <fmt/format.h>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

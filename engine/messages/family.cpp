@@ -4,7 +4,7 @@
 
 #include "engine/messages/family_from.h"
 #include "engine/messages/gaussian_family.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -9,7 +9,9 @@
 // but is no density: a widening message, -inf < rho < 0 (see run.h).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <span>
 #include <type_traits>
@@ -140,5 +142,39 @@ bool any_uniform(std::span<const Gaussian> messages);  // true if one of them sa
 // log of the integral of p(x) q(x) dx, both taken as normalised densities (a uniform one as the constant 1, a widening
 // one with log_density's constant); NaN where the integral does not exist.
 double log_overlap(const Gaussian& p, const Gaussian& q);
+
+// Measures how far a message has moved.
+// The size of a change of message on a scale without units: the precision relatively, the location in standard
+// deviations while it is within a few of zero and relatively farther out (where rounding alone exceeds any tolerance
+// in standard deviations).
+inline double change_between(const Natural& before, const Natural& after) {
+  if (before == after) return 0;
+  const double rho = std::max(std::abs(before.rho), std::abs(after.rho));
+  if (rho == kInfinity) return kInfinity;
+  const double tau = std::max(std::abs(before.tau), std::abs(after.tau));
+  return std::max(std::abs(after.rho - before.rho) / rho, std::abs(after.tau - before.tau) / (std::sqrt(rho) + tau));
+}
+
+// The arithmetic of messages on whole arrays, total on the closed set like that of single ones (gaussian.h).
+// Messages one after the other, parameter by parameter.
+struct MessageArrays {
+  double* tau = nullptr;
+  double* rho = nullptr;
+  Natural operator[](std::size_t i) const { return {tau[i], rho[i]}; }
+  void set(std::size_t i, const Natural& m) const { tau[i] = m.tau, rho[i] = m.rho; }
+  MessageArrays from(std::size_t first) const { return {tau + first, rho + first}; }
+};
+
+// out = a * b. `out` may be `a` or `b`, but overlap neither in part. Returns whether one of b is a point mass.
+bool multiply(const MessageArrays& a, const MessageArrays& b, const MessageArrays& out, std::size_t size);
+
+// out[i] *= the product of messages[row * size + i] over all rows.
+void multiply_by_rows(const MessageArrays& out, const MessageArrays& messages, std::size_t rows, std::size_t size);
+
+inline bool has_point(const MessageArrays& messages, std::size_t size) {
+  std::size_t points = 0;
+  for (std::size_t i = 0; i < size; ++i) points += messages.rho[i] == kInfinity;
+  return points > 0;
+}
 
 }  // namespace dma

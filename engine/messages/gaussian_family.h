@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "engine/messages/change.h"
 #include "engine/messages/gaussian.h"
 #include "engine/support/special_functions.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/compile/plan.h"
+#include "engine/compile/compile.h"
 #include "engine/compile/plan_data.h"
 #include "engine/kinds/call.h"
 #include "engine/kinds/kind.h"

@@ -3,9 +3,9 @@
 
 #include <array>
 
-#include "engine/run/report.h"
+#include "engine/run/run.h"
 #include "engine/run/state_data.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/messages/arrays.h"
+#include "engine/messages/gaussian.h"
 
 namespace dma {
 

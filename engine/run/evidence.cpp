@@ -1,4 +1,4 @@
-#include "engine/run/evidence.h"
+#include "engine/run/run.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "engine/run/messages_at.h"
 #include "engine/run/solver.h"
 #include "engine/run/state_data.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

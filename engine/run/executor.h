@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "engine/run/divergence.h"
-#include "engine/run/report.h"
+#include "engine/run/run.h"
 #include "engine/run/state_data.h"
 #include "engine/run/sweep_memory.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

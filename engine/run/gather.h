@@ -1,8 +1,8 @@
 // Products of messages at variables, which arrive at factors. Plain loops over arrays; no allocation.
 #pragma once
 
-#include "engine/compile/plan.h"
-#include "engine/kinds/incidence.h"
+#include "engine/compile/compile.h"
+#include "engine/kinds/chain.h"
 
 namespace dma {
 

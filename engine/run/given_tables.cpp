@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/kinds/kind.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/compile/plan.h"
+#include "engine/compile/compile.h"
 #include "engine/compile/plan_data.h"
 
 namespace dma {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "engine/compile/plan.h"
+#include "engine/compile/compile.h"
 #include "engine/compile/plan_data.h"
 
 namespace dma {

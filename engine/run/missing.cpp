@@ -7,7 +7,7 @@
 #include "engine/kinds/kind.h"
 #include "engine/run/messages_at.h"
 #include "engine/run/state_data.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

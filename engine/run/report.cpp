@@ -1,11 +1,11 @@
-#include "engine/run/report.h"
+#include "engine/run/run.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "engine/compile/plan.h"
+#include "engine/compile/compile.h"
 #include "engine/compile/plan_data.h"
 #include "engine/kinds/kind.h"
 

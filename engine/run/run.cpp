@@ -7,7 +7,7 @@
 #include "engine/run/executor.h"
 #include "engine/run/solver.h"
 #include "engine/run/watch.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

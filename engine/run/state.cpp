@@ -1,4 +1,4 @@
-#include "engine/run/state.h"
+#include "engine/run/run.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,6 @@
 #include "engine/run/solver.h"
 #include "engine/run/state_data.h"
 #include "engine/run/sweep_memory.h"
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 
 namespace dma {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "engine/compile/plan_data.h"
-#include "engine/messages/arrays.h"
+#include "engine/messages/gaussian.h"
 #include "engine/run/given_tables.h"
 #include "engine/run/parameters.h"
-#include "engine/run/state.h"
+#include "engine/run/run.h"
 
 namespace dma {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -1,10 +1,9 @@
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
-#include "engine/support/text.h"
 
 namespace dma {
 

@@ -14,8 +14,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "engine/support/error.h"
 #include "engine/support/json.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 
 namespace dma {

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/checksum.h"
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 
 namespace dma {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

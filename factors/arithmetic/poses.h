@@ -1,5 +1,5 @@
 // Measurements between points on manifolds (charts.h), for the joint solver. Each kind gives residuals, which a
-// Gaussian prior of mean 0 weights; models/graphs/poses.h adds both.
+// Gaussian prior of mean 0 weights; models/graphs/expressions.h adds both.
 //
 //   NAME_between   r = log(measured^-1 a^-1 b)             NAME: angle, rotation, pose2, pose3
 //   NAME_offset    r = the step from measured to x         a prior

@@ -1,11 +1,11 @@
-#include "factors/authoring/from_log_density.h"
+#include "factors/authoring/from_function.h"
 
 #include <algorithm>
 #include <array>
 #include <boost/container/static_vector.hpp>
 #include <numbers>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/authoring/slot_parameters.h"
 #include "factors/authoring/tilted_product.h"
 

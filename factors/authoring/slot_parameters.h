@@ -5,7 +5,7 @@
 #include <array>
 
 #include "engine/kinds/kind.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

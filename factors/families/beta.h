@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/messages/any_natural.h"
+#include "engine/messages/family_from.h"
 #include "engine/support/special_functions.h"
 
 namespace dma {

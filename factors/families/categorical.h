@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "engine/messages/any_natural.h"
 #include "engine/messages/family.h"
+#include "engine/messages/family_from.h"
 
 namespace dma {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
 #include "engine/support/special_functions.h"
+#include "engine/support/text.h"
 #include "factors/authoring/common_cause.h"
 #include "factors/authoring/normal.h"
 #include "factors/likelihoods/logistic.h"

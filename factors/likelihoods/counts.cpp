@@ -4,7 +4,7 @@
 #include <numbers>
 
 #include "engine/support/special_functions.h"
-#include "factors/authoring/from_log_density.h"
+#include "factors/authoring/from_function.h"
 
 namespace dma {
 

@@ -1,7 +1,7 @@
 // A linear function with Gaussian noise: f(x_1, ..., x_k, y) = N(y; sum_j A_j x_j + b, variance). Messages are those of
 // `linear` combined with those of `gaussian_noise`, all exact. For the joint solver it is one row, so a regression
 // needs no variables for its fitted values; a vector with a full covariance is a set of such rows, one per element
-// given those before it (models/graphs/vectors.h).
+// given those before it (models/graphs/expressions.h).
 #pragma once
 
 #include "factors/arithmetic/linear.h"

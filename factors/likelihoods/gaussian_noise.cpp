@@ -1,7 +1,7 @@
 #include "factors/likelihoods/gaussian_noise.h"
 
 #include "engine/kinds/kind.h"
-#include "factors/authoring/from_log_density.h"
+#include "factors/authoring/from_function.h"
 
 namespace dma {
 

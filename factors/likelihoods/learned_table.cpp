@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

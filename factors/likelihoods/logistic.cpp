@@ -1,6 +1,6 @@
 #include "factors/likelihoods/logistic.h"
 
-#include "factors/authoring/from_log_density.h"
+#include "factors/authoring/from_function.h"
 
 namespace dma {
 

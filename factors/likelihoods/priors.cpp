@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/likelihoods/table.h"
 
 namespace dma {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
 #include "engine/support/sizes.h"
 #include "engine/support/text.h"

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "factors/authoring/from_log_density.h"
+#include "factors/authoring/from_function.h"
 
 namespace dma {
 

@@ -6,12 +6,11 @@
 
 #include "engine/compile/compile.h"
 #include "engine/run/run.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/authoring/normal.h"
 #include "factors/standard_registry.h"
 #include "models/games/rating_graph.h"
-#include "schedules/forward_backward.h"
-#include "schedules/sequential.h"
+#include "schedules/schedules.h"
 
 namespace dma {
 

@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/run/report.h"
+#include "engine/run/run.h"
 
 namespace dma {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <set>
 
-#include "engine/support/error.h"
 #include "engine/support/special_functions.h"
+#include "engine/support/text.h"
 #include "models/games/rating_graph.h"
 
 namespace dma {

@@ -5,7 +5,7 @@
 #include <map>
 #include <numeric>
 
-#include "engine/compile/flow.h"
+#include "engine/compile/schedule.h"
 
 namespace dma {
 

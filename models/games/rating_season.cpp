@@ -8,7 +8,7 @@
 #include "engine/compile/compile.h"
 #include "engine/joint/joint.h"
 #include "engine/run/run.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/games/rating_graph.h"
 

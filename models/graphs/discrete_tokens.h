@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "models/graphs/graph_file.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/support/error.h"
 #include "engine/support/json.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

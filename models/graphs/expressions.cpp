@@ -1,7 +1,7 @@
 #include "models/graphs/expressions.h"
 
 #include "engine/graph/plate.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -7,11 +7,11 @@
 #include <queue>
 
 #include "engine/support/dense.h"
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "factors/families/charts.h"
 #include "models/graphs/discrete_tokens.h"
-#include "models/graphs/poses.h"
+#include "models/graphs/expressions.h"
+#include "models/graphs/graph_file.h"
 
 namespace dma {
 

@@ -8,10 +8,10 @@
 #include <string_view>
 
 #include "engine/joint/joint.h"
-#include "engine/run/state.h"
+#include "engine/run/run.h"
 #include "engine/support/dense.h"
-#include "engine/support/error.h"
-#include "models/graphs/vectors.h"
+#include "engine/support/text.h"
+#include "models/graphs/expressions.h"
 
 namespace dma {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

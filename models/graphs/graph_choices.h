@@ -1,4 +1,4 @@
-// Numbers that a graph file leaves open, for learning to choose (models/predict/graph_model.h):
+// Numbers that a graph file leaves open, for learning to choose (models/predict/table_model.h):
 //
 //   "choices": {"sizes": {"units": [10, 20, 50]}, "smoothing": {"jitter": [0.25, 1, 0.04]}}
 //

@@ -7,10 +7,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/graphs/discrete_files.h"
 #include "models/graphs/distinct_keys.h"
-#include "models/graphs/poses.h"
+#include "models/graphs/expressions.h"
 #include "models/graphs/reaches.h"
 
 namespace dma {

@@ -16,14 +16,14 @@
 //     "schedule": "flooding", "method": "ep"
 //   }
 //
-// Unknown parameters, which the joint solver integrates out (engine/joint/hyper.h):
+// Unknown parameters, which the joint solver integrates out (engine/joint/joint.h):
 //
 //     "hypers": {"tau": {"prior": {"half_cauchy": 5},
 //                        "of": [{"factor": "effects", "parameter": "variance", "power": 2}]},
 //                "spread": {"prior": {"half_normal": 1}, "covariance": ["row0", "row1"], "concentration": 2,
 //                           "mean": [0, 0]}}
 //
-// The second is learn_covariance (vectors.h): the factors of the rows, with the "mean" of a prior, or the "gains" of
+// The second is learn_covariance: the factors of the rows, with the "mean" of a prior, or the "gains" of
 // noise, row by row. Its prior is that of the standard deviations.
 //
 // Numbers may be left open, for learning to choose: "choices" (graph_choices.h).
@@ -32,11 +32,12 @@
 //
 // A connection is the name of a variable, or an object with "variable" and, if wanted, "port" and "reach": identical,
 // row, column, all_to_one, gather (with "table"), shift (with "lag"), given (a table that is data, of so many
-// "entries"; see graph_model.h). A factor may have a "name", a "method" and a "damping" of its own, and count only
+// "entries"; see table_model.h). A factor may have a "name", a "method" and a "damping" of its own, and count only
 // "when": {"effective": "yes"} (engine/gates/gates.h); a variable may be "shared"; "description" is free text. Files in
-// the formats BIF and UAI (discrete_files.h) and g2o files of poses (poses.h) are read as well.
+// the formats BIF and UAI (discrete_files.h) and g2o files of poses are read as well.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,8 +46,8 @@
 #include <vector>
 
 #include "engine/graph/graph.h"
-#include "engine/joint/hyper.h"
-#include "models/graphs/vectors.h"
+#include "engine/joint/joint.h"
+#include "models/graphs/expressions.h"
 
 namespace dma {
 
@@ -111,5 +112,39 @@ GraphFile parse_graph(std::string_view text, std::span<const GivenText> given = 
 std::string located(const GraphFile& file, const std::string& complaint);
 // The text that parse_graph reads as the same graph, digit by digit.
 std::string graph_text(const GraphFile& file);
+
+// "cauchy", or "huber:1.5" with its width; empty: no loss.
+Loss parse_loss(const std::string& text);
+
+// A graph of poses as g2o writes it: VERTEX_SE2, EDGE_SE2, VERTEX_SE3:QUAT, EDGE_SE3:QUAT and FIX; points of the plane
+// by VERTEX_XY and EDGE_SE2_XY.
+struct PoseGraph {
+  struct Vertex {
+    std::uint64_t id;
+    std::vector<double> at;  // as a pose2, a pose3 or a point of the plane; empty until placed
+    bool is_fixed = false, is_point = false;
+  };
+  struct Edge {
+    std::uint32_t from, to;                     // indices in `vertices`
+    std::vector<double> measured, information;  // n numbers, and n x n
+  };
+  bool is_3d = false;
+  std::vector<Vertex> vertices;
+  std::vector<Edge> edges;
+
+  // Variables "pose", of the poses that are not fixed, in their order, "fixed", and "point", two numbers each.
+  // If the file fixes no pose, the first one is fixed. The loss applies to loop closures: edges between poses that are
+  // not consecutive.
+  GraphFile graph(const Loss& loss = {}) const;
+  // Replaces element names of that graph in a text by vertices: "vertex 7" for "pose[2]", "vertex 9 x" for "point[0]".
+  std::string by_vertex(std::string text) const;
+  // Moves the vertices to their means in a state of that graph; undetermined ones stay.
+  void move_to(const State& state);
+};
+
+bool is_g2o(std::string_view text);  // by its first words
+// An Error gives the line, the text found and what was expected. Vertices without a line are placed along the edges.
+PoseGraph parse_g2o(std::string_view text);
+std::string g2o_text(const PoseGraph& graph);  // in the format g2o
 
 }  // namespace dma

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "engine/support/error.h"
 #include "engine/support/json.h"
+#include "engine/support/text.h"
 #include "models/graphs/graph_file.h"
 #include "models/graphs/reaches.h"
 

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/graphs/growing_window.h"
 
 namespace dma {

@@ -7,7 +7,6 @@
 #include "engine/exact/discrete.h"
 #include "engine/exact/exact.h"
 #include "engine/gates/mixture.h"
-#include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
 #include "engine/support/text.h"
 #include "models/graphs/growing_window.h"

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "engine/compile/match_ports.h"
-#include "models/graphs/vectors.h"
+#include "models/graphs/expressions.h"
 
 namespace dma::growing_graph {
 

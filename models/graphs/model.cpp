@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "engine/kinds/kind.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/authoring/from_function.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/function_kinds.h"

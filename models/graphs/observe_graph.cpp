@@ -6,7 +6,7 @@
 
 #include "engine/compile/plan_data.h"
 #include "engine/joint/joint.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/graphs/distinct_keys.h"
 #include "models/graphs/graph_file.h"
 

@@ -1,4 +1,5 @@
-#include "models/graphs/poses.h"
+#include "models/graphs/expressions.h"
+#include "models/graphs/graph_file.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +9,8 @@
 #include <cstdlib>
 #include <optional>
 
-#include "engine/run/state.h"
-#include "engine/support/error.h"
+#include "engine/run/run.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -1,4 +1,4 @@
-#include "models/graphs/solve.h"
+#include "models/graphs/model.h"
 
 #include <fmt/format.h>
 
@@ -6,12 +6,9 @@
 
 #include "engine/compile/plan_data.h"
 #include "engine/gates/gates.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
-#include "schedules/residual.h"
-#include "schedules/sequential.h"
+#include "schedules/schedules.h"
 
 namespace dma {
 

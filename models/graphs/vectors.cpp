@@ -1,4 +1,4 @@
-#include "models/graphs/vectors.h"
+#include "models/graphs/expressions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,9 @@
 #include <string>
 
 #include "engine/joint/joint.h"
-#include "engine/run/state.h"
+#include "engine/run/run.h"
 #include "engine/support/dense.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

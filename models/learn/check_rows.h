@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "engine/support/usable.h"
 #include "models/learn/table_method.h"
 

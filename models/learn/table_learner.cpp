@@ -9,7 +9,6 @@
 
 #include "engine/learn/gaussian/learner.h"
 #include "engine/learn/gaussian/learner_data.h"
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "engine/support/usable.h"
 #include "models/learn/attempts.h"

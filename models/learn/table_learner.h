@@ -70,7 +70,7 @@ class TableLearner : public TableMethod {
   void check() const override;
 
   PreparedColumns columns() const;
-  // Before anything is learned: these effects of values. What the evidence proposes for these rows, if none are there.
+  // Before anything is learned: these effects of values. If there are none, those that the evidence proposes.
   void learn_effects(std::vector<LevelEffects> effects) { effects_ = std::move(effects); }
   std::vector<LevelEffects> find_effects(const TableRows& rows) const;
   const std::vector<LevelEffects>& effects() const { return effects_; }

@@ -9,9 +9,8 @@
 
 #include "engine/graph/graph.h"
 #include "engine/learn/gaussian/prediction.h"
-#include "engine/learn/messages/report.h"
+#include "engine/learn/messages/learner.h"
 #include "engine/messages/gaussian.h"
-#include "models/table/class_scores.h"
 #include "models/table/scores.h"
 
 namespace dma {

@@ -1,11 +1,11 @@
-// The graph of a matrix that is a product of two narrow ones; see matrix_factorisation.h.
+// The graph of a matrix that is a product of two narrow ones; see linear_models.h.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
 #include "engine/graph/graph.h"
-#include "engine/run/state.h"
+#include "engine/run/run.h"
 
 namespace dma {
 

@@ -1,12 +1,12 @@
-#include "models/linear/linear_regression.h"
+#include "models/linear/linear_models.h"
 
 #include <cmath>
 #include <vector>
 
 #include "engine/joint/joint.h"
 #include "engine/support/dense.h"
-#include "engine/support/error.h"
 #include "engine/support/maximise.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/series/weighted_points.h"
 #include "models/table/standardiser.h"

@@ -1,4 +1,4 @@
-#include "models/linear/matrix_factorisation.h"
+#include "models/linear/linear_models.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/joint/joint.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/linear/factorisation_graph.h"
 

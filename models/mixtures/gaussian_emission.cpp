@@ -1,4 +1,4 @@
-#include "models/mixtures/gaussian_emission.h"
+#include "models/mixtures/hidden_markov.h"
 
 namespace dma {
 

@@ -11,12 +11,11 @@
 #include <utility>
 
 #include "engine/compile/compile.h"
-#include "engine/run/evidence.h"
 #include "engine/run/run.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
-#include "models/mixtures/gaussian_emission.h"
-#include "schedules/forward_backward.h"
+#include "models/mixtures/hidden_markov.h"
+#include "schedules/schedules.h"
 
 namespace dma {
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <string_view>
 
-#include "engine/support/error.h"
 #include "engine/support/maximise.h"
 #include "engine/support/text.h"
 #include "models/mixtures/markov_graph.h"

@@ -15,9 +15,19 @@
 #include <string_view>
 #include <variant>
 
-#include "models/mixtures/gaussian_emission.h"
-
 namespace dma {
+
+// Numbers from one of several Gaussians: the states of a hidden Markov model, the components of a mixture.
+struct GaussianEmission {
+  Eigen::VectorXd mean, variance;  // one per Gaussian
+};
+
+// Sets the means and variances that make the values most probable, where row i, column k of `probability` is the
+// probability that value i comes from Gaussian k. A Gaussian without values is unchanged. `prior`, a variance, counts
+// as one more value of every Gaussian, at that distance from its mean. A variance is at least a millionth of that of
+// all values, unless it was smaller before: so no step of learning makes the values less probable.
+void refit(GaussianEmission& emission, const Eigen::MatrixXd& probability,
+           std::span<const std::optional<double>> values, double prior = 0);
 
 // Every row of p is a distribution; if not, an Error of `who` names the first that is none.
 void check_distributions(std::string_view who, std::string_view what, const Eigen::MatrixXd& p, Eigen::Index rows,

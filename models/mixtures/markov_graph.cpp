@@ -7,11 +7,10 @@
 #include <string>
 
 #include "engine/compile/compile.h"
-#include "engine/run/evidence.h"
 #include "engine/run/run.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
+#include "schedules/schedules.h"
 
 namespace dma {
 

@@ -9,8 +9,8 @@
 
 #include "engine/gates/mixture.h"
 #include "engine/support/dense.h"
-#include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

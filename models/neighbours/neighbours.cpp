@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "engine/learn/gaussian/posterior.h"
-#include "engine/support/error.h"
 #include "engine/support/parallel.h"
 #include "engine/support/shuffle.h"
+#include "engine/support/text.h"
 #include "models/table/deal_rows.h"
 #include "models/table/relevance.h"
 

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "engine/learn/data.h"
 #include "engine/learn/gaussian/prediction.h"
-#include "engine/learn/stage.h"
 #include "models/neighbours/kernel_choice.h"
 
 namespace dma {

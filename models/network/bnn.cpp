@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/learn/table_learner.h"
 #include "models/network/message_network.h"
 #include "models/network/network_graph.h"

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "engine/support/error.h"
 #include "engine/support/fields.h"
+#include "engine/support/text.h"
 #include "models/learn/mixing.h"
 #include "models/learn/table_learner.h"
 #include "models/network/classifier_size.h"

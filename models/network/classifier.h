@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "models/learn/table_method.h"
-#include "models/table/class_labels.h"
+#include "models/table/column_coding.h"
 
 namespace dma {
 

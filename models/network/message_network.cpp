@@ -6,15 +6,15 @@
 #include <numeric>
 
 #include "engine/learn/messages/learner.h"
-#include "engine/support/error.h"
 #include "engine/support/shuffle.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/learn/check_rows.h"
 #include "models/learn/mixing.h"
 #include "models/network/network_graph.h"
 #include "models/table/deal_rows.h"
 #include "models/table/noise.h"
-#include "schedules/forward_backward.h"
+#include "schedules/schedules.h"
 
 namespace dma {
 

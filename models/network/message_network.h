@@ -8,8 +8,8 @@
 #include "engine/learn/messages/learner.h"
 #include "engine/learn/messages/stored_messages.h"
 #include "models/learn/table_method.h"
+#include "models/network/bnn.h"
 #include "models/network/network_graph.h"
-#include "models/network/options.h"
 #include "models/table/feature_map.h"
 #include "models/table/standardiser.h"
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "engine/learn/gaussian/file.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "engine/support/usable.h"
 #include "models/network/message_network.h"
 #include "models/table/relevance.h"

@@ -7,7 +7,7 @@
 #include <boost/random/normal_distribution.hpp>
 #include <cmath>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

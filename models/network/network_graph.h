@@ -13,11 +13,11 @@
 
 #include "engine/learn/gaussian/family.h"
 #include "engine/learn/gaussian/log_linear_noise.h"
+#include "engine/learn/gaussian/prediction.h"
 #include "engine/learn/gaussian/program/row_program.h"
-#include "engine/learn/gaussian/student_tails.h"
 #include "models/learn/counts.h"
 #include "models/learn/table_method.h"
-#include "models/network/options.h"
+#include "models/network/bnn.h"
 
 namespace dma {
 

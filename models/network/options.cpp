@@ -1,4 +1,4 @@
-#include "models/network/options.h"
+#include "models/network/bnn.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "models/network/regression.h"
+#include "models/network/bnn.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "engine/learn/gaussian/solver_form.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "engine/support/whole_number.h"
 
 namespace dma {

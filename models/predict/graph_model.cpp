@@ -1,4 +1,4 @@
-#include "models/predict/graph_model.h"
+#include "models/predict/table_model.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 
 #include "engine/learn/gaussian/learner_data.h"
 #include "engine/learn/gaussian/program/output_likelihood.h"
-#include "engine/support/error.h"
 #include "engine/support/fields.h"
 #include "engine/support/text.h"
 #include "models/learn/mixing.h"

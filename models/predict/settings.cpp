@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "engine/learn/gaussian/solver_form.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
-#include "models/network/regression.h"
+#include "models/network/bnn.h"
 #include "models/table/feature_map.h"
 #include "models/table/noise.h"
 

@@ -9,7 +9,7 @@
 
 #include "models/network/bnn.h"
 #include "models/network/classifier.h"
-#include "models/predict/graph_model.h"
+#include "models/predict/table_model.h"
 
 namespace dma {
 

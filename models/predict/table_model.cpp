@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "models/learn/mixing.h"
 #include "models/learn/table_learner.h"

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "engine/support/error.h"
 #include "engine/support/fields.h"
 #include "engine/support/model_file.h"
 #include "engine/support/text.h"

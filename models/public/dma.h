@@ -1,7 +1,7 @@
 // The engine: #include <dma.h>, link dma::dma. <dma_models.h> has the models too.
 //
-//   a model       Graph, and product, sum, leaky_relu, ... (expressions.h), gaussian_vector_prior (vectors.h),
-//                 between (poses.h) or Graph::factor; parse_graph, graph_text, parse_g2o: as a file
+//   a model       Graph, and product, sum, leaky_relu, ... (expressions.h), gaussian_vector_prior,
+//                 between or Graph::factor; parse_graph, graph_text, parse_g2o: as a file
 //   or shorter    Model, expressions of its arrays, and solve, which chooses the solver and says why: Answer
 //   to run it     compile, State, run, Report; forward_backward, flooding, sequential, residual; joint, hyper,
 //                 JointPosterior, draw_posterior, compare_with_joint; exact, ExactPosterior, compare_with_exact;
@@ -16,32 +16,21 @@
 #pragma once
 
 #include "engine/certify/certify.h"
-#include "engine/certify/run_certificate.h"
 #include "engine/compile/compile.h"
-#include "engine/compile/flow.h"
+#include "engine/compile/schedule.h"
 #include "engine/exact/exact.h"
 #include "engine/gates/gates.h"
-#include "engine/inspect/dot.h"
-#include "engine/inspect/explain.h"
-#include "engine/joint/draws.h"
+#include "engine/inspect/inspect.h"
 #include "engine/joint/joint.h"
 #include "engine/learn/gaussian/learner.h"
 #include "engine/learn/messages/learner.h"
-#include "engine/run/evidence.h"
 #include "engine/run/run.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "engine/support/version.h"
 #include "factors/authoring/from_function.h"
-#include "factors/authoring/from_log_density.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/expressions.h"
 #include "models/graphs/graph_file.h"
 #include "models/graphs/growing.h"
 #include "models/graphs/model.h"
-#include "models/graphs/poses.h"
-#include "models/graphs/solve.h"
-#include "models/graphs/vectors.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
-#include "schedules/residual.h"
-#include "schedules/sequential.h"
+#include "schedules/schedules.h"

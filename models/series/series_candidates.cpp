@@ -7,7 +7,6 @@
 #include <numbers>
 #include <numeric>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "models/series/series_choice.h"
 #include "models/series/series_seasons.h"

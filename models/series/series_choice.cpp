@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "engine/messages/gaussian.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/series/series_graph.h"
 #include "models/series/series_seasons.h"
 

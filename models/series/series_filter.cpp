@@ -1,4 +1,4 @@
-#include "models/series/series_filter.h"
+#include "models/series/series_choice.h"
 
 #include <Eigen/Cholesky>
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 #include "engine/compile/plan_data.h"
 #include "engine/support/dense.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/series/series_graph.h"
 

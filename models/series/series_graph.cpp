@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "engine/compile/plan_data.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 
 namespace dma {

@@ -1,10 +1,10 @@
-#include "models/series/series_process.h"
+#include "models/series/state_space.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

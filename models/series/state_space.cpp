@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "engine/support/error.h"
 #include "engine/support/maximise.h"
+#include "engine/support/text.h"
 #include "models/series/series_graph.h"
 #include "models/series/weighted_points.h"
 

@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "engine/support/dense.h"
-#include "engine/support/error.h"
 #include "engine/support/special_functions.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

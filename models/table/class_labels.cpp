@@ -1,4 +1,4 @@
-#include "models/table/class_labels.h"
+#include "models/table/column_coding.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 
 namespace dma {

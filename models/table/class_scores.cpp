@@ -1,4 +1,4 @@
-#include "models/table/class_scores.h"
+#include "models/table/scores.h"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "engine/support/usable.h"
 #include "models/table/columns/column_types.h"

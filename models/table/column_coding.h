@@ -60,8 +60,8 @@ struct ColumnCoding {
   std::vector<std::string> columns() const;  // names of the columns of numbers, all different
 
   // The numbers. A cell that is no number in a column of numbers, or no date in one of dates, is missing; or, where the
-  // fit had no such cells, an Error which begins with what `where` says of the row. What there is to tell of missing
-  // cells and values that the fit did not have is appended to `notes`, a line for each column.
+  // fit had no such cells, an Error which begins with what `where` says of the row. Notes on missing
+  // cells, and on values that the fit did not have, are appended to `notes`, a line for each column.
   Eigen::MatrixXd encode(std::span<const TableColumn> table, std::vector<std::string>* notes = nullptr,
                          const std::function<std::string(std::size_t row)>& where = {}) const;
 
@@ -75,5 +75,18 @@ struct ColumnCoding {
   // An Error unless it could have been learned and makes all these features: it came from a file.
   void check(const std::vector<std::string>& features) const;
 };
+
+// The classes of rows, from their names.
+struct ClassLabels {
+  std::vector<std::string> names;     // sorted: by value if all are numbers, otherwise as text
+  std::vector<Eigen::Index> of_rows;  // in names
+
+  static ClassLabels of(const std::vector<std::string>& labels);  // from the label of each row
+  std::vector<std::size_t> counts() const;                        // rows of each class
+};
+
+// An Error that begins with `where` unless there are two classes or more and each has two rows or more: of a class seen
+// once nothing is learned that could be checked.
+void check_classes(const ClassLabels& labels, std::string_view where);
 
 }  // namespace dma

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <limits>
 
-#include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
 #include "engine/support/maximise.h"
 #include "engine/support/shuffle.h"
+#include "engine/support/text.h"
 #include "engine/support/whole_number.h"
 
 namespace dma {

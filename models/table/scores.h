@@ -1,7 +1,9 @@
 // Scores of predictions against the observations.
 #pragma once
 
+#include <Eigen/Core>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "engine/learn/gaussian/prediction.h"
@@ -21,7 +23,7 @@ struct Scores {
 void list_fields(Fields& f, Scores& scores);
 void check(const Scores& scores);  // an Error for what cannot be scores
 
-// P(Y <= y) of every target. Of a count, half of P(Y = y) is below it: on average that is a half, as of a number.
+// P(Y <= y) of every target; for a count P(Y < y) + P(Y = y) / 2, whose mean is a half too.
 Eigen::MatrixXd mass_below(const Prediction& prediction, const Eigen::MatrixXd& targets);
 
 // Fraction of the variance of the targets that predictions with this error explain: 1 - rmse^2 / variance. 0 where the
@@ -40,5 +42,26 @@ std::vector<Scores> scores_of(const PredictedRows& predicted, const Eigen::Matri
 // The fraction f of a second model, so many nats ahead in each row, under which rows are most probable:
 // sum_n log(1 - f + f exp(ahead_n)); 0 unless they gain more than the doubt, 1 where it is next to 1.
 double likeliest_fraction(const Eigen::VectorXd& ahead, double doubt, const Eigen::VectorXd& weights = {});
+
+class Fields;
+
+// Scores of class probabilities against the observed classes.
+struct ClassScores {
+  double accuracy = 0;  // fraction of rows whose most probable class is theirs
+  double log_loss = 0;  // mean of -log p(class)
+  // Expected calibration error: rows in ten bins by the probability of their most probable class; how far its mean is
+  // from the accuracy there, averaged over rows.
+  double calibration_error = 0;
+};
+
+void list_fields(Fields& f, ClassScores& scores);
+void check(const ClassScores& scores);  // an Error for what cannot be scores
+
+// Probabilities: rows x classes. Rows count by their weights, if they have any.
+ClassScores class_scores_of(const Eigen::MatrixXd& probabilities, std::span<const Eigen::Index> classes,
+                            const Eigen::VectorXd& weights = {});
+
+// The most probable class of every row; the first of equals.
+std::vector<Eigen::Index> most_probable(const Eigen::MatrixXd& probabilities);
 
 }  // namespace dma

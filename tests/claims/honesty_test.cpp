@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "models/network/regression.h"
+#include "models/network/bnn.h"
 #include "tests/oracles/random_matrices.h"
 #include "tests/oracles/scores.h"
 

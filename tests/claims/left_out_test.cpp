@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/network/bnn.h"
 #include "models/network/classifier.h"

@@ -1,7 +1,6 @@
 // Tables of text: refused in one line, or read as finite numbers (tests/tools/dma/io compares with a plain reader).
 #include <numeric>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "tests/fuzz/targets.h"
 #include "tools/dma/io/csv.h"

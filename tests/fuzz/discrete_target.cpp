@@ -2,9 +2,8 @@
 #include <cmath>
 
 #include "engine/exact/exact.h"
-#include "engine/support/error.h"
-#include "schedules/forward_backward.h"
-#include "schedules/sequential.h"
+#include "engine/support/text.h"
+#include "schedules/schedules.h"
 #include "tests/fuzz/graphs.h"
 #include "tests/fuzz/targets.h"
 

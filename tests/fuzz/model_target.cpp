@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tests/fuzz/commands.h"
 #include "tests/fuzz/targets.h"
 #include "tests/oracles/files.h"

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "engine/joint/joint.h"
-#include "engine/run/evidence.h"
-#include "factors/authoring/from_log_density.h"
+#include "engine/run/run.h"
+#include "factors/authoring/from_function.h"
 #include "factors/standard_registry.h"
-#include "schedules/flooding.h"
+#include "schedules/schedules.h"
 #include "tests/fuzz/targets.h"
 
 namespace dma::fuzz {

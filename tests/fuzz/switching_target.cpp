@@ -5,7 +5,7 @@
 
 #include "engine/gates/gates.h"
 #include "engine/joint/joint.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/graphs/growing.h"
 #include "tests/fuzz/graphs.h"
 #include "tests/fuzz/targets.h"

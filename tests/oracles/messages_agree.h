@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/messages/belief.h"
+#include "engine/messages/family.h"
 
 namespace dma::oracle {
 

@@ -4,10 +4,7 @@
 #include "engine/compile/compile.h"
 #include "engine/compile/plan_data.h"
 #include "factors/standard_registry.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
-#include "schedules/residual.h"
-#include "schedules/sequential.h"
+#include "schedules/schedules.h"
 
 namespace {
 

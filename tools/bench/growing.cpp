@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include "factors/standard_registry.h"
-#include "models/graphs/poses.h"
+#include "models/graphs/expressions.h"
 #include "tools/bench/comparison.h"
 #include "tools/experiments/paper/thread_seconds.h"
 

@@ -15,7 +15,8 @@
 
 #include "engine/joint/fronts.h"
 #include "factors/standard_registry.h"
-#include "models/graphs/poses.h"
+#include "models/graphs/expressions.h"
+#include "models/graphs/graph_file.h"
 #include "tools/bench/comparison.h"
 #include "tools/experiments/baselines/pose_solver.h"
 

@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include "engine/support/error.h"
 #include "engine/support/shuffle.h"
+#include "engine/support/text.h"
 #include "models/network/bnn.h"
 #include "models/network/message_network.h"
 #include "tools/bench/hand_network.h"

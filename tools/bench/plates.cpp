@@ -9,7 +9,7 @@
 #include "factors/arithmetic/sum.h"
 #include "factors/likelihoods/gaussian_noise.h"
 #include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
+#include "schedules/schedules.h"
 #include "tools/bench/comparison.h"
 
 namespace dma::bench {

@@ -5,7 +5,7 @@
 #include "engine/compile/plan_data.h"
 #include "engine/run/run.h"
 #include "factors/standard_registry.h"
-#include "schedules/sequential.h"
+#include "schedules/schedules.h"
 #include "tools/bench/comparison.h"
 
 namespace dma::bench {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tools/dma/io/csv.h"
 #include "tools/dma/pictures/svg.h"
 

@@ -5,10 +5,9 @@
 #include <pybind11/stl.h>
 
 #include "engine/joint/joint.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
+#include "models/graphs/graph_file.h"
 #include "models/graphs/growing.h"
-#include "models/graphs/poses.h"
-#include "models/graphs/vectors.h"
 #include "tools/python/handles.h"
 
 namespace dma::python {

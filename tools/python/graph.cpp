@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
-#include "engine/inspect/dot.h"
+#include "engine/inspect/inspect.h"
 #include "engine/joint/joint.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/expressions.h"
 #include "models/graphs/function_kinds.h"
@@ -171,7 +171,8 @@ std::string text_of(const VariableHandle& v) {
 
 void bind_handles(py::module_& module) {
   Class<VariableHandle> variable(module, "Variable", "A variable of a graph: an array of scalars.");
-  variable.get("name", "Its own, or one with a number.", [](const VariableHandle& v) { return (*v.graph)[v.id].name.text(); })
+  variable.get("name", "Its own, or one with a number.",
+               [](const VariableHandle& v) { return (*v.graph)[v.id].name.text(); })
       .get("size", "Number of elements.", [](const VariableHandle& v) { return (*v.graph)[v.id].size; })
       .get("family", "The family of its elements, such as gaussian or categorical(3).",
            [](const VariableHandle& v) {

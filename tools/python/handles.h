@@ -8,10 +8,10 @@
 #include "engine/compile/schedule.h"
 #include "engine/graph/graph.h"
 #include "engine/kinds/registry.h"
-#include "engine/run/state.h"
-#include "engine/support/error.h"
+#include "engine/run/run.h"
+#include "engine/support/text.h"
 #include "models/graphs/expressions.h"
-#include "models/graphs/solve.h"
+#include "models/graphs/model.h"
 #include "tools/python/bindings.h"
 
 namespace dma::python {

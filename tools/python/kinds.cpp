@@ -10,12 +10,10 @@
 #include <optional>
 
 #include "engine/certify/certify.h"
-#include "engine/certify/run_certificate.h"
 #include "engine/exact/exact.h"
 #include "engine/joint/joint.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/authoring/from_function.h"
-#include "factors/authoring/from_log_density.h"
 #include "tools/python/handles.h"
 
 namespace dma::python {

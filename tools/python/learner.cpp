@@ -10,7 +10,7 @@
 #include <deque>
 
 #include "engine/compile/plan_data.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tools/python/handles.h"
 #include "tools/python/tables.h"
 

@@ -6,10 +6,9 @@
 #include <cmath>
 #include <optional>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/games/rating.h"
-#include "models/linear/linear_regression.h"
-#include "models/linear/matrix_factorisation.h"
+#include "models/linear/linear_models.h"
 #include "models/mixtures/gaussian_mixture.h"
 #include "models/mixtures/hidden_markov.h"
 #include "models/mixtures/switching.h"

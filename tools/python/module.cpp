@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tools/dma/help/version.h"
 #include "tools/python/bindings.h"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "engine/support/error.h"
 #include "engine/support/parallel.h"
+#include "engine/support/text.h"
 #include "tools/python/tables.h"
 
 namespace dma::python {

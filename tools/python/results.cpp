@@ -8,11 +8,10 @@
 
 #include "engine/compile/plan_data.h"
 #include "engine/exact/exact.h"
-#include "engine/inspect/explain.h"
-#include "engine/joint/draws.h"
+#include "engine/inspect/inspect.h"
 #include "engine/joint/joint.h"
-#include "engine/run/evidence.h"
-#include "engine/support/error.h"
+#include "engine/run/run.h"
+#include "engine/support/text.h"
 #include "models/decisions/decision.h"
 #include "tools/python/handles.h"
 

@@ -15,10 +15,10 @@
 #include "engine/compile/plan_data.h"
 #include "engine/exact/exact.h"
 #include "engine/gates/gates.h"
-#include "engine/inspect/dot.h"
+#include "engine/inspect/inspect.h"
 #include "engine/joint/joint.h"
-#include "engine/support/error.h"
-#include "models/graphs/solve.h"
+#include "engine/support/text.h"
+#include "models/graphs/model.h"
 #include "tools/python/handles.h"
 
 namespace dma::python {
@@ -88,7 +88,7 @@ void observe_all(State& state, const Graph& graph, const py::dict& values) {
 
 namespace {
 
-// Asked between sweeps whether to go on: by Ctrl-C and by whoever called. What Python raises is kept until the run has
+// Asked between sweeps whether to go on: by Ctrl-C and by whoever called. An exception of Python is kept until the run has
 // ended; its messages stay, and a warm run goes on. Without a listener the interpreter's lock is taken a few times a
 // second only: with many threads it may take a while to get.
 class Watch {

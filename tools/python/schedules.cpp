@@ -10,15 +10,12 @@
 #include <tuple>
 #include <variant>
 
-#include "engine/compile/flow.h"
+#include "engine/compile/schedule.h"
 #include "engine/exact/exact.h"
 #include "engine/joint/joint.h"
-#include "engine/support/error.h"
-#include "models/graphs/solve.h"
-#include "schedules/flooding.h"
-#include "schedules/forward_backward.h"
-#include "schedules/residual.h"
-#include "schedules/sequential.h"
+#include "engine/support/text.h"
+#include "models/graphs/model.h"
+#include "schedules/schedules.h"
 #include "tools/python/handles.h"
 
 namespace dma::python {

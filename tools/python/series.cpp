@@ -7,9 +7,8 @@
 #include <optional>
 #include <tuple>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/series/series_choice.h"
-#include "models/series/series_filter.h"
 #include "tools/dma/io/series_time.h"
 #include "tools/python/bindings.h"
 

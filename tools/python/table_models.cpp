@@ -7,7 +7,6 @@
 #include <map>
 #include <tuple>
 
-#include "engine/support/error.h"
 #include "engine/support/fields.h"
 #include "engine/support/text.h"
 #include "models/learn/table_learner.h"

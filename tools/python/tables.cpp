@@ -6,7 +6,6 @@
 #include <limits>
 #include <numeric>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 
 namespace dma::python {

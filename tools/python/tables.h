@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/predict/settings.h"
 #include "tools/dma/fit/learn.h"
 #include "tools/python/bindings.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/support/error.h"
 #include "engine/support/model_file.h"
+#include "engine/support/text.h"
 #include "engine/support/usable.h"
 
 namespace dma {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
+#include "engine/learn/data.h"
 #include "engine/learn/gaussian/curvature/curvature.h"
 #include "engine/learn/gaussian/log_linear_noise.h"
-#include "engine/learn/stage.h"
 
 namespace dma {
 

@@ -10,7 +10,6 @@
 #include "engine/learn/gaussian/file.h"
 #include "engine/learn/gaussian/learner_data.h"
 #include "engine/learn/gaussian/program/output_likelihood.h"
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "engine/support/usable.h"
 

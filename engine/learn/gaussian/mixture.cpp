@@ -6,8 +6,8 @@
 
 #include "engine/learn/gaussian/growing.h"
 #include "engine/learn/gaussian/mixture_fitting.h"
-#include "engine/support/error.h"
 #include "engine/support/parallel.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "engine/learn/gaussian/mixture_fitting.h"
-#include "engine/support/error.h"
 #include "engine/support/parallel.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

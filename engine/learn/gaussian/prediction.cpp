@@ -6,10 +6,10 @@
 #include <numbers>
 
 #include "engine/learn/gaussian/program/output_likelihood.h"
-#include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
 #include "engine/support/quadrature.h"
 #include "engine/support/special_functions.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -1,4 +1,4 @@
-#include "engine/learn/gaussian/student_tails.h"
+#include "engine/learn/gaussian/prediction.h"
 
 #include <algorithm>
 #include <array>

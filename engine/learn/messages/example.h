@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/compile/plan_data.h"
-#include "engine/learn/messages/report.h"
+#include "engine/learn/messages/learner.h"
 #include "engine/run/executor.h"
 #include "engine/run/run.h"
 

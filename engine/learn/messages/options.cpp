@@ -1,8 +1,8 @@
-#include "engine/learn/messages/options.h"
+#include "engine/learn/messages/learner.h"
 
 #include "engine/learn/worker_team.h"
-#include "engine/support/error.h"
 #include "engine/support/fields.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -4,8 +4,8 @@
 #include "engine/compile/plan_data.h"
 #include "engine/learn/messages/example.h"
 #include "engine/learn/messages/learner_impl.h"
-#include "engine/support/error.h"
 #include "engine/support/parallel.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

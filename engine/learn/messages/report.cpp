@@ -1,4 +1,4 @@
-#include "engine/learn/messages/report.h"
+#include "engine/learn/messages/learner.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 
-#include "engine/support/error.h"
 #include "engine/support/fields.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

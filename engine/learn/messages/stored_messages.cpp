@@ -4,9 +4,9 @@
 #include <cassert>
 #include <cmath>
 
-#include "engine/support/error.h"
 #include "engine/support/fields.h"
 #include "engine/support/independent.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

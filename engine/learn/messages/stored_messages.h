@@ -11,8 +11,8 @@
 #include <optional>
 #include <vector>
 
-#include "engine/learn/messages/report.h"
-#include "engine/messages/arrays.h"
+#include "engine/learn/messages/learner.h"
+#include "engine/messages/gaussian.h"
 
 namespace dma {
 

@@ -5,7 +5,7 @@
 
 #include "engine/certify/certify.h"
 #include "engine/kinds/kind.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tests/oracles/relative.h"
 
 namespace dma {

@@ -2,7 +2,7 @@
 #include <boost/random/mersenne_twister.hpp>
 #include <boost/random/uniform_real_distribution.hpp>
 
-#include "engine/certify/run_certificate.h"
+#include "engine/certify/certify.h"
 #include "factors/arithmetic/leaky_relu.h"
 #include "tests/oracles/solved.h"
 

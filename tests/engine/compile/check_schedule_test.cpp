@@ -1,6 +1,6 @@
 // A status is a promise, also for a schedule that somebody wrote: what cannot be visited or is left out is an error,
 // and one sweep is called exact only if its beliefs are the posterior.
-#include "engine/compile/flow.h"
+#include "engine/compile/schedule.h"
 #include "tests/oracles/dense_gaussian.h"
 #include "tests/oracles/random_graphs.h"
 #include "tests/oracles/random_messages.h"

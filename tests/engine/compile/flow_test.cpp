@@ -1,4 +1,4 @@
-#include "engine/compile/flow.h"
+#include "engine/compile/schedule.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "engine/compile/resolve.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "tests/oracles/random_graphs.h"
 

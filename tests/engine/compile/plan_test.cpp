@@ -1,4 +1,4 @@
-#include "engine/compile/plan.h"
+#include "engine/compile/compile.h"
 
 #include <memory>
 

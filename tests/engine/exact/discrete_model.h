@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/run/state.h"
+#include "engine/run/run.h"
 
 namespace dma::test {
 

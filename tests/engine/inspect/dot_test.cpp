@@ -1,4 +1,4 @@
-#include "engine/inspect/dot.h"
+#include "engine/inspect/inspect.h"
 
 #include "tests/oracles/solved.h"
 

@@ -1,6 +1,5 @@
-#include "engine/inspect/explain.h"
+#include "engine/inspect/inspect.h"
 
-#include "engine/inspect/dot.h"
 #include "tests/oracles/solved.h"
 
 namespace dma {

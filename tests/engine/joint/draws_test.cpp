@@ -1,5 +1,5 @@
 // Draws by Hamiltonian Monte Carlo, against closed formulas and quadrature.
-#include "engine/joint/draws.h"
+#include "engine/joint/joint.h"
 
 #include "engine/kinds/kind.h"
 #include "tests/oracles/solved.h"

@@ -3,7 +3,6 @@
 #include <boost/random/normal_distribution.hpp>
 
 #include "factors/authoring/from_function.h"
-#include "factors/authoring/from_log_density.h"
 #include "tests/engine/joint/joint_models.h"
 #include "tests/oracles/solved.h"
 

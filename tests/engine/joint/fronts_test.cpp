@@ -8,7 +8,7 @@
 #include <boost/random/uniform_01.hpp>
 
 #include "engine/joint/ordering.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tests/oracles/relative.h"
 
 namespace {

@@ -1,6 +1,6 @@
 // Unknown parameters integrated out: against quadrature written out here, and against reference draws published for
 // these examples.
-#include "factors/authoring/from_log_density.h"
+#include "factors/authoring/from_function.h"
 #include "tests/oracles/files.h"
 #include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/solved.h"

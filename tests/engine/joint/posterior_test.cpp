@@ -1,5 +1,5 @@
 // Queries of a joint run, and refused ones.
-#include "engine/inspect/explain.h"
+#include "engine/inspect/inspect.h"
 #include "tests/engine/joint/joint_models.h"
 #include "tests/oracles/solved.h"
 

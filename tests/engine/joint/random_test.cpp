@@ -1,7 +1,7 @@
 // Random linear Gaussian graphs against sixty digits.
 #include <doctest/doctest.h>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "tests/engine/joint/random_linear.h"
 

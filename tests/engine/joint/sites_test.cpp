@@ -1,6 +1,6 @@
 // EP sites inside the joint solve.
 #include "engine/kinds/kind.h"
-#include "factors/authoring/from_log_density.h"
+#include "factors/authoring/from_function.h"
 #include "factors/authoring/normal.h"
 #include "tests/engine/joint/joint_models.h"
 #include "tests/oracles/dense_ep.h"

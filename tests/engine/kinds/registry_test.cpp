@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // Progress that is told inside an epoch.
-#include "engine/learn/stage.h"
+#include "engine/learn/data.h"
 
 #include "tests/oracles/learned_line.h"
 

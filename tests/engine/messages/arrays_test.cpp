@@ -1,4 +1,4 @@
-#include "engine/messages/arrays.h"
+#include "engine/messages/gaussian.h"
 
 #include <doctest/doctest.h>
 

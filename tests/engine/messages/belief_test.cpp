@@ -1,5 +1,5 @@
 // Quantiles, intervals and probabilities of beliefs, against integrals of their densities.
-#include "engine/messages/belief.h"
+#include "engine/messages/family.h"
 
 #include "tests/oracles/quadrature.h"
 #include "tests/oracles/solved.h"

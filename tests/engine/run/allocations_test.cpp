@@ -3,7 +3,6 @@
 #include "tests/oracles/allocations.h"
 
 #include "factors/authoring/from_function.h"
-#include "factors/authoring/from_log_density.h"
 #include "tests/oracles/solved.h"
 
 namespace {

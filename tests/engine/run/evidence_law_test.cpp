@@ -1,6 +1,6 @@
 // The evidence of one likelihood on a tree is an integral, and so are the moments. For every registered kind with a
 // density, and readings up to 100 standard deviations from their prediction, sweeps and the joint solver find them.
-#include "factors/authoring/from_log_density.h"
+#include "factors/authoring/from_function.h"
 #include "tests/oracles/quadrature.h"
 #include "tests/oracles/solved.h"
 

@@ -1,6 +1,6 @@
 #include "engine/run/held_cavities.h"
 
-#include "engine/compile/flow.h"
+#include "engine/compile/schedule.h"
 #include "tests/oracles/learned_line.h"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/run/report.h"
+#include "engine/run/run.h"
 
 #include "tests/oracles/dense_gaussian.h"
 #include "tests/oracles/random_graphs.h"

@@ -1,4 +1,4 @@
-#include "engine/run/state.h"
+#include "engine/run/run.h"
 
 #include "tests/oracles/solved.h"
 

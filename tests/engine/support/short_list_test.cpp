@@ -1,12 +1,11 @@
 // The lists of graph nodes, against the containers of the standard library.
-#include "engine/support/short_list.h"
+#include "engine/support/lists.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
-#include "engine/support/mostly_empty.h"
 
 namespace {
 

@@ -1,7 +1,6 @@
-#include "factors/authoring/from_log_density.h"
+#include "factors/authoring/from_function.h"
 
 #include "engine/kinds/evaluate.h"
-#include "factors/authoring/from_function.h"
 #include "factors/likelihoods/greater_than.h"
 #include "factors/likelihoods/probit.h"
 #include "tests/oracles/allocations.h"

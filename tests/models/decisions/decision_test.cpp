@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/decisions/decision.h"
 

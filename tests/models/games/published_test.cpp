@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "engine/compile/compile.h"
-#include "engine/run/evidence.h"
 #include "engine/run/run.h"
 #include "factors/standard_registry.h"
 #include "models/games/rating_graph.h"

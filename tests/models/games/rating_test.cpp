@@ -9,7 +9,7 @@
 #include <boost/random/uniform_int_distribution.hpp>
 #include <cmath>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tests/models/games/exact_games.h"
 #include "tests/oracles/distributions.h"
 #include "tests/oracles/relative.h"

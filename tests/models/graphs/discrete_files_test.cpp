@@ -8,9 +8,9 @@
 #include <string>
 
 #include "engine/exact/exact.h"
-#include "engine/run/evidence.h"
-#include "engine/support/error.h"
+#include "engine/run/run.h"
 #include "engine/support/json.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "tests/oracles/files.h"
 #include "tests/oracles/relative.h"

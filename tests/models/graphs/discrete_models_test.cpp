@@ -10,10 +10,9 @@
 
 #include "engine/exact/exact.h"
 #include "engine/gates/gates.h"
-#include "engine/run/evidence.h"
+#include "engine/run/run.h"
 #include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
-#include "schedules/sequential.h"
+#include "schedules/schedules.h"
 #include "tests/oracles/files.h"
 
 namespace {

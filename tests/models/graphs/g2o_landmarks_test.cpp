@@ -5,9 +5,10 @@
 #include <numbers>
 
 #include "engine/joint/joint.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
-#include "models/graphs/poses.h"
+#include "models/graphs/expressions.h"
+#include "models/graphs/graph_file.h"
 #include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/relative.h"
 

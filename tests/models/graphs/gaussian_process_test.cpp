@@ -9,9 +9,9 @@
 
 #include "engine/joint/joint.h"
 #include "engine/run/run.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
-#include "models/graphs/vectors.h"
+#include "models/graphs/expressions.h"
 #include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/relative.h"
 

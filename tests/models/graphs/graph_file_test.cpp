@@ -9,12 +9,11 @@
 
 #include "engine/compile/compile.h"
 #include "engine/joint/joint.h"
-#include "engine/run/evidence.h"
 #include "engine/run/run.h"
-#include "engine/support/error.h"
 #include "engine/support/json.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
+#include "schedules/schedules.h"
 #include "tests/oracles/files.h"
 #include "tests/oracles/relative.h"
 

@@ -7,11 +7,11 @@
 #include <functional>
 #include <numbers>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/authoring/from_function.h"
 #include "factors/standard_registry.h"
-#include "models/graphs/poses.h"
-#include "schedules/forward_backward.h"
+#include "models/graphs/expressions.h"
+#include "schedules/schedules.h"
 #include "tests/oracles/allocations.h"
 #include "tests/oracles/relative.h"
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <functional>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/authoring/from_function.h"
-#include "schedules/flooding.h"
+#include "schedules/schedules.h"
 #include "tests/oracles/relative.h"
 
 namespace {

@@ -1,5 +1,6 @@
 // Graphs of poses, against Levenberg-Marquardt by hand (tools/experiments/baselines/pose_solver.h).
-#include "models/graphs/poses.h"
+#include "models/graphs/expressions.h"
+#include "models/graphs/graph_file.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -16,10 +17,9 @@
 #include <numbers>
 #include <sstream>
 
-#include "engine/joint/draws.h"
 #include "engine/joint/joint.h"
-#include "engine/support/error.h"
 #include "engine/support/json.h"
+#include "engine/support/text.h"
 #include "factors/authoring/from_function.h"
 #include "factors/standard_registry.h"
 #include "tests/oracles/files.h"

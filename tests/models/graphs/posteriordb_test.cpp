@@ -14,8 +14,8 @@
 #include "engine/joint/joint.h"
 #include "engine/run/run.h"
 #include "factors/standard_registry.h"
-#include "models/graphs/vectors.h"
-#include "schedules/sequential.h"
+#include "models/graphs/expressions.h"
+#include "schedules/schedules.h"
 #include "tests/oracles/files.h"
 #include "tests/oracles/relative.h"
 

@@ -1,13 +1,13 @@
 // solve() takes the solver that is exact where there is one, and says which and why.
-#include "models/graphs/solve.h"
+#include "models/graphs/model.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
-#include "schedules/flooding.h"
+#include "schedules/schedules.h"
 #include "tests/oracles/dense_gaussian.h"
 #include "tests/oracles/random_graphs.h"
 #include "tests/oracles/relative.h"

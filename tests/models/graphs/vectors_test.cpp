@@ -1,5 +1,5 @@
 // Vectors with full covariances, against dense linear algebra and a textbook smoother.
-#include "models/graphs/vectors.h"
+#include "models/graphs/expressions.h"
 
 #include <doctest/doctest.h>
 
@@ -10,10 +10,10 @@
 #include <random>
 
 #include "engine/joint/joint.h"
-#include "engine/run/evidence.h"
-#include "engine/support/error.h"
+#include "engine/run/run.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
-#include "schedules/forward_backward.h"
+#include "schedules/schedules.h"
 #include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/regime_paths.h"
 #include "tests/oracles/relative.h"

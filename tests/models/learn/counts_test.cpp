@@ -9,8 +9,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "engine/support/error.h"
 #include "engine/support/model_file.h"
+#include "engine/support/text.h"
 #include "factors/likelihoods/counts.h"
 #include "factors/standard_registry.h"
 #include "models/learn/table_learner.h"

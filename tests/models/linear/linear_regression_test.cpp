@@ -1,4 +1,4 @@
-#include "models/linear/linear_regression.h"
+#include "models/linear/linear_models.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tests/oracles/plain_matrix.h"
 #include "tests/oracles/relative.h"
 #include "tests/oracles/scores.h"

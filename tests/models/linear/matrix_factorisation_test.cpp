@@ -1,5 +1,5 @@
 // Tables with gaps as products of two factors, against alternating least squares.
-#include "models/linear/matrix_factorisation.h"
+#include "models/linear/linear_models.h"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tests/oracles/relative.h"
 
 using namespace dma;

@@ -9,7 +9,7 @@
 #include <numbers>
 #include <vector>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tests/oracles/relative.h"
 
 namespace {

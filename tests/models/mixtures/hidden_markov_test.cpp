@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tests/oracles/relative.h"
 
 namespace {

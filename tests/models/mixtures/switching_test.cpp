@@ -9,8 +9,8 @@
 
 #include "engine/gates/gates.h"
 #include "engine/joint/joint.h"
-#include "engine/run/evidence.h"
-#include "engine/support/error.h"
+#include "engine/run/run.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "tests/oracles/regime_paths.h"
 #include "tests/oracles/relative.h"

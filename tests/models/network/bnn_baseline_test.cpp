@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "models/learn/mixing.h"
-#include "models/network/regression.h"
+#include "models/network/bnn.h"
 #include "tests/oracles/random_matrices.h"
 #include "tests/oracles/relative.h"
 #include "tests/oracles/saved_network.h"

@@ -4,11 +4,10 @@
 
 #include <cmath>
 
-#include "engine/inspect/dot.h"
-#include "engine/support/error.h"
+#include "engine/inspect/inspect.h"
 #include "engine/support/parallel.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
-#include "models/network/regression.h"
 #include "models/table/scores.h"
 #include "tests/oracles/random_matrices.h"
 #include "tests/oracles/relative.h"

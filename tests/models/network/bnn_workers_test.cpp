@@ -7,7 +7,7 @@
 #include <set>
 
 #include "engine/learn/worker_team.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/network/bnn.h"
 #include "models/table/deal_rows.h"
 #include "tests/oracles/saved_network.h"

@@ -9,8 +9,8 @@
 
 #include "engine/learn/gaussian/fit.h"
 #include "engine/learn/gaussian/posterior.h"
-#include "engine/support/error.h"
 #include "engine/support/fields.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/learn/table_learner.h"
 #include "models/network/classifier_size.h"

@@ -8,14 +8,13 @@
 #include <numbers>
 
 #include "engine/compile/compile.h"
-#include "engine/run/evidence.h"
 #include "engine/run/run.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/graph_file.h"
 #include "models/learn/table_learner.h"
 #include "models/network/bnn.h"
 #include "models/table/relevance.h"
-#include "schedules/forward_backward.h"
+#include "schedules/schedules.h"
 #include "tests/oracles/network_rows.h"
 #include "tests/oracles/random_matrices.h"
 #include "tests/oracles/relative.h"

@@ -1,4 +1,4 @@
-#include "models/network/regression.h"
+#include "models/network/bnn.h"
 
 #include <doctest/doctest.h>
 

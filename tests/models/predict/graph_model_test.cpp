@@ -1,4 +1,4 @@
-#include "models/predict/graph_model.h"
+#include "models/predict/table_model.h"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 #include <boost/random/uniform_01.hpp>
 #include <cmath>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/learn/table_learner.h"
 #include "models/network/bnn.h"

@@ -7,7 +7,7 @@
 #include <boost/random/poisson_distribution.hpp>
 #include <cmath>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/network/message_network.h"
 #include "tests/oracles/files.h"

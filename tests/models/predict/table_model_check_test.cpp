@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "engine/support/error.h"
-#include "models/network/regression.h"
+#include "engine/support/text.h"
+#include "models/network/bnn.h"
 #include "models/predict/table_model.h"
 #include "tests/oracles/relative.h"
 #include "tests/oracles/scores.h"

@@ -6,8 +6,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "engine/support/error.h"
 #include "engine/support/fields.h"
+#include "engine/support/text.h"
 #include "models/predict/table_model.h"
 #include "tests/models/predict/model_examples.h"
 #include "tests/oracles/model_files.h"

@@ -5,8 +5,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "engine/support/error.h"
 #include "engine/support/fields.h"
+#include "engine/support/text.h"
 #include "models/predict/table_model.h"
 #include "models/table/columns/column_types.h"
 #include "tests/models/predict/model_examples.h"

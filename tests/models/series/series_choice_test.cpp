@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "models/series/series_seasons.h"
 #include "tests/models/series/made_series.h"
 #include "tests/oracles/relative.h"

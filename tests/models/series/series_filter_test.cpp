@@ -1,8 +1,8 @@
-#include "models/series/series_filter.h"
+#include "models/series/series_choice.h"
 
 #include <doctest/doctest.h>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tests/models/series/textbook_series.h"
 #include "tests/oracles/relative.h"
 

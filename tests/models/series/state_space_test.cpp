@@ -11,7 +11,7 @@
 #include <limits>
 #include <numbers>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tests/models/series/textbook_series.h"
 #include "tests/oracles/relative.h"
 

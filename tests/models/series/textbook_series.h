@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/series/series_process.h"
+#include "models/series/state_space.h"
 #include "tests/oracles/kalman.h"
 
 namespace dma::oracle {

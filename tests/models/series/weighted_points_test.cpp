@@ -5,7 +5,7 @@
 #include <Eigen/LU>
 #include <cmath>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tests/oracles/relative.h"
 
 namespace {

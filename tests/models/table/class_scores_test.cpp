@@ -1,11 +1,11 @@
-#include "models/table/class_scores.h"
+#include "models/table/scores.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "engine/support/error.h"
-#include "models/table/class_labels.h"
+#include "engine/support/text.h"
+#include "models/table/column_coding.h"
 
 using namespace dma;
 

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "engine/support/error.h"
 #include "engine/support/fields.h"
+#include "engine/support/text.h"
 #include "models/table/columns/column_types.h"
 
 namespace {

@@ -8,7 +8,6 @@
 #include "models/learn/table_learner.h"
 #include "models/network/bnn.h"
 #include "models/network/classifier.h"
-#include "models/network/regression.h"
 #include "models/table/standardiser.h"
 #include "tests/oracles/random_matrices.h"
 #include "tests/oracles/scores.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/network/bnn.h"
 #include "models/predict/table_model.h"

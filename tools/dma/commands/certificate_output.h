@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/certify/certificate.h"
+#include "engine/certify/certify.h"
 #include "tools/dma/pictures/figure.h"
 
 namespace dma {

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "engine/certify/certify.h"
-#include "engine/support/error.h"
 #include "engine/support/parallel.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "tools/dma/commands/certificate_output.h"
 #include "tools/dma/commands/commands.h"

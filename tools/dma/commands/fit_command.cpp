@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tools/dma/commands/commands.h"
 #include "tools/dma/commands/fit_learn.h"
 #include "tools/dma/commands/fit_report.h"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/network/message_network.h"

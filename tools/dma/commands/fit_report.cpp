@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "tools/dma/fit/summary.h"
 #include "tools/dma/help/command_line.h"

@@ -6,8 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "engine/inspect/dot.h"
-#include "engine/support/error.h"
+#include "engine/inspect/inspect.h"
 #include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "tools/dma/commands/commands.h"

@@ -9,7 +9,6 @@
 #include <span>
 
 #include "engine/compile/plan_data.h"
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "tools/dma/io/standard_streams.h"
 

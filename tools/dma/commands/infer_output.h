@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "engine/support/json.h"
+#include "models/graphs/expressions.h"
 #include "models/graphs/graph_file.h"
-#include "models/graphs/poses.h"
-#include "models/graphs/solve.h"
+#include "models/graphs/model.h"
 
 namespace dma {
 

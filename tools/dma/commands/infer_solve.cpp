@@ -5,8 +5,8 @@
 
 #include "engine/compile/memory_need.h"
 #include "engine/compile/plan_data.h"
-#include "engine/support/error.h"
 #include "engine/support/model_file.h"
+#include "engine/support/text.h"
 #include "tools/dma/commands/infer_output.h"
 #include "tools/dma/io/read_file.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tools/dma/commands/commands.h"
 #include "tools/dma/fit/learn.h"
 #include "tools/dma/fit/summary.h"

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "models/games/rating.h"
 #include "tools/dma/commands/commands.h"

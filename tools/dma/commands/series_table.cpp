@@ -8,7 +8,7 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tools/dma/fit/mixed_table.h"
 #include "tools/dma/io/csv_text.h"
 

@@ -7,7 +7,6 @@
 #include <optional>
 #include <sstream>
 
-#include "engine/support/error.h"
 #include "engine/support/parallel.h"
 #include "engine/support/text.h"
 #include "tools/dma/commands/commands.h"

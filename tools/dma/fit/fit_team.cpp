@@ -6,8 +6,8 @@
 #include <chrono>
 #include <filesystem>
 
-#include "engine/support/error.h"
 #include "engine/support/signals.h"
+#include "engine/support/text.h"
 #include "models/table/deal_rows.h"
 #include "tools/dma/io/standard_streams.h"
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "engine/support/error.h"
 #include "engine/support/fields.h"
 #include "engine/support/text.h"
 #include "factors/standard_registry.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "engine/support/error.h"
 #include "engine/support/fields.h"
+#include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/learn/mixing.h"
 #include "models/learn/table_learner.h"

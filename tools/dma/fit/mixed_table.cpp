@@ -6,7 +6,6 @@
 #include <limits>
 #include <set>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "models/table/columns/column_types.h"
 #include "tools/dma/io/read_file.h"

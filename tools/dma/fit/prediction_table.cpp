@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "models/table/class_scores.h"
+#include "models/table/scores.h"
 #include "tools/dma/io/csv_text.h"
 
 namespace dma {

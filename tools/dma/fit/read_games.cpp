@@ -9,7 +9,6 @@
 #include <set>
 #include <unordered_map>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "tools/dma/io/csv_text.h"
 

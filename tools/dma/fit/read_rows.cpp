@@ -9,7 +9,6 @@
 #include <set>
 
 #include "engine/learn/gaussian/program/row_model.h"
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "models/learn/check_rows.h"
 #include "models/table/columns/column_types.h"

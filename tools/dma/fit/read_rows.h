@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "models/predict/graph_model.h"
+#include "models/predict/table_model.h"
 #include "models/table/standardiser.h"
 #include "tools/dma/fit/mixed_table.h"
 #include "tools/dma/fit/training_data.h"

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "models/table/class_labels.h"
 #include "models/table/column_coding.h"
 
 namespace dma {

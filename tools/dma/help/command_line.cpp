@@ -11,7 +11,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

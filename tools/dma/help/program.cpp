@@ -15,7 +15,7 @@
 #include <system_error>
 #include <thread>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tools/dma/help/version.h"
 #include "tools/dma/io/processes.h"
 #include "tools/dma/io/standard_streams.h"

@@ -9,7 +9,6 @@
 #include <limits>
 #include <utility>
 
-#include "engine/support/error.h"
 #include "engine/support/model_file.h"
 #include "engine/support/text.h"
 #include "tools/dma/io/csv_text.h"

@@ -14,7 +14,6 @@
 #include <numbers>
 #include <vector>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 
 namespace dma {

@@ -11,7 +11,7 @@
 #include <span>
 #include <utility>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tools/mpi/processes.h"
 
 namespace dma {

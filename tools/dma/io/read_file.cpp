@@ -5,8 +5,8 @@
 #include <fstream>
 #include <vector>
 
-#include "engine/support/error.h"
 #include "engine/support/model_file.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

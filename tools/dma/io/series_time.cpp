@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tools/dma/io/csv_text.h"
 
 namespace dma {

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 
 namespace dma {

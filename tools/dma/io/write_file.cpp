@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tools/dma/io/interrupt.h"
 
 namespace dma {

@@ -6,7 +6,7 @@
 
 #include "engine/support/special_functions.h"
 #include "engine/support/whole_number.h"
-#include "models/table/class_scores.h"
+#include "models/table/scores.h"
 
 namespace dma::report {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/compile/plan.h"
+#include "engine/compile/compile.h"
 #include "engine/kinds/kind.h"
 #include "engine/run/state_data.h"
 #include "tools/dma/help/version.h"

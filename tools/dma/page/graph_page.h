@@ -7,8 +7,7 @@
 #include <string_view>
 
 #include "engine/graph/graph.h"
-#include "engine/run/report.h"
-#include "engine/run/state.h"
+#include "engine/run/run.h"
 
 namespace dma::report {
 

@@ -13,7 +13,7 @@ plot::Panel residual_panel(const Json& points, const std::string& target);
 plot::Panel coverage_panel(const Json& curve);
 plot::Panel calibration_panel(const Json& curve);  // calibration of quantiles
 plot::Panel reliability_panel(const Json& curve);  // reliability of class probabilities
-// One panel per input. Those of one target have one scale, so that steep is steep.
+// One panel per input. Panels of one target have one scale, so that steep is steep.
 std::vector<plot::Panel> dependence_panels(const Json& curves, const std::string& target);
 std::vector<plot::Panel> class_dependence_panels(const Json& classes, const std::string& target);
 plot::Panel training_panel(const Json& members, const std::string& quantity, const std::vector<std::string>& names);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "engine/inspect/dot.h"
+#include "engine/inspect/inspect.h"
 #include "engine/learn/gaussian/program/output_likelihood.h"
 #include "engine/support/fields.h"
 #include "factors/standard_registry.h"

@@ -25,7 +25,7 @@ class Filling {
  public:
   Filling(const Json& json, const Drawings& drawings) : shown_(json), drawings_(drawings) {}
 
-  // The text up to the mark that ends it, which is taken off `rest` too. What is not wanted is only skipped.
+  // The text up to the mark that ends it, which is taken off `rest` too. Unwanted parts are only skipped.
   std::string block(std::string_view& rest, bool is_wanted) {
     std::string out;
     while (true) {

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <thread>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma::plot {
 

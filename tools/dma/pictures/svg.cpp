@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "tools/dma/io/write_file.h"
 #include "tools/dma/pictures/marks.h"

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "engine/support/dense.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma::baselines {
 

@@ -5,7 +5,8 @@
 #include <Eigen/Dense>
 #include <vector>
 
-#include "models/graphs/poses.h"
+#include "models/graphs/expressions.h"
+#include "models/graphs/graph_file.h"
 
 namespace dma::baselines {
 

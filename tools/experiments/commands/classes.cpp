@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "engine/learn/gaussian/learner.h"
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "factors/standard_registry.h"
 #include "models/graphs/expressions.h"

@@ -11,8 +11,7 @@
 #include "engine/joint/joint.h"
 #include "engine/kinds/evaluate.h"
 #include "engine/run/run.h"
-#include "schedules/forward_backward.h"
-#include "schedules/sequential.h"
+#include "schedules/schedules.h"
 
 namespace dma::compare {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "models/network/regression.h"
+#include "models/network/bnn.h"
 #include "models/table/scores.h"
 #include "models/table/standardiser.h"
 #include "tools/experiments/commands/commands.h"

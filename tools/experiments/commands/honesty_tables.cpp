@@ -10,7 +10,7 @@
 #include <numbers>
 #include <tuple>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma::validation {
 

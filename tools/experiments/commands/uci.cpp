@@ -6,10 +6,9 @@
 #include <map>
 #include <sstream>
 
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 #include "engine/support/whole_number.h"
-#include "models/network/regression.h"
+#include "models/network/bnn.h"
 #include "models/table/scores.h"
 #include "tools/experiments/paper/thread_seconds.h"
 

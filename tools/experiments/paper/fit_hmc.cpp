@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "engine/joint/draws.h"
+#include "engine/joint/joint.h"
 #include "engine/support/whole_number.h"
 #include "tools/experiments/baselines/hmc.h"
 #include "tools/experiments/baselines/random_normal.h"

@@ -1,7 +1,7 @@
 // The library's own network on a task, by one of its methods.
 #include <algorithm>
 
-#include "models/network/regression.h"
+#include "models/network/bnn.h"
 #include "tools/experiments/paper/methods.h"
 
 namespace dma::reproduce {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <functional>
 
-#include "engine/certify/certificate.h"
+#include "engine/certify/certify.h"
 #include "engine/certify/exact_message.h"
 #include "engine/certify/sampling.h"
 #include "factors/standard_registry.h"

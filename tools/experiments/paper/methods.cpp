@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/support/dense.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tools/experiments/paper/scores.h"
 
 namespace dma::reproduce {

@@ -58,7 +58,7 @@ std::string fit_name(const std::string& task, const std::string& method, std::ui
 struct NetworkChange {
   std::string method = "dma";
   std::map<std::string, std::string> kind_methods = {};
-  // The settings of models/network/regression.h instead; only what the task states (widths, slopes, noise) is taken
+  // The settings of models/network/bnn.h instead; only what the task states (widths, slopes, noise) is taken
   // from it.
   bool by_default = false;
   std::optional<double> tolerance = {};  // tolerance that ends learning, instead of the paper's 0.1

@@ -6,7 +6,7 @@
 #include <boost/random/uniform_int_distribution.hpp>
 #include <numeric>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tools/dma/page/dependence.h"
 
 namespace dma::reproduce {

@@ -1,6 +1,6 @@
 #include "tools/experiments/paper/task.h"
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma::reproduce {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tools/experiments/paper/scores.h"
 
 namespace dma::reproduce {

@@ -232,7 +232,7 @@ class Predicting(RegressorMixin):
         return plots.numbers(self, X, y, ax)
 
     def _shaped(self, values: Floats) -> Floats:
-        """As y was given: one number a row, or one for each target. A copy, so that nobody holds all of the prediction."""
+        """As y was given: one number per row, or one for each target. A copy, so that nobody holds all of the prediction."""
         return np.array(values[:, 0] if values.shape[1] == 1 else values, order="C")
 
     def _more_tags(self) -> dict[str, Any]:  # scikit-learn up to 1.5

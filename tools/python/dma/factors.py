@@ -11,7 +11,7 @@
 
 The arguments by position are the ports, the keyword-only ones parameters: a default makes one optional, and the decorator
 says which numbers it may take (any finite one, if it says nothing). The result is a Kind, for ``compile(..., kinds=[...])``,
-``Registry.add`` and ``certify``; the function stays within reach as ``kind.function``. An exception of it comes out of the call that
+``Registry.add`` and ``certify``; the function stays within reach as ``kind.function``. An exception in it comes out of the call that
 was running; but OverflowError is how Python says infinity, and means a point outside of the function's domain.
 """
 

@@ -5,9 +5,9 @@
 #include <numbers>
 
 #include "engine/messages/gaussian.h"
-#include "engine/support/error.h"
 #include "engine/support/log_sum_exp.h"
 #include "engine/support/quadrature.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -8,7 +8,6 @@
 
 #include "engine/learn/gaussian/program/row_graph.h"
 #include "engine/learn/gaussian/program/row_steps.h"
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 
 namespace dma {

@@ -8,7 +8,6 @@
 
 #include "engine/kinds/methods_of_kinds.h"
 #include "engine/learn/gaussian/program/output_likelihood.h"
-#include "engine/support/error.h"
 #include "engine/support/text.h"
 
 namespace dma {

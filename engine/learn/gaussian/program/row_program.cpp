@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "engine/learn/gaussian/program/row_steps.h"
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 
 namespace dma {
 

@@ -6,7 +6,7 @@
 
 #include "engine/learn/gaussian/program/output_likelihood.h"
 #include "engine/support/fields.h"
-#include "factors/authoring/from_log_density.h"
+#include "factors/authoring/from_function.h"
 #include "tests/engine/learn/gaussian/learned_graphs.h"
 #include "tests/oracles/distributions.h"
 #include "tests/oracles/model_files.h"

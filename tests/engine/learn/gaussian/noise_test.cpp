@@ -1,6 +1,6 @@
 #include "engine/learn/gaussian/fit.h"
 #include "engine/learn/gaussian/log_linear_noise.h"
-#include "engine/learn/gaussian/student_tails.h"
+#include "engine/learn/gaussian/prediction.h"
 #include "tests/engine/learn/gaussian/learned_graphs.h"
 #include "tests/oracles/distributions.h"
 

@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "engine/support/error.h"
-#include "models/network/regression.h"
+#include "engine/support/text.h"
+#include "models/network/bnn.h"
 #include "models/predict/settings.h"
 #include "tests/oracles/relative.h"
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tests/tools/run_dma.h"
 #include "tools/dma/fit/read_rows.h"
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <random>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tests/tools/run_dma.h"
 #include "tools/dma/io/csv.h"
 

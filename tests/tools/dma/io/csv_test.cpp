@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "engine/support/error.h"
 #include "engine/support/json.h"
+#include "engine/support/text.h"
 #include "tests/oracles/files.h"
 #include "tests/tools/run_dma.h"
 

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <memory>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tests/tools/run_dma.h"
 #include "tools/dma/io/interrupt.h"
 

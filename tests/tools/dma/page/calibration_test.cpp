@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/table/class_scores.h"
+#include "models/table/scores.h"
 #include "tests/oracles/random_matrices.h"
 
 using dma::report::StatedFraction;

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tests/oracles/relative.h"
 #include "tests/tools/browser.h"
 #include "tests/tools/run_dma.h"

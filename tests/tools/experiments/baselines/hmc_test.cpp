@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "engine/joint/draws.h"
+#include "engine/joint/joint.h"
 #include "tests/oracles/relative.h"
 #include "tools/experiments/baselines/random_normal.h"
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tests/oracles/dual.h"
 #include "tests/oracles/relative.h"
 #include "tools/experiments/baselines/random_normal.h"

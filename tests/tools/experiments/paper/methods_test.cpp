@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tests/oracles/relative.h"
 #include "tools/experiments/paper/scores.h"
 #include "tools/experiments/paper/writer.h"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tools/dma/page/dependence.h"
 #include "tools/experiments/baselines/random_normal.h"
 

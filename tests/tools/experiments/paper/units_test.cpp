@@ -6,7 +6,7 @@
 #include <atomic>
 #include <nlohmann/json.hpp>
 
-#include "engine/support/error.h"
+#include "engine/support/text.h"
 #include "tests/tools/run_dma.h"
 
 namespace dma::reproduce {

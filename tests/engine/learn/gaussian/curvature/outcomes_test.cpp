@@ -1,7 +1,7 @@
 #include "engine/learn/gaussian/curvature/outcomes.h"
 
 #include "engine/learn/gaussian/curvature/targets.h"
-#include "factors/authoring/from_log_density.h"
+#include "factors/authoring/from_function.h"
 #include "tests/engine/learn/gaussian/learned_graphs.h"
 
 namespace {

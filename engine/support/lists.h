@@ -1,6 +1,8 @@
-// A list optimised for one or a few items, which it stores in place: a graph of many scalar nodes is compiled without
-// an allocation per node. Its overhead is eight bytes, a third of that of the lists of Boost and the standard library:
-// every pass of compile iterates over it.
+// Lists of which a graph has millions: ShortList, MostlyEmpty, OnDemand.
+//
+// ShortList is optimised for one or a few items, which it stores in place: a graph of many scalar nodes is compiled
+// without an allocation per node. Its overhead is eight bytes, a third of that of the lists of Boost and the standard
+// library: every pass of compile iterates over it.
 #pragma once
 
 #include <algorithm>
@@ -133,6 +135,81 @@ class ShortList {
     T* many_;
     T few_[kFew];
   };
+};
+
+// A string or vector that is nearly always empty, and then takes the space of a pointer: there are millions of nodes,
+// and few have a name, a method or a table of their own.
+template <class Container>
+class MostlyEmpty {
+ public:
+  MostlyEmpty() = default;
+  MostlyEmpty(Container content) {  // NOLINT: to be written as the container itself
+    if (!content.empty()) content_ = std::make_unique<Container>(std::move(content));
+  }
+  MostlyEmpty(const MostlyEmpty& other)
+      : content_(other.empty() ? nullptr : std::make_unique<Container>(*other.content_)) {}
+  MostlyEmpty(MostlyEmpty&&) noexcept = default;
+  MostlyEmpty& operator=(MostlyEmpty other) noexcept {
+    content_ = std::move(other.content_);
+    return *this;
+  }
+
+  const Container& get() const {
+    static const Container kEmpty;
+    return empty() ? kEmpty : *content_;
+  }
+  operator const Container&() const { return get(); }  // NOLINT: to be read as the container itself
+
+  bool empty() const { return content_ == nullptr; }
+  std::size_t size() const { return get().size(); }
+  auto begin() const { return get().begin(); }
+  auto end() const { return get().end(); }
+  const auto& operator[](std::size_t i) const { return get()[i]; }
+
+  template <class Other>
+  friend bool operator==(const MostlyEmpty& a, const Other& b) {
+    return a.get() == b;
+  }
+
+ private:
+  std::unique_ptr<Container> content_;
+};
+
+// A list whose items are assembled when read: millions of them are stored in few bytes each, and read as if they were
+// structs with names.
+// The items of `owner`, one per number below `size`: from the owner's operator[], or another member that makes one.
+template <class Owner, class Item, Item (Owner::*kMake)(std::size_t) const>
+class OnDemand {
+ public:
+  struct Iterator {
+    using value_type = Item;
+    using difference_type = std::ptrdiff_t;
+
+    const Owner* owner = nullptr;
+    std::size_t at = 0;
+
+    Item operator*() const { return (owner->*kMake)(at); }
+    Iterator& operator++() {
+      ++at;
+      return *this;
+    }
+    Iterator operator++(int) { return {owner, at++}; }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+    friend std::ptrdiff_t operator-(const Iterator& a, const Iterator& b) {
+      return static_cast<std::ptrdiff_t>(a.at - b.at);
+    }
+  };
+
+  OnDemand(const Owner& owner, std::size_t size) : owner_(&owner), size_(size) {}
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  Item operator[](std::size_t i) const { return (owner_->*kMake)(i); }
+  Iterator begin() const { return {owner_, 0}; }
+  Iterator end() const { return {owner_, size_}; }
+
+ private:
+  const Owner* owner_;
+  std::size_t size_;
 };
 
 }  // namespace dma
