@@ -30,8 +30,10 @@ std::vector<std::vector<double>> read_numbers(const fs::path& file) {
     std::istringstream text(line);
     for (std::string word; text >> word;) {
       const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), values.emplace_back());
-      if (code != std::errc() || end != word.data() + word.size())
-        fail("{}, line {}: '{}' is not a number", file.string(), number, word.substr(0, 20));
+      if (code == std::errc() && end == word.data() + word.size()) continue;
+      std::string rest;
+      std::getline(text, rest);
+      fail("{}, line {}: '{}' is not a number", file.string(), number, (word + rest).substr(0, 20));
     }
     if (!values.empty()) lines.push_back(std::move(values));
   }
