@@ -61,7 +61,7 @@ class NameTable {
   // The next node has no name from the user: gives it one of its own if the user has taken its numbered one. Returns
   // true if so.
   bool number(std::uint32_t node, std::string_view stem);
-  void forget(std::uint32_t node);
+  void forget(std::uint32_t node);  // its name is free again
 
  private:
   struct Entry {

@@ -161,7 +161,9 @@ struct MessageArrays {
   double* tau = nullptr;
   double* rho = nullptr;
   Natural operator[](std::size_t i) const { return {tau[i], rho[i]}; }
+  // Message i becomes m.
   void set(std::size_t i, const Natural& m) const { tau[i] = m.tau, rho[i] = m.rho; }
+  // The messages from that one on.
   MessageArrays from(std::size_t first) const { return {tau + first, rho + first}; }
 };
 
@@ -171,6 +173,7 @@ bool multiply(const MessageArrays& a, const MessageArrays& b, const MessageArray
 // out[i] *= the product of messages[row * size + i] over all rows.
 void multiply_by_rows(const MessageArrays& out, const MessageArrays& messages, std::size_t rows, std::size_t size);
 
+// True if one of them is a point mass.
 inline bool has_point(const MessageArrays& messages, std::size_t size) {
   std::size_t points = 0;
   for (std::size_t i = 0; i < size; ++i) points += messages.rho[i] == kInfinity;

@@ -89,8 +89,8 @@ void observe_all(State& state, const Graph& graph, const py::dict& values) {
 namespace {
 
 // Asked between sweeps whether to go on: by Ctrl-C and by whoever called. An exception of Python is kept until the run
-// has ended; its messages stay, and a warm run goes on. Without a listener the interpreter's lock is taken a few times a
-// second only: with many threads it may take a while to get.
+// has ended; its messages stay, and a warm run goes on. Without a listener the interpreter's lock is taken a few times
+// a second only: with many threads it may take a while to get.
 class Watch {
  public:
   explicit Watch(py::object callback) : callback_(std::move(callback)), is_heard_(!callback_.is_none()) {}

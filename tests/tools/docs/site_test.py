@@ -13,7 +13,9 @@ SOURCE = Path(os.environ["DMA_SOURCE_DIR"])
 
 
 # Constructors, operators, and names that say all need no sentence.
-PLAIN = re.compile(r"operator|~|(list_fields|format|parse|line|text|size|empty|begin|end|read|write|method|\w+_kind)\(")
+PLAIN = re.compile(
+    r"operator|~|(list_fields|format|parse|line|text|size|empty|begin|end|data|at|back|reserve|clear|push_back|append|get|read|write"
+    r"|method|\w+_kind)\(")
 
 
 def undocumented(log: str) -> set[str]:
