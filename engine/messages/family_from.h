@@ -36,7 +36,7 @@ struct AnyNatural : Natural {
 
   static constexpr bool kIsLikeGaussian = false;
 
-  bool is_uniform() const { return tau == 0 && rho == 0; }  // says nothing
+  bool is_uniform() const { return tau == 0 && rho == 0; }  // true if it tells nothing
   // True if the numbers are within the bounds.
   static bool is_message(const Natural& m) {
     return std::abs(m.tau) <= kLargest && (m.is_point() || std::abs(m.rho) <= kLargest);
